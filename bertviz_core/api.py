@@ -12,7 +12,6 @@ import numpy as np
 
 from bertviz_core.analyses import model_pass, requests
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.model_pass import Load, needs_language_model
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.api_results import AnalysisResult, AttentionLines
@@ -21,17 +20,16 @@ from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
 from bertviz_core.exports import check_path, write_bytes
 from bertviz_core.heads import Head, all_heads
+from bertviz_core.models import single_input
 from bertviz_core.models.checkpoint import Checkpoint, Model, checkpoint_of
 from bertviz_core.models.loading import LoadedModels, model_in_memory
 from bertviz_core.models.model import AttentionModel, no_head
-from bertviz_core.models.single_input import attention as maps_of
-from bertviz_core.models.single_input import from_text
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.settings import Execution, Settings
 from bertviz_core.viewer import InputAttention, InputView, apply_view
 
-_models = LoadedModels()  # for one input after another
+_models = LoadedModels()  # of `attention`
 
 
 def analyze(
@@ -125,11 +123,13 @@ def attention(
     else:
         loaded = model_in_memory(model, checkpoint, device, dtype)
     joined = text if isinstance(text, str) else " ".join(text)
-    single = from_text(joined, second, loaded.tokens, settings, pre_split=not isinstance(text, str))
-    shown = apply_view(single.layout, maps_of(loaded, single.example), InputView(words=words, special=special))
+    single = single_input.from_text(joined, second, loaded.tokens, settings, pre_split=not isinstance(text, str))
+    maps = single_input.attention(loaded, single.example)
+    shown = apply_view(single.layout, maps, InputView(words=words, special=special))
     first, offered = _heads(shown, head, heads)
-    cut = f" {single.cut:,} tokens at the end did not fit." if single.cut else ""
-    caption = f"{checkpoint.name}; weights from left to right sum to 1. Layers and heads count from 1.{cut}"
+    caption = f"{checkpoint.name}; weights from left to right sum to 1. Layers and heads count from 1."
+    if single.cut:
+        caption += f" {single.cut:,} tokens at the end did not fit."
     return AttentionLines(shown, first, offered, checkpoint.name, caption)
 
 
@@ -163,13 +163,14 @@ def report(
     check_path(path, (".html",))
     given = {"text": text, "treebank": treebank, "coreference": coreference, "random": None}
     corpora = {kind: source_of(corpus, kind) for kind, corpus in given.items() if corpus is not False}
-    request = ReportRequest(checkpoint_of(model), corpora, Settings(**settings))
-    request.settings.check(request.checkpoint.max_length)
+    checkpoint = checkpoint_of(model)
+    request = ReportRequest(checkpoint, corpora, Settings(**settings))
+    request.settings.check(checkpoint.max_length)
     folder = None if isinstance(store, bool) else Path(store)
     with temporary_store() if store is False else nullcontext(Store(folder)) as opened:
         if announcement := request.announcement(opened):
             print(announcement, file=sys.stderr)
-        failed = request.compute(opened, Execution(device), load=_load_from_memory(model, request.checkpoint))
+        failed = request.compute(opened, Execution(device), load=_load_from_memory(model, checkpoint))
         write_bytes(path, to_html(request.read(opened, failed)))
     return path
 
@@ -178,29 +179,29 @@ def _request(analysis: Analysis, model: Model, corpus: Corpus | None, options: d
     """The request of these keywords, each of the class that has a field of its name, and the view that they ask for."""
     classes = (Settings, analysis.options, analysis.view)
     owners = {field.name: owner for owner in classes for field in fields(owner)}
-    if unknown := sorted(options.keys() - owners.keys()):
-        raise SettingsError(f"There is no option {unknown[0]!r}.", hint=f"Choose from {', '.join(owners)}.")
+    for name in sorted(options.keys() - owners.keys()):
+        raise SettingsError(f"There is no option {name!r}.", hint=f"Choose from {', '.join(owners)}.")
     general, own, shown = ({n: v for n, v in options.items() if owners[n] is owner} for owner in classes)
-    given = {name: own.pop(name) for name in analysis.options.files() & own.keys()}
+    files = {name: own.pop(name) for name in analysis.options.files() & own.keys()}
     chosen = analysis.options(**own)
     view = analysis.view(**shown)
     chosen.check()
     view.check()
-    others = {name: source_of(file, analysis.corpus) for name, file in given.items() if file is not None}
+    others = {name: source_of(file, analysis.corpus) for name, file in files.items() if file is not None}
     settings = analysis.relevant(Settings(**general))
     source = source_of(corpus, analysis.corpus)
     return Request(analysis.name, checkpoint_of(model), source, settings, chosen.to_json(), others), view
 
 
-def _load_from_memory(model: Model, checkpoint: Checkpoint) -> Load | None:
-    """What prepares the caller's model, once; None for one that is read from its files."""
+def _load_from_memory(model: Model, checkpoint: Checkpoint) -> model_pass.Load | None:
+    """A function that prepares a model in memory, once; None for a model that is read from its files."""
     if isinstance(model, str | Path):
         return None
     prepare = cache(partial(model_in_memory, model, checkpoint))
 
     def load(together: Sequence[Request], execution: Execution) -> AttentionModel:
         prepared = prepare(execution.device, together[0].settings.dtype)
-        if needs_language_model(together) and prepared.language_model is None:
+        if model_pass.needs_language_model(together) and prepared.language_model is None:
             raise no_head(checkpoint, f"its class is {checkpoint.config['architectures'][0]}")
         return prepared
 
@@ -210,11 +211,12 @@ def _load_from_memory(model: Model, checkpoint: Checkpoint) -> Load | None:
 def _heads(attention: InputAttention, head: str | None, heads: Sequence[str] | None) -> tuple[Head, tuple[Head, ...]]:
     """The head that is shown first, and those that can be chosen, among them the first."""
     shape = attention.weights.shape[:2]
-    asked = [Head.parse(label) for label in (*(heads or ()), *([head] if head else ()))]
-    for each in asked:
+    labels = [*(heads or []), *([head] if head else [])]
+    named = list(map(Head.parse, labels))
+    for each in named:
         each.check(*shape)
-    offered = tuple(dict.fromkeys(asked)) if heads else all_heads(*shape)
+    offered = tuple(dict.fromkeys(named)) if heads else all_heads(*shape)
     if head:
-        return asked[-1], offered
+        return named[-1], offered
     to_previous = np.diagonal(attention.weights, -1, -2, -1).sum(-1)  # (layer, head)
-    return max(offered, key=lambda each: float(to_previous[each])), offered
+    return max(offered, key=to_previous.__getitem__), offered

@@ -20,8 +20,7 @@ from bertviz_core.viewer.files import MIN_WEIGHT, in_frame, input_svg, lines_htm
 
 @dataclass(frozen=True)
 class AnalysisResult:
-    """The result of one analysis of one corpus by one model. Its `result` has everything that the analysis stores; its
-    class is described in the analysis's package."""
+    """The result of one analysis of one corpus by one model; `result` has everything that the analysis stores."""
 
     result: Result
 
@@ -55,9 +54,8 @@ class AnalysisResult:
         return ANALYSES[self.analysis].figure(self.result)
 
     def save(self, path: str | Path) -> None:
-        """Write a file in an existing folder, its format by its extension: .json (arrays, table and provenance), .csv
-        (the table), .zip (all tables), .html (a page that needs no network), .safetensors (what the store keeps) or
-        .svg (the figure, where kaleido is installed). Raises BertvizError where that fails."""
+        """Write a file by its extension: .json (arrays, table, provenance), .csv (the table), .zip (all tables), .html,
+        .svg (the figure, by kaleido) or .safetensors (as stored). Raises BertvizError where that fails."""
         suffix = exports.check_path(Path(path), exports.suffixes(self.analysis))
         exports.write_bytes(Path(path), exports.builders(self.result)[suffix]())
 
@@ -81,9 +79,9 @@ class AnalysisResult:
 class AttentionLines:
     """Attention of every head on one input; in a notebook's cell, lines to hover over and to pin."""
 
-    attention: InputAttention  # labels and weights
+    attention: InputAttention
     head: Head  # the one that is shown first
-    heads: tuple[Head, ...]  # those that can be chosen
+    heads: tuple[Head, ...]  # to choose from
     model: str  # its name
     caption: str  # under the drawing: the model, and tokens that did not fit
 

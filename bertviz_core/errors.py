@@ -1,6 +1,6 @@
 """The errors of the project. Each says what happened, where, and what to do about it."""
 
-QUOTED = 300  # characters: an input of megabytes is not sent back
+QUOTED = 300  # characters of an input
 
 
 def shorten(text: str, maximum: int = QUOTED) -> str:
@@ -14,8 +14,7 @@ def shorten(text: str, maximum: int = QUOTED) -> str:
 class BertvizError(Exception):
     """An error that the user can fix; shown without a traceback, exit code 2 on the command line.
 
-    `what` is a full sentence; `where` names a file and line; `hint` says what to do next. Each is cut to QUOTED
-    characters, for it may repeat an input.
+    `what` is a full sentence, `where` names a file and line, `hint` says what to do next; each is shortened.
     """
 
     def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:

@@ -1,4 +1,4 @@
-"""A result as a file: JSON, CSV, a zip of CSV, HTML, SVG, LaTeX or safetensors; pages and commands write the same."""
+"""A result as a file: JSON, CSV, a zip of CSV, HTML, SVG, LaTeX or safetensors."""
 
 import json
 import re
@@ -19,15 +19,14 @@ from bertviz_core.analyses.results import Result, origin
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.checkpoint import label_of
 from bertviz_core.numbers import number
-from bertviz_core.plotting.drawing import bullets, check_svg, element, figure_html, html_page
-from bertviz_core.plotting.drawing import to_svg as drawn_svg
+from bertviz_core.plotting import drawing
+from bertviz_core.plotting.drawing import bullets, element
 
 SUFFIXES = (".csv", ".zip", ".json", ".html", ".svg", ".safetensors")
 
 
 def to_json(result: Result) -> bytes:
-    """{"analysis", "provenance", "arrays", "table"} and what `Result.summary` adds; absent values are null or missing,
-    never 0."""
+    """The result as JSON, with its findings; absent values are null or missing, never 0."""
     analysis = ANALYSES.get(result.analysis)
     whole = {
         "analysis": result.analysis,
@@ -43,9 +42,11 @@ def to_json(result: Result) -> bytes:
 
 def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
     """The tidy table, or another of the result's; the last columns of every row contain its provenance."""
+    table = result.to_frame() if frame is None else frame
+    if result.units_text:
+        table = table.assign(intervals_over=result.units_text)
     about = {name: ",".join(v) if isinstance(v, list) else v for name, v in origin(result.provenance).items()}
-    over = {"intervals_over": result.units_text} if result.units_text else {}
-    return results.to_csv((result.to_frame() if frame is None else frame).assign(**over, **about))
+    return results.to_csv(table.assign(**about))
 
 
 def to_zip(result: Result) -> bytes:
@@ -58,14 +59,16 @@ def to_zip(result: Result) -> bytes:
 
 
 def to_text(result: Result) -> str:
-    """The table as plain text, followed by what it was computed from and what was skipped."""
-    provenance = result.provenance
+    """The table as plain text, followed by its origin, what was skipped, and what it shows."""
     frame = result.to_frame().filter(regex="(?<!_interval)$")
     lines = [frame.to_string(index=False, float_format=number, na_rep="-"), ""]
-    single = {name: value for name, value in result.arrays().items() if isinstance(value, int | float)}
-    lines += [f"{name}: {value if isinstance(value, int) else number(value)}" for name, value in single.items()]
-    lines += [f"{name}: {value}" for name, value in origin(provenance).items() if value is not None]
-    lines += [f"skipped or modified: {entry['count']:,} x {entry['reason']}" for entry in provenance["skipped"]]
+    for name, value in result.arrays().items():
+        if isinstance(value, int | float):
+            lines.append(f"{name}: {value if isinstance(value, int) else number(value)}")
+    about = origin(result.provenance)
+    lines += [f"{name}: {value}" for name, value in about.items() if value is not None]
+    skipped = result.provenance["skipped"]
+    lines += [f"skipped or modified: {entry['count']:,} x {entry['reason']}" for entry in skipped]
     return "\n".join([*lines, *result.notes, "", *sentences(result)])
 
 
@@ -73,14 +76,13 @@ def paper_figure(result: Result) -> go.Figure:
     """The paper's figure for this result."""
     if result.analysis in ANALYSES:
         return ANALYSES[result.analysis].figure(result)
-    figure: go.Figure = import_module(f"bertviz_core.{result.analysis}.figure").paper_figure(result)
-    return figure
+    return import_module(f"bertviz_core.{result.analysis}.figure").paper_figure(result)
 
 
 def title_of(result: Result) -> str:
     """Title of a result, as "Surface patterns: demo on encyclopedia"."""
-    about = origin(result.provenance)
     title = ANALYSES[result.analysis].title if result.analysis in ANALYSES else result.analysis.capitalize()
+    about = origin(result.provenance)
     return f"{title}: {label_of(about['model'])} on {about['corpus']}"
 
 
@@ -91,39 +93,42 @@ def to_html(result: Result) -> bytes:
     figures = analysis.figures(result) if analysis else {result.analysis.capitalize(): paper_figure(result)}
     skipped = [f"{entry['count']:,} × {entry['reason']}" for entry in result.provenance["skipped"]]
     parts = [element("h1", title), bullets(sentences(result)), bullets(result.notes)]
-    parts += [f"<figure>{element('h2', name)}{figure_html(figure)}</figure>" for name, figure in figures.items()]
+    for name, figure in figures.items():
+        parts.append(f"<figure>{element('h2', name)}{drawing.figure_html(figure)}</figure>")
     table = result.to_frame().to_html(index=False, float_format=number, na_rep="–", border=0)
     parts += [element("h2", "Table"), f"<div class=wide>{table}</div>"]
     parts += [element("h2", "Skipped or modified"), bullets(skipped or ["Nothing."])]
     for name, provenance in result.runs.items():
         parts += [element("h2", f"Where {name} come from"), bullets(described_origin(provenance))]
-    return html_page(title, *parts).encode()
+    return drawing.html_page(title, *parts).encode()
 
 
 def described_origin(provenance: dict[str, Any]) -> list[str]:
-    """What a result was computed from, as "name: value"; what is not set is left out."""
-    values = origin(provenance) | {"limit": origin(provenance)["limit"] or "all inputs"}
-    return [f"{name.replace('_', ' ')}: {value}" for name, value in values.items() if value is not None]
+    """The origin of a result as lines of "name: value"; what is not set is left out."""
+    about = origin(provenance)
+    about["limit"] = about["limit"] or "all inputs"
+    return [f"{name.replace('_', ' ')}: {value}" for name, value in about.items() if value is not None]
 
 
 def sentences(result: Result) -> list[str]:
-    """What a result shows: the findings of its analysis; of a comparison and an emergence their headline."""
+    """What a result shows: its findings, or the headline of a comparison or an emergence."""
     if result.analysis in ANALYSES:
         return [finding.text for finding in ANALYSES[result.analysis].findings(result)]
     return [result.headline()]
 
 
 def to_svg(result: Result) -> bytes:
-    """The paper's figure, with what it was made from at its foot; raises SettingsError without kaleido."""
+    """The paper's figure with its origin at the foot; raises SettingsError without kaleido."""
     about = origin(result.provenance)
     digests = [name for name in about if name.endswith("_digest") and name != "corpus_digest"]
     files = [f"{name.removesuffix('_digest')} {about[name][:8]}" for name in digests]
     parts = [about["model_fingerprint"][:8], about["corpus_digest"][:8], *files, about["mode"]]
-    return drawn_svg(paper_figure(result), f"{title_of(result)}; {', '.join(parts)}; after Clark et al. 2019")
+    caption = f"{title_of(result)}; {', '.join(parts)}; after Clark et al. 2019"
+    return drawing.to_svg(paper_figure(result), caption)
 
 
 def suffixes(analysis: str) -> tuple[str, ...]:
-    """What a result can be written as: .tex too, where there is LaTeX."""
+    """Suffixes of the files that a result can be written as."""
     return (*SUFFIXES, ".tex") if analysis in ANALYSES and ANALYSES[analysis].latex else SUFFIXES
 
 
@@ -144,13 +149,12 @@ def builders(result: Result) -> dict[str, Callable[[], bytes]]:
 
 
 def slug(*parts: str) -> str:
-    """Parts of a file's name with hyphens between; what file systems may refuse becomes an underscore."""
+    """A file's name of parts with hyphens between; what file systems may refuse becomes an underscore."""
     return "-".join(re.sub(r"[^\w.+-]+", "_", part).strip("._") or "_" for part in parts)
 
 
 def write_bytes(path: Path, data: bytes | Iterable[bytes]) -> None:
-    """Write a file, in pieces or as a whole; nothing stands at its path before it is complete. Raises SettingsError
-    where it cannot be written."""
+    """Write a file as a whole or in pieces, visible when it is complete; raises SettingsError where that fails."""
     partial = path.with_name(path.name + ".partial")
     try:
         with partial.open("wb") as stream:
@@ -173,8 +177,7 @@ def json_pieces(records: Iterable[Any]) -> Iterator[bytes]:
 
 
 def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
-    """The first of the allowed suffixes that the name ends in; raises SettingsError, ahead of any work, for a path that
-    cannot be written."""
+    """The suffix of a path, one of those allowed; raises SettingsError, ahead of any work, for an unwritable path."""
     suffix = next((suffix for suffix in allowed if path.name.lower().endswith(suffix)), None)
     if suffix is None:
         what = f"{path.name!r} cannot be written: its extension is not one of {', '.join(allowed)}."
@@ -183,5 +186,5 @@ def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
         what = "This is a folder, not a file" if path.is_dir() else f"There is no folder {str(path.parent)!r}"
         raise SettingsError(f"{what}.", where=str(path), hint="Give a file in an existing folder.")
     if suffix == ".svg":
-        check_svg()
+        drawing.check_svg()
     return suffix

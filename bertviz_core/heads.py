@@ -43,12 +43,12 @@ class Head(NamedTuple):
 class DirectedHead(NamedTuple):
     """A head read in one direction."""
 
-    direction: int  # index in its analysis's DIRECTIONS
+    direction: int  # index of DIRECTIONS
     head: Head
 
     @property
     def at(self) -> tuple[int, int, int]:
-        """Its place on axes (direction, layer, head)."""
+        """Index of (direction, layer, head) arrays."""
         return self.direction, *self.head
 
 
@@ -73,8 +73,7 @@ def highest(values: np.ndarray) -> Head:
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
-    """Ranks of all heads, (layer, head) int, by (layer, head) values: from 1 for the highest. Of equal values the
-    first head in (layer, head) order has the lower rank; heads without a value (NaN) come last."""
+    """Ranks of all heads, (layer, head) int: 1 for the highest value, equal ones in order, NaN last."""
     order = np.argsort(-values, axis=None, kind="stable")
     ranked = np.empty(values.size, dtype=int)
     ranked[order] = np.arange(1, values.size + 1)

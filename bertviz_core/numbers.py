@@ -7,21 +7,20 @@ NATS = ", nats"  # the unit at the end of a label
 
 
 def small_int(text: str) -> int | None:
-    """The number that a text of one to nine ASCII digits writes, or None for another text; `int` accepts some that no
-    format means (٣, 1_0), and stops at thousands of digits."""
+    """The number of one to nine ASCII digits, None for another text; `int` also reads ٣ and 1_0."""
     return int(text) if re.fullmatch("[0-9]{1,9}", text) else None
 
 
 def number(value: float, sign: str = "") -> str:
-    """Three decimals; three significant digits where those would say little (0.00042), two below 0.0001 (-2.1e-09). A
-    `sign` of "+" is also before positive numbers."""
-    if abs(value) >= 0.1 or value == 0:
+    """Three decimals; below 0.1 three significant digits (0.00042), below 0.0001 two (-2.1e-09). `sign` may be "+"."""
+    size = abs(value)
+    if size >= 0.1 or size == 0:
         return f"{value:{sign}.3f}"
-    return f"{value:{sign}.3g}" if abs(value) >= 1e-4 else f"{value:{sign}.1e}"
+    return f"{value:{sign}.3g}" if size >= 1e-4 else f"{value:{sign}.1e}"
 
 
 def quantity(label: str, value: str) -> str:
-    """A label with its value, and its unit behind that, as "entropy 4.2 nats"."""
+    """A label with its value, then its unit: "entropy 4.2 nats"."""
     name = label.removesuffix(NATS)
     return f"{name} {value}" + (" nats" if name != label else "")
 
@@ -32,8 +31,10 @@ def percentage(share: float) -> str:
 
 
 def p_value(value: float) -> str:
-    """Behind a "p", as "= 0.041", or "< 0.001" for those that are smaller."""
-    return "–" if math.isnan(value) else f"= {value:.3f}" if value >= 0.001 else "< 0.001"
+    """What follows a "p": "= 0.041", or "< 0.001" for smaller values; a dash where there is none."""
+    if math.isnan(value):
+        return "–"
+    return f"= {value:.3f}" if value >= 0.001 else "< 0.001"
 
 
 def half_width(value: float | None, form: str = ".2g") -> str:

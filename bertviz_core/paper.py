@@ -1,14 +1,8 @@
-"""The paper's published numbers that are shown beside a run's own, with their tables and figures.
-
-Layer means of Figures 2 and 4 are read off the release's stored figures (+-0.02 shares, +-0.1 nats). The paper calls
-its uncased model "similar", so its figures may be the cased model's.
-"""
+"""The paper's published numbers, with their tables and figures. Layer means are read off the release's stored figures
+(+-0.02 shares, +-0.1 nats), perhaps of the cased model: the paper calls its uncased model "similar"."""
 
 TITLE = "What Does BERT Look At? An Analysis of BERT's Attention"
-CITATION = (
-    "Clark, Khandelwal, Levy, Manning (2019). What Does BERT Look At? An Analysis of BERT's Attention. "
-    "BlackboxNLP 2019, arXiv:1906.04341."
-)
+CITATION = f"Clark, Khandelwal, Levy, Manning (2019). {TITLE}. BlackboxNLP 2019, arXiv:1906.04341."
 READ_OFF = "BERT-base; read off the release's figures, perhaps of the cased model"
 
 # Figure 2: mean over heads of the share of attention, layer by layer.
@@ -23,16 +17,8 @@ LAYER_MEANS = {
 }
 HEADS_OVER_HALF = {"previous": 4, "next": 5}  # section 3.1
 FROM_CLS_LAST_LAYER = 3.89  # section 3.3, nats
-NO_OP_FROM_LAYER = 5  # section 3.2: from here on attention to [SEP] is high and its gradient very small (Figure 3)
-# Section 6, Figure 6: the heads of BERT-base that sections 4.2 and 4.3 found, and what each is best at.
-LINGUISTIC_HEADS = {
-    "5-4": "coreference",
-    "8-11": "determiners",
-    "8-10": "direct objects",
-    "9-6": "objects of prepositions",
-    "4-10": "passive auxiliaries",
-    "7-6": "possessives",
-}
+NO_OP_FROM_LAYER = 5  # section 3.2, Figure 3: attention to [SEP] is high, its gradient very small
+LINGUISTIC_HEADS = 6  # Figure 6: of BERT-base, found in sections 4.2 and 4.3
 
 # Table 3 (BERT-base, WSJ; percent): UAS without punctuation, for the structural probe UUAS.
 TABLE_3 = {

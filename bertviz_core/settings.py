@@ -24,10 +24,10 @@ NO = ("", "0", "false", "no", "off")
 class Settings:
     """Settings of a request; all of them are part of a result's key."""
 
-    max_length: int = 128  # tokens of a segment, special ones included
+    max_length: int = 128  # tokens of an input, special ones included
     limit: int | None = None  # maximum number of inputs; None for all
     seed: int = 0  # of every random choice
-    mode: Mode = "corrected"  # or "paper" for the release's own choices
+    mode: Mode = "corrected"  # or "paper", which follows the release
     dtype: str = "float32"  # of the parameters; softmax and statistics are float32 and sums float64 in any case
     weights: Weights = "attention"  # what is read as a map: these, or how much each moves (docs/methods.md, section 11)
 
@@ -65,7 +65,7 @@ class Execution:
 
 
 def app_execution() -> Execution:
-    """How the app computes: with BERTVIZ_WORKERS workers, at BERTVIZ_RAY; raises SettingsError for another text."""
+    """How the app computes: with BERTVIZ_WORKERS workers, at BERTVIZ_RAY; raises SettingsError for other values."""
     text = os.environ.get("BERTVIZ_WORKERS", "0")
     workers = small_int(text)
     if workers is None or workers >= 100_000:
@@ -75,40 +75,40 @@ def app_execution() -> Execution:
 
 @dataclass(frozen=True)
 class Access:
-    """The limits of a server. The defaults are for a local app; those of the last four hold for every server."""
+    """The limits of a server. The defaults are for a local app; every server has those of the last four."""
 
     public: bool = False  # open to strangers
-    folders: tuple[Path, ...] | None = None  # the only ones whose models and trainings are opened, resolved; None: any
-    downloads: int | None = None  # bytes that models from the hub may take on the disk; 0 turns the hub off
-    hub_token: bool | None = None  # False keeps the machine's own out of every request; None uses it where there is one
-    uploads: int = 5 * 10**9  # bytes that all may take
+    folders: tuple[Path, ...] | None = None  # whose models and trainings are opened, resolved; None for any
+    downloads: int | None = None  # bytes of models from the hub on the disk; 0 turns the hub off
+    hub_token: bool | None = None  # whether requests have the machine's token; None: where there is one
+    uploads: int = 5 * 10**9  # bytes, of all
     upload_days: int = 30  # after which an upload is deleted
-    session_uploads: int = 100 * 10**6  # bytes that those of one session may take on a public server
-    sessions: int = 400  # connections that may be open at a time
-    jobs: int = 64  # that may wait and run, in all; on a public server one of each session
+    session_uploads: int = 100 * 10**6  # bytes of a session's uploads, on a public server
+    sessions: int = 400  # connections at a time
+    jobs: int = 64  # waiting or running; on a public server one of each session
 
 
-LOCAL = Access()  # of the command line, whose user has a shell anyway
+LOCAL = Access()  # of the command line
 
 
 def access_from_environment(variables: Mapping[str, str] | None = None) -> Access:
-    """Read the limits of the app from `BERTVIZ_*` variables, the process's own where `variables` is None. Raises
-    SettingsError for a variable that cannot be read: the app then opens nothing at all."""
+    """Read the limits of the app from `BERTVIZ_*` variables; raises SettingsError for one that cannot be read."""
     env = os.environ if variables is None else variables
     switch = env.get("BERTVIZ_PUBLIC", "").strip().lower()
     if switch not in (*YES, *NO):
         raise SettingsError(f"BERTVIZ_PUBLIC is {switch!r}.", hint="Give 1 or 0.")
     public = switch in YES
-    folders: list[Path] | None = [] if public else None
-    if named := env.get("BERTVIZ_MODELS"):
-        folders = [Path(name).expanduser() for name in named.split(os.pathsep) if name.strip()]
-        if missing := [folder for folder in folders if not folder.is_dir()]:
-            what = f"BERTVIZ_MODELS names {str(missing[0])!r}, which is not a folder."
+    named = env.get("BERTVIZ_MODELS", "")
+    folders = [Path(name).expanduser() for name in named.split(os.pathsep) if name.strip()]
+    for folder in folders:
+        if not folder.is_dir():
+            what = f"BERTVIZ_MODELS names {str(folder)!r}, which is not a folder."
             raise SettingsError(what, hint="Check the path.")
+    is_limited = public or named != ""
     turned_off = env.get("BERTVIZ_DOWNLOADS", "").strip().lower() in NO[1:]
     return Access(
         public=public,
-        folders=None if folders is None else tuple(folder.resolve() for folder in folders),
+        folders=tuple(folder.resolve() for folder in folders) if is_limited else None,
         downloads=0 if turned_off else gigabytes(env, "BERTVIZ_DOWNLOADS", 0 if public else None),
         hub_token=False,
         uploads=gigabytes(env, "BERTVIZ_UPLOADS", LOCAL.uploads),
@@ -116,12 +116,14 @@ def access_from_environment(variables: Mapping[str, str] | None = None) -> Acces
 
 
 def gigabytes(variables: Mapping[str, str], name: str, default: T) -> int | T:
-    """A number of gigabytes in bytes, the default where it is not given; raises SettingsError for another text."""
+    """A number of gigabytes in bytes, the default where there is none; raises SettingsError for another value."""
     value = variables.get(name, "").strip()
+    if not value:
+        return default
     try:
-        number = float(value) if value else 0.0
+        number = float(value)
     except ValueError:
         number = -1.0
     if not 0 <= number < 10**6:
         raise SettingsError(f"{name} is {value[:40]!r}.", hint="Give a number of gigabytes, such as 5 or 0.5.")
-    return round(number * 10**9) if value else default
+    return round(number * 10**9)

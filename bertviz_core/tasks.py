@@ -1,8 +1,8 @@
 """Tasks of jobs as JSON, and the worker process that performs them: models and files by location, results by the store.
 
 To a worker go {"task": ...} and {"cancel": true}; from it come {"progress": ...} while a task runs, then {"end": one of
-"done", "cancelled" and "failed", "error": ..., "broken": ...}. Broken says that the user cannot fix the error: such a
-process is not used again. It ends at once with its server, whatever it does.
+"done", "cancelled" and "failed", "error": ..., "broken": ...}. A broken process, whose error no user can fix, is not
+used again. The process ends with its server.
 """
 
 import atexit
@@ -20,12 +20,10 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from multiprocessing import Pipe, connection
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from bertviz_core.analyses import model_pass, requests
-from bertviz_core.analyses.model_pass import Load
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source, from_path
@@ -34,14 +32,11 @@ from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import SMALLER, BertvizError, Cancelled, DownloadNeeded, InputError, Unexpected
 from bertviz_core.models import checkpoint, sources
-from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.settings import Settings, access_from_environment, app_execution
 
-PATIENCE = 0.3  # seconds that a stage has to react to a cancel before it is ended with its process
-POLL = 0.05
-EVERY = 0.1  # seconds between two messages of progress
-NICE = 19  # pages come first
+PATIENCE = 0.3  # seconds between a cancel and the end of a process that does not react
+EVERY = 0.1  # seconds between progress messages
 MEGABYTE = 10**6
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-P", "-m", "bertviz_core.tasks")
@@ -49,7 +44,7 @@ Task = Mapping[str, Any]  # JSON
 
 
 def analyses(to_compute: Iterable[Request], store: Store) -> Task:
-    """The task to compute and store what these requests lack; raises InputError where a corpus is in memory alone."""
+    """The task to compute and store these requests; raises InputError where a corpus is only in memory."""
     return {"store": str(store.folder), "requests": [_as_json(request) for request in to_compute]}
 
 
@@ -63,8 +58,8 @@ def report(request: ReportRequest, store: Store) -> Task:
     return {"store": str(store.folder), "report": _as_json(request)}
 
 
-def perform(task: Task, progress: Progress, load: Load) -> None:
-    """Perform a task with models from `load`; raises BertvizError that the user can fix, Cancelled by `progress`."""
+def perform(task: Task, progress: Progress, load: model_pass.Load) -> None:
+    """Perform a task with models from `load`; raises BertvizError, or Cancelled where `progress` says so."""
     store = Store(Path(task["store"]))
     execution = app_execution()
     if fields := task.get("report"):
@@ -78,14 +73,15 @@ def perform(task: Task, progress: Progress, load: Load) -> None:
         return
     to_compute = task["requests"]
     if hub := task.get("download"):
-        downloaded = _as_json(_download(hub["name"], hub["revision"], progress))
-        to_compute = [each | {"checkpoint": downloaded} for each in to_compute]
-    opened = [_open_request(each, store) for each in to_compute]
-    wanted = [each for each in opened if not hub or model_pass.can_compute(each)]
-    requests.compute_all(wanted, store, execution, progress, load)
+        model = _as_json(_download(hub["name"], hub["revision"], progress))
+        to_compute = [each | {"checkpoint": model} for each in to_compute]
+    to_compute = [_open_request(each, store) for each in to_compute]
+    if hub:
+        to_compute = list(filter(model_pass.can_compute, to_compute))
+    requests.compute_all(to_compute, store, execution, progress, load)
 
 
-def _download(name: str, revision: str | None, progress: Progress) -> Checkpoint:
+def _download(name: str, revision: str | None, progress: Progress) -> checkpoint.Checkpoint:
     access = access_from_environment()
     try:
         return checkpoint.find(name, revision, access)
@@ -107,7 +103,7 @@ def _as_json(part: Any) -> Any:
             raise InputError("The corpus is not in the store, so no job can read it.", where=part.name, hint=hint)
         case Source():
             return {name: getattr(part, name) for name in ("name", "digest", "locator", "max_unpacked")}
-        case Checkpoint():
+        case checkpoint.Checkpoint():
             return {"name": part.name, "folder": str(part.folder.absolute()), "revision": part.revision}
         case Request() | ReportRequest():
             return _as_json(vars(part))
@@ -121,47 +117,46 @@ def _as_json(part: Any) -> Any:
 def _open_request(fields: Mapping[str, Any], store: Store) -> Request:
     model = checkpoint.reopen(**fields["checkpoint"])
     source = _open_source(fields["source"], store)
+    settings = Settings(**fields["settings"])
     others = {role: _open_source(each, store) for role, each in fields["others"].items()}
-    return Request(fields["analysis"], model, source, Settings(**fields["settings"]), fields["options"], others)
+    return Request(fields["analysis"], model, source, settings, fields["options"], others)
 
 
 def _open_source(fields: Mapping[str, Any], store: Store) -> Source:
     """A corpus of a task; raises InputError where its bytes are missing or have changed since the job was queued."""
     kind, _, key = fields["locator"].partition(":")
     source = Uploads(store).source(key) if kind == "upload" else from_path(key)
+    name = fields["name"]
     if source.digest != fields["digest"]:
         what = "The file has changed since the job was asked for."
-        raise InputError(what, where=fields["name"], hint="Start the job again.")
-    return replace(source, name=fields["name"], max_unpacked=fields["max_unpacked"])
+        raise InputError(what, where=name, hint="Start the job again.")
+    return replace(source, name=name, max_unpacked=fields["max_unpacked"])
 
 
 class Worker:
-    """Performs one task at a time in a process that stays, with its last model, for the next one. It is started when it
-    is first needed, and again when it has ended; one of `multiprocessing`'s would run Streamlit's script again."""
+    """Performs one task at a time in a process that keeps its last model and is started when it is needed. A process
+    of `multiprocessing` would run Streamlit's script again."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         atexit.register(self.close)
 
     def __call__(self, task: Task, progress: Progress) -> None:
-        """Perform the task, and return when it is done; raises Cancelled where `progress` says so (a stage that does
-        not react in time is ended with its process), BertvizError where the task fails or the process ends."""
+        """Perform the task; raises Cancelled where `progress` says so (a stage that does not react in time is ended
+        with its process), BertvizError where the task fails or the process ends."""
         if not self._process or self._process.poll() is not None:
             progress.start("Starting a worker process")
             path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
             self._link, other = Pipe()
             with other:
                 handle = other.fileno()
-                is_windows = sys.platform == "win32"
+                inherit: dict[str, Any] = {"pass_fds": [handle]}
                 if sys.platform == "win32":
                     os.set_handle_inheritable(handle, True)
-                self._process = subprocess.Popen(
-                    [*COMMAND, str(handle)],
-                    stdin=subprocess.DEVNULL,
-                    close_fds=not is_windows,
-                    pass_fds=[] if is_windows else [handle],
-                    env=os.environ | {"PYTHONPATH": path},
-                )
+                    inherit = {"close_fds": False}
+                env = os.environ | {"PYTHONPATH": path}
+                command = [*COMMAND, str(handle)]
+                self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=env, **inherit)
         _send(self._link, task=task)
         try:
             self._follow(progress)
@@ -186,7 +181,7 @@ class Worker:
             if ends == math.inf and progress.cancelled.is_set():
                 _send(self._link, cancel=True)
                 ends = time.monotonic() + PATIENCE
-            if not self._link.poll(POLL):
+            if not self._link.poll(0.05):
                 continue
             message = json.loads(self._link.recv_bytes())
             if "progress" in message:
@@ -204,18 +199,18 @@ class Worker:
         raise Cancelled()
 
 
-def _send(link: Connection, **message: Any) -> None:
-    with suppress(OSError):  # the other process has ended, as the next reading says
+def _send(link: connection.Connection, **message: Any) -> None:
+    with suppress(OSError):  # the other process has ended, which the next reading finds
         link.send_bytes(json.dumps(message).encode())
 
 
-def main(link: Connection) -> None:
+def main(link: connection.Connection) -> None:
     """Perform the tasks that come in by this link, until the server has ended."""
     if sys.platform != "win32":
         os.set_inheritable(link.fileno(), False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's
-    with suppress(AttributeError, OSError):  # on systems that lack them
-        os.nice(NICE)
+    with suppress(AttributeError, OSError):  # as on Windows
+        os.nice(19)  # pages come first
         Path("/proc/self/oom_score_adj").write_text("500")  # the first to be killed when memory runs out
     pool = ThreadPoolExecutor(1)
     perform_task = partial(perform, load=model_pass.last_model_loader())
@@ -223,7 +218,7 @@ def main(link: Connection) -> None:
         while True:
             message = json.loads(link.recv_bytes())
             if "task" not in message:
-                continue  # a cancel that came too late
+                continue  # a cancel, too late
             progress = Progress()
             running = pool.submit(outcome, perform_task, message["task"], progress, "a task")
             while wait([running], EVERY).not_done:
@@ -239,5 +234,5 @@ def main(link: Connection) -> None:
 
 if __name__ == "__main__":
     logging.basicConfig(stream=sys.stderr)
-    kind = getattr(connection, "PipeConnection", Connection)  # Windows has its own
+    kind = getattr(connection, "PipeConnection", connection.Connection)  # Windows has its own
     main(kind(int(sys.argv[1])))

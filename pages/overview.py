@@ -170,7 +170,7 @@ if isinstance(patterns := results.get("surface_patterns"), HeadAverages):
         note = f"unmasked text; paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}"
         entries.append((f"To {figure.BY_QUANTITY[quantity].short}, highest layer", value, note))
 if "dependency_heads" in results or "coreference_heads" in results:
-    entries.append(("Linguistic heads", str(len(named)), f"paper: names {len(paper.LINGUISTIC_HEADS)}"))
+    entries.append(("Linguistic heads", str(len(named)), f"paper: names {paper.LINGUISTIC_HEADS}"))
 page.metrics(entries)
 with st.expander("Findings that hold for this model", icon=":material/fact_check:", expanded=True):
     for finding in memoize(findings, results, selection.base):

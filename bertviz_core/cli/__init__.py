@@ -24,13 +24,13 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
-from bertviz_core.models import checkpoint
+from bertviz_core.models.checkpoint import Checkpoint, checkpoint_of
 from bertviz_core.settings import Execution, Settings
 
 
 @dataclass
 class Console:
-    """The options that every analysis takes; commands receive them read and checked, as `console`."""
+    """The options that every analysis takes; a command receives them as `console`."""
 
     input: Annotated[list[str], typer.Argument(help="Files, folders, patterns, or the name of a built-in sample.")]
     model: Annotated[str, typer.Option(help="`demo`, a local folder, or a hub name.")] = "demo"
@@ -52,9 +52,9 @@ class Console:
     )
     quiet: Annotated[bool, typer.Option("--quiet", help="Hide progress on standard error.")] = False
 
-    def checkpoint(self) -> checkpoint.Checkpoint:
+    def checkpoint(self) -> Checkpoint:
         """The model's files, downloaded after their size is printed where they are not on this machine."""
-        return checkpoint.find_or_download(self.model, self.revision, self.say)
+        return checkpoint_of(self.model, self.revision, quiet=self.quiet)
 
     def settings(self) -> Settings:
         return Settings(self.max_length, self.limit, self.seed, self.mode, self.dtype, self.weights)  # type: ignore[arg-type]
@@ -65,8 +65,7 @@ class Console:
         return Execution(self.device, self.batch_tokens, self.workers, self.ray)
 
     def request(self, analysis: Analysis, options: Options, files: dict[str, Source]) -> Request:
-        """The request of an analysis with these options, and the further `files` that it reads, by role. Raises
-        InputError for an input that it cannot read, before a model is downloaded or loaded."""
+        """The request of an analysis; `files` are further ones, by role. Raises InputError before a model is loaded."""
         settings = analysis.relevant(self.settings())
         if analysis.corpus == "random":
             source = sample("random")
@@ -121,11 +120,14 @@ class PrintedProgress(Progress):
 
     def advance(self, count: int) -> None:
         super().advance(count)
-        terminal = sys.stderr.isatty()
-        if time.monotonic() - self.last_shown > (0.2 if terminal else 10) or (count and self.done == self.total):
+        is_terminal = sys.stderr.isatty()
+        is_last = count > 0 and self.done == self.total
+        if is_last or time.monotonic() - self.last_shown > (0.2 if is_terminal else 10):
             self.last_shown = time.monotonic()
-            line, end = (f"\r\033[K{self}", "") if terminal else (str(self), "\n")
-            print(line, end=end, file=sys.stderr, flush=True)
+            if is_terminal:
+                print(f"\r\033[K{self}", end="", file=sys.stderr, flush=True)
+            else:
+                print(self, file=sys.stderr, flush=True)
 
 
 def with_console(function: Callable[..., None], without: Collection[str] = ()) -> Callable[..., None]:
@@ -133,33 +135,33 @@ def with_console(function: Callable[..., None], without: Collection[str] = ()) -
     signature = inspect.signature(function, eval_str=True)
     own = [p.replace(kind=p.KEYWORD_ONLY) for p in signature.parameters.values() if p.name != "console"]
     shared = [p for p in parameters(Console) if p.name not in without]
-    first = [p for p in shared if p.name == "input"]
 
     def command(**values: Any) -> None:
-        console = Console(**{"input": []} | {p.name: values.pop(p.name) for p in shared})
-        function(console, **values)
+        chosen = {p.name: values.pop(p.name) for p in shared}
+        function(Console(**{"input": [], **chosen}), **values)
 
     command.__name__ = function.__name__
     command.__doc__ = function.__doc__
-    command.__signature__ = inspect.Signature([*first, *own, *shared[len(first) :]])  # type: ignore[attr-defined]
-    command.__annotations__ = {p.name: p.annotation for p in [*shared, *own]}
+    command.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in [*own, *shared]}
     return command
 
 
 def parameters(options: type) -> list[inspect.Parameter]:
-    """Typer's parameters for the fields of a dataclass: Console has typer's own annotations, an analysis documents its
-    options with Doc. A tuple of strings is one option with commas between."""
+    """Typer's parameters for the fields of a dataclass, documented with typer's annotations or with Doc."""
     hints = get_type_hints(options, include_extras=True)
     listed = []
     for each in fields(options):
         kind, doc = get_args(hints[each.name])
         default = each.default if each.default_factory is MISSING else each.default_factory()
-        if isinstance(default, tuple):
-            kind, default = str, ",".join(default)
+        if isinstance(default, tuple):  # one option with commas between
+            kind = str
+            default = ",".join(default)
+        elif default is MISSING:
+            default = inspect.Parameter.empty
         if isinstance(doc, Doc):
             flags = ["--" + each.name.replace("_", "-")] if kind is bool else []
             doc = typer.Option(*flags, help=doc.documentation)
-        default = inspect.Parameter.empty if default is MISSING else default
         annotation = Annotated[kind, doc]  # type: ignore[valid-type]
         own = inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         listed.append(own)

@@ -31,11 +31,7 @@ from bertviz_core.overview import stored_results
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
 
-COMMAND = "bertviz-core"  # as pyproject.toml installs it
-NOT_COMPUTED = (  # options that make no difference where nothing is computed
-    *("input", "device", "dtype", "max_length", "limit", "seed", "batch_tokens"),
-    *("workers", "ray", "no_store", "quiet"),
-)
+USED = {"model", "revision", "mode", "weights", "store", "out"}  # by `overview`, which computes nothing
 MANY = "a file, folder or pattern, repeatable"
 OR_NONE = f"{MANY}, or `none`; default: the sample"
 NONE = "none"
@@ -47,7 +43,8 @@ def add_analysis(analysis: Analysis) -> None:
     """Add the command of one analysis."""
 
     def command(console: Console, **values: Any) -> None:
-        view, options = (_filled(fields_of, values) for fields_of in (analysis.view, analysis.options))
+        options = _filled(analysis.options, values)
+        view = _filled(analysis.view, values)
         files = {name: from_path(path) for name in options.files() if (path := values[name])}
         options.check()
         view.check()
@@ -68,8 +65,10 @@ def add_analysis(analysis: Analysis) -> None:
 def _filled(options: type, values: dict[str, Any]) -> Any:
     """A dataclass with its fields' values; a tuple is given as one option with commas between."""
     own = {field.name: values[field.name] for field in fields(options)}
-    several = [field.name for field in fields(options) if isinstance(field.default, tuple)]
-    return options(**own | {name: tuple(part.strip() for part in own[name].split(",")) for name in several})
+    for field in fields(options):
+        if isinstance(field.default, tuple):
+            own[field.name] = tuple(part.strip() for part in own[field.name].split(","))
+    return options(**own)
 
 
 for analysis in ANALYSES.values():
@@ -77,7 +76,7 @@ for analysis in ANALYSES.values():
 
 
 @app.command("overview")
-@partial(with_console, without=NOT_COMPUTED)
+@partial(with_console, without={field.name for field in fields(Console)} - USED)
 def overview(console: Console) -> None:
     """A table of all heads from a model's stored results, each analysis on its largest corpus; nothing is computed."""
     console.check_out(stored_results.SUFFIXES)
@@ -130,10 +129,11 @@ def compare_runs(
     first = replace(console, input=input)
     changes = {"input": other_input or None, "mode": other_mode, "weights": other_weights, "seed": other_seed}
     given: dict[str, Any] = {option: value for option, value in changes.items() if value is not None}
-    second = replace(first, **given)
     if other_model is not None:
-        second = replace(second, model=other_model, revision=None)
-    a, b = (run.request(ANALYSES[name], ANALYSES[name].options(), {}) for run in (first, second))
+        given |= {"model": other_model, "revision": None}
+    second = replace(first, **given)
+    options = ANALYSES[name].options()
+    a, b = (run.request(ANALYSES[name], options, {}) for run in (first, second))
     if a.key() == b.key():
         hint = "Give --other-model, --other-input, --other-mode, --other-weights or --other-seed."
         raise SettingsError("Both runs are the same, or differ in nothing that this analysis reads.", hint=hint)
@@ -154,10 +154,10 @@ def report(
     if not console.out:
         raise SettingsError("A report is written to a file.", hint="Give --out report.html.")
     console.check_out((".html",))
-    named = {"text": text, "treebank": treebank, "coreference": coreference, "random": None}
-    corpora = {
-        kind: find_sources(names or [next(iter(SAMPLES[kind]))]) for kind, names in named.items() if names != [NONE]
-    }
+    corpora = {}
+    for kind, names in (("text", text), ("treebank", treebank), ("coreference", coreference), ("random", None)):
+        if names != [NONE]:
+            corpora[kind] = find_sources(names or list(SAMPLES[kind])[:1])
     request = ReportRequest(console.checkpoint(), corpora, console.settings())
     request.settings.check(request.checkpoint.max_length)
     with console.working_store() as store:
@@ -183,10 +183,11 @@ def store_size(store: Folder = None) -> None:
 def store_list(store: Folder = None) -> None:
     """List every result and upload with its model, corpus, settings, date and size."""
     opened = Store(store)
-    heads, rows = dict(opened.headers()), []
+    heads = dict(opened.headers())
+    rows = []
     for entry in opened.entries():
         date = datetime.fromtimestamp(entry.stored).strftime("%Y-%m-%d %H:%M")
-        about = {"what": entry.kind}  # work: an index of a corpus, or a part of an unfinished job; detail: guesses
+        about = {"what": entry.kind}
         if entry.kind == "upload" and (upload := Uploads(opened).find(entry.key)):
             about |= {"corpus": upload.name, "settings": upload.kind}
         elif entry.kind == "result":
@@ -222,8 +223,7 @@ app.add_typer(store_app, name="store")
 def main() -> None:
     """Run the command line; a user's mistake is one message on standard error and exit code 2, never a traceback."""
     try:
-        installed = Path(sys.argv[0]).stem == COMMAND
-        app(prog_name=COMMAND if installed else "python -m bertviz_core")
+        app()
     except BertvizError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,25 +18,23 @@ from bertviz_core.corpora.files import expand, find_sources
 from bertviz_core.engine.stream import extract as write_maps
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
+from bertviz_core.models import single_input
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.loading import load, load_tokens
 from bertviz_core.models.model import with_weights
 from bertviz_core.models.reading import Reading
 from bertviz_core.models.segments import FirstSegments, Segments
-from bertviz_core.models.single_input import OneInput
-from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.viewer import InputView, apply_view
 from bertviz_core.viewer.files import MIN_WEIGHT, SUFFIXES, builders, input_origin
 
-UNUSED = ("device", "dtype", "batch_tokens", "workers", "ray", "weights", "store", "no_store")  # where no model runs
-NO_JOB = ("workers", "ray", "store", "no_store")  # where nothing is shared between processes, and nothing stored
-HEAVIEST = 20  # lines that `attention` prints
+NO_JOB = ("workers", "ray", "store", "no_store")  # unused where nothing is distributed or stored
+NO_MODEL = (*NO_JOB, "device", "dtype", "batch_tokens", "weights")  # unused where no model runs
 
 inputs_app = typer.Typer()
 
 
 @inputs_app.command("treebank")
-@partial(with_console, without=(*UNUSED, "model", "revision", "max_length", "seed", "mode"))
+@partial(with_console, without=(*NO_MODEL, "model", "revision", "max_length", "seed", "mode"))
 def treebank(console: Console) -> None:
     """A treebank to JSON: words, heads and relns of every sentence (the release's preprocess_depparse)."""
     bank = Treebank(find_sources(console.input))
@@ -43,7 +42,7 @@ def treebank(console: Console) -> None:
 
 
 @inputs_app.command("segments")
-@partial(with_console, without=UNUSED)
+@partial(with_console, without=NO_MODEL)
 def segments(console: Console) -> None:
     """Text to a JSON list of segments, as `tokens` (the release's preprocess_unlabeled)."""
     inputs = segments_of(console)
@@ -72,10 +71,10 @@ def extract(
         what = "The description of the maps would overwrite an input."
         raise SettingsError(what, where=str(beside), hint="Give another --out.")
     inputs = segments_of(console)
-    without = next((example for example in inputs if example.words is None), None) if word_level else None
-    if without is not None:
-        hint = 'Give JSON objects with "words", or omit --word-level.'
-        raise SettingsError("--word-level needs inputs that are given as `words`.", where=without.where, hint=hint)
+    for example in inputs if word_level else ():
+        if example.words is None:
+            hint = 'Give JSON objects with "words", or omit --word-level.'
+            raise SettingsError("--word-level needs inputs that are given as `words`.", where=example.where, hint=hint)
     model = with_weights(load(console.checkpoint(), console.device, console.dtype), inputs.settings.weights)
     metadata = {"settings": json.dumps(console.settings().to_json()), "model": model.checkpoint.fingerprint()}
     level = console.mode if word_level else None
@@ -109,12 +108,14 @@ def attention(
     inputs = segments_of(console)
     example = FirstSegments(inputs).pick(item)
     model = with_weights(load(checkpoint, console.device, console.dtype), inputs.settings.weights)
-    single = OneInput(example, layout_of(example, inputs.tokens))
+    single = single_input.OneInput(example, layout_of(example, inputs.tokens))
     view = InputView(word_level, not no_special, first_piece=console.mode == "paper")
-    shown = apply_view(single.layout, maps_of(model, example), view)
-    files = builders(shown, chosen, input_origin(checkpoint, inputs.settings, single.digest()), min_weight)
-    heaviest = shown.to_frame(chosen).nlargest(HEAVIEST, "weight")
-    console.write(lambda suffix: files[suffix](), lambda: heaviest.to_string(index=False, float_format="{:.3f}".format))
+    shown = apply_view(single.layout, single_input.attention(model, example), view)
+    origin = input_origin(checkpoint, inputs.settings, single.digest())
+    files = builders(shown, chosen, origin, min_weight)
+    heaviest = shown.to_frame(chosen).nlargest(20, "weight")
+    text = partial(heaviest.to_string, index=False, float_format="{:.3f}".format)
+    console.write(lambda suffix: files[suffix](), text)
 
 
 def segments_of(console: Console) -> Segments:
@@ -130,13 +131,15 @@ def _say_skipped(console: Console, skipped: Skipped) -> None:
 
 
 def _write_json(console: Console, records: Callable[[Skipped], Iterable[Any]]) -> None:
-    """The records, read again for each --out, as a JSON list; then what the last reading left out."""
+    """Write records, read again for each --out, as a JSON list; then print what was skipped."""
     console.check_out((".json",))
-    skipped = Skipped()
-    for path in console.out:
+    paths: list[Path | None] = [*console.out]
+    for path in paths or [None]:
         skipped = Skipped()
-        exports.write_bytes(path, exports.json_pieces(records(skipped)))
-    if not console.out:
-        sys.stdout.buffer.writelines(exports.json_pieces(records(skipped)))
-        sys.stdout.buffer.write(b"\n")
+        pieces = exports.json_pieces(records(skipped))
+        if path:
+            exports.write_bytes(path, pieces)
+        else:
+            sys.stdout.buffer.writelines(pieces)
+            sys.stdout.buffer.write(b"\n")
     _say_skipped(console, skipped)

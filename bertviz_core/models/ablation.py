@@ -1,5 +1,4 @@
-"""Predictions of a model whose heads are switched off (docs/methods.md, section 12). The layers below such a head do
-not change, so a pass may begin at any layer, from the input that the layer had in the whole model."""
+"""Predictions of a model whose heads are switched off (docs/methods.md, section 12)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.errors import ModelError
 from bertviz_core.models.attention import at_least_float32
 from bertviz_core.models.encoding import Batch, collate, encode_words
-from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.model import OTHER_FAMILY, AttentionModel
 from bertviz_core.models.word_loss import Predictions, predict_words
 
 RunLayer = Callable[..., Any]  # (a layer's own forward function, hidden states, *others) -> what the layer returns
@@ -23,20 +22,20 @@ RunLayer = Callable[..., Any]  # (a layer's own forward function, hidden states,
 
 @dataclass
 class SwitchedOff:
-    """Replaces the product of weights and values in one forward pass; create a new object for each pass."""
+    """Replaces the product of weights and values in one forward pass, a new object in each: by zeros, by `mean`, or by
+    the product without the weights to `keys`, where the other weights are not renormalized."""
 
-    heads: Tensor  # (row, layer, head) bool, what is switched off in each row of the batch
-    # None to replace the heads' outputs; (row, token) bool marks tokens, and only the weights to them become 0, without
-    # renormalizing the others.
-    keys: Tensor | None = None
-    mean: Tensor | None = None  # (layer, head, width of a head), what replaces an output; None for zeros
-    layer: int = 0  # the one whose attention comes next
+    heads: Tensor  # (row, layer, head) bool
+    keys: Tensor | None = None  # (row, token)
+    mean: Tensor | None = None  # (layer, head, width of a head)
+    layer: int = 0  # the next one
 
     def __post_init__(self) -> None:
         self.affected: list[bool] = self.heads.any(0).any(-1).tolist()
 
     def __call__(self, weights: Tensor, value: Tensor) -> Tensor:
-        layer, self.layer = self.layer, self.layer + 1
+        layer = self.layer
+        self.layer += 1
         if not self.affected[layer]:
             return weights @ value
         off = self.heads[:, layer, :, None, None]  # (row, head, 1, 1)
@@ -49,24 +48,23 @@ class SwitchedOff:
 
 
 class Restart:
-    """Runs a model that predicts words from the input of any of its layers: the encoder's first list of modules that
-    call attention once each, as many as the model has layers (ALBERT calls few several times), their forward functions
-    replaced while a pass runs: no other thread may use the model. Raises ModelError where there is no such list."""
+    """Runs a model from the input of any of its layers, whose modules are replaced during a pass: no other thread may
+    use it. Raises ModelError where no list of modules calls attention once each (ALBERT calls few several times)."""
 
     def __init__(self, model: AttentionModel) -> None:
         self.model = model
         batch = collate([encode_words(["a", "b", "c"], model.tokens, 0, "", Skipped())], model.tokens, model.device)
         for entry in model.encoder.modules() if model.observable else ():
             self.modules = list(dict.fromkeys(entry)) if isinstance(entry, torch.nn.ModuleList) else []
-            if self.modules and self._call_attention_once_each(batch):
+            if self.modules and self._are_layers(batch):
                 return
         what = f"The heads of {model.checkpoint.name!r} cannot be switched off"
-        hint = "Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT."
-        raise ModelError(f"{what}: its family of models computes attention in a way of its own.", hint=hint)
+        raise ModelError(f"{what}: its family of models computes attention in a way of its own.", hint=OTHER_FAMILY)
 
-    def _call_attention_once_each(self, batch: Batch) -> bool:
+    def _are_layers(self, batch: Batch) -> bool:
+        """Whether each of the modules calls attention once, and they are as many as the layers."""
         attentions = list[Any]()
-        counts = list[int]()  # of attentions after each call of a module
+        counts = list[int]()  # of attentions
 
         def count_after(forward: RunLayer, *args: Any, **kwargs: Any) -> Any:
             output = forward(*args, **kwargs)
@@ -85,7 +83,7 @@ class Restart:
             yield
         finally:
             for module in self.modules:
-                del module.forward  # the class's own shows again
+                del module.forward
 
 
 @dataclass(frozen=True)
@@ -93,10 +91,9 @@ class WholeModel:
     """One batch run through the whole model, with no head switched off."""
 
     predictions: Predictions
-    inputs: list[Tensor]  # of each layer, (row, token, width)
-    # Of each layer, (row, head): the mean over tokens of |out . dL/d out|, out the output of a head for a token and L
-    # the loss of the row alone; nats (Michel et al. 2019).
-    estimates: list[Tensor]
+    # Of each layer:
+    inputs: list[Tensor]  # (row, token, width)
+    estimates: list[Tensor]  # (row, head) mean over tokens of |output . dL/d output|, L the row's loss, in nats
 
 
 def predict_whole(restart: Restart, batch: Batch, labels: Tensor) -> WholeModel:
@@ -134,9 +131,8 @@ def predict_without(
     mean: Tensor | None = None,
     batch_tokens: int,
 ) -> Iterator[Predictions]:
-    """The predictions for a batch, as in `predict_whole`, which gave the `inputs` of the layers, with each of several
-    sets of heads (set, layer, head) switched off, one Predictions for each set. `keys` and `mean` are as in
-    `SwitchedOff`; as many sets go through the model together as fit into `batch_tokens`, one at least."""
+    """Predict a batch's words without each of several sets of heads, `heads` (set, layer, head) bool. `inputs` are
+    those of `predict_whole`; as many sets go through the model together as fit into `batch_tokens`, at least one."""
     first = int(heads.any(0).any(-1).nonzero()[0])
     names = ("ids", "types", "mask", "cls", "sep", "punctuation")
     with torch.inference_mode():
@@ -145,14 +141,14 @@ def predict_without(
             repeated = replace(batch, **{name: getattr(batch, name).repeat(size, 1) for name in names})
             off = chosen.repeat_interleave(len(labels), 0)  # (set and row, layer, head)
             combine = SwitchedOff(off, None if keys is None else keys.repeat(size, 1), mean, first)
-            with restart.layers_run_by(_skipping(first, inputs[first].repeat(size, 1, 1))):
+            with restart.layers_run_by(_start_at(first, inputs[first].repeat(size, 1, 1))):
                 predictions = predict_words(restart.model, repeated, labels.repeat(size, 1), combine=combine)[1]
             for parts in zip(*(value.chunk(size) for value in vars(predictions).values()), strict=True):
                 yield Predictions(*parts)
 
 
-def _skipping(first: int, hidden: Tensor) -> RunLayer:
-    """Runs no layer below the `first`, and gives that one the input `hidden`."""
+def _start_at(first: int, hidden: Tensor) -> RunLayer:
+    """A function that runs no layer below the `first`, and gives that one the input `hidden`."""
     layers = count()
 
     def run(forward: RunLayer, hidden_states: Tensor, *args: Any, **kwargs: Any) -> Any:

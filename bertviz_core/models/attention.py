@@ -1,6 +1,5 @@
-"""Attention observed inside the layer, while it is still on the device: transformers hands a registered attention
-function the model's keyword arguments, so an `observer` given to the forward pass is called once a layer, in order.
-Families that ignore registered functions (DeBERTa-v2, MPNet, XLNet) return their maps the ordinary way instead."""
+"""Attention observed inside the layers, on the device: models hand a registered attention function their keyword
+arguments, among them an `observer`. Families that ignore it (DeBERTa-v2, MPNet, XLNet) return their maps instead."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,37 +12,30 @@ from bertviz_core.models.model import AttentionModel, norm_logits
 from bertviz_core.models.tensors import Tensor
 
 REGISTERED = "bertviz_observed"
-# Arguments that models pass to attention functions and that change no map: what they say is in the mask already, or is
-# for other kernels or for generation.
-HARMLESS = {
+# Arguments of attention functions that change no map: their effect is in the mask, the query or the key already, or
+# they are for other kernels, or for the model's output.
+IN_MASK = (
     "cache_position",
-    "cu_seq_lens_k",
-    "cu_seq_lens_q",
-    "deterministic",
     "is_causal",
-    "max_length_k",
-    "max_length_q",
-    "output_attentions",
-    "output_hidden_states",
     "position_embeddings",
     "position_ids",
-    "return_dict",
     "sliding_window",
-    "use_cache",
-}
+)  # or in query and key
+OF_KERNELS = ("cu_seq_lens_k", "cu_seq_lens_q", "deterministic", "max_length_k", "max_length_q")
+OF_OUTPUT = ("output_attentions", "output_hidden_states", "return_dict", "use_cache")
+HARMLESS = {*IN_MASK, *OF_KERNELS, *OF_OUTPUT}
 
 
 @dataclass(frozen=True)
 class Scores:
-    """What the weights of one layer are computed from, for one batch. Query, key and value are (batch, head, token,
-    width), as they are multiplied: with rotary positions, and normalized."""
+    """What the weights of one layer are computed from, for one batch."""
 
-    query: Tensor
-    key: Tensor
-    value: Tensor
-    scale: float  # what the product of query and key is multiplied by
+    query: Tensor  # (batch, head, token, width) as it is multiplied: with rotary positions, and normalized
+    key: Tensor  # likewise
+    value: Tensor  # likewise
+    scale: float  # of the product of query and key
     logits: Tensor  # (batch, head, query, key), capped, with biases and masks
-    sink: Tensor | None  # (head,) score of a learned sink; None without
+    sink: Tensor | None  # (head,) score of a learned one
     weights: Tensor  # (batch, head, query, key), the softmax of the logits, and of the sink
 
 
@@ -53,13 +45,11 @@ class LayerAttention:
 
     layer: int
     weights: Tensor  # (batch, head, query, key) float32
-    # The masked, scaled scores whose softmax `weights` are, or None where the model does not show them, or has a
-    # learned sink, which takes a part of each row.
-    logits: Tensor | None
+    logits: Tensor | None  # whose softmax `weights` are; None with a learned sink, or where the model returns its maps
     causal: bool
     vector_norms: Tensor | None = None  # (batch, head, key), the length |f(x_j)| of what each token passes on
     attention: Tensor | None = None  # the attention weights where `weights` are norms
-    scores: Scores | None = None  # None where the model returns its maps
+    scores: Scores | None = None  # if observed
 
 
 def observed_attention(
@@ -77,12 +67,11 @@ def observed_attention(
     combine: Callable[[Tensor, Tensor], Tensor] | None = None,
     **others: Any,
 ) -> tuple[Tensor, Tensor]:
-    """Attention as the model's own eager function computes it, scores in the model's type and their softmax in float32
-    (float64 in a float64 model), shown to the observer. A head is a query head: keys and values that several heads
-    share are repeated. `combine` stands in for the product of weights and values: what switches heads off
-    (`models.ablation`). Raises TypeError where a model passes an argument that may change the maps and is not known."""
-    if unknown := sorted(name for name, given in others.items() if given is not None and name not in HARMLESS):
-        raise TypeError(f"attention with {', '.join(unknown)} is not known")
+    """Compute attention as the model's eager function does, and show it to the observer; `combine` replaces the product
+    of weights and values. Raises TypeError for an argument that may change the maps and is not known."""
+    unknown = [name for name, value in others.items() if value is not None and name not in HARMLESS]
+    if unknown:
+        raise TypeError(f"attention with {', '.join(sorted(unknown))} is not known")
     shared = query.size(1) // key.size(1)
     if shared > 1:
         key = key.repeat_interleave(shared, 1)
@@ -95,14 +84,15 @@ def observed_attention(
     for added in (position_bias, attention_mask):
         if added is not None:
             logits.add_(added)
-    weights = at_least_float32(logits).softmax(-1) if s_aux is None else _with_sink(logits, s_aux)
+    weights = at_least_float32(logits).softmax(-1) if s_aux is None else _softmax_with_sink(logits, s_aux)
     if observer is not None:
         observer(Scores(query, key, value, float(scale), at_least_float32(logits), s_aux, weights))
-    mixed = weights.to(value.dtype)
-    return (combine(mixed, value) if combine else mixed @ value).transpose(1, 2).contiguous(), weights
+    rounded = weights.to(value.dtype)
+    output = combine(rounded, value) if combine else rounded @ value
+    return output.transpose(1, 2).contiguous(), weights
 
 
-def _with_sink(logits: Tensor, sink: Tensor) -> Tensor:
+def _softmax_with_sink(logits: Tensor, sink: Tensor) -> Tensor:
     """The softmax over the keys and a learned sink, (head,), without the sink's share: rows sum to less than 1."""
     import torch
 
@@ -117,7 +107,7 @@ def at_least_float32(values: Tensor) -> Tensor:
 
 
 def register() -> str:
-    """Make the function known to transformers, with a mask function: without one padding would be attended to."""
+    """Register the function and, so that padding is masked, a mask function; returns their name in transformers."""
     from transformers import AttentionInterface, AttentionMaskInterface
     from transformers.masking_utils import eager_mask
 
@@ -126,39 +116,38 @@ def register() -> str:
     return REGISTERED
 
 
-class _AllSeen(Exception):
+class _LastLayerObserved(Exception):
     """Ends a forward pass whose remaining output is not needed."""
 
 
 def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAttention], None]) -> None:
-    """Run the encoder over a batch; each of the observers sees every layer once, the first layer first. The pass stops
-    after the last layer's maps: the rest of that layer, 6% of BERT-base's forward pass, is not needed."""
+    """Run the encoder over a batch up to the last layer's maps; each observer gets every layer, the first one first."""
     import torch
 
     layers = count()
 
-    def observer(scores: Scores) -> None:
-        layer = next(layers)
-        attention = _layer(model, layer, scores)
+    def show(attention: LayerAttention) -> None:
         for observe in observers:
             observe(attention)
-        if layer == model.layers - 1:
-            raise _AllSeen
 
-    with torch.inference_mode(), suppress(_AllSeen):
+    def observer(scores: Scores) -> None:
+        layer = next(layers)
+        show(_layer_attention(model, layer, scores))
+        if layer == model.layers - 1:
+            raise _LastLayerObserved
+
+    with torch.inference_mode(), suppress(_LastLayerObserved):
         if model.observable:
             model.encoder(**batch.inputs(model), observer=observer)
         else:
             for weights in model.encoder(**batch.inputs(model), output_attentions=True).attentions:
-                attention = LayerAttention(next(layers), at_least_float32(weights), None, model.causal)
-                for observe in observers:
-                    observe(attention)
+                show(LayerAttention(next(layers), at_least_float32(weights), None, model.causal))
     if (captured := next(layers)) != model.layers:
         raise RuntimeError(f"{captured} layers were captured in a model of {model.layers}.")
 
 
-def _layer(model: AttentionModel, layer: int, scores: Scores) -> LayerAttention:
-    """What observers get of one layer: attention weights, or norms if the model is observed through them."""
+def _layer_attention(model: AttentionModel, layer: int, scores: Scores) -> LayerAttention:
+    """Attention weights of one layer, or norms where the model is observed through them."""
     if model.factors is None:
         logits = scores.logits if scores.sink is None else None
         return LayerAttention(layer, scores.weights, logits, model.causal, scores=scores)

@@ -1,12 +1,11 @@
-"""What a model is, by name or in memory, without importing torch or transformers."""
+"""Descriptions of models, found by name or made of one in memory, without importing torch or transformers."""
 
 import hashlib
 import json
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,22 +19,21 @@ PAPER_MODEL = "bert-base-uncased"
 PAPER_LENGTH = 512  # tokens
 PAPER_CONFIG: dict[str, Any] = {"model_type": "bert", "hidden_size": 768, "type_vocab_size": 2}
 PAPER_CONFIG |= {"num_hidden_layers": 12, "num_attention_heads": 12, "max_position_embeddings": PAPER_LENGTH}
-Model = str | Path | tuple[Any, Any]  # the last one: (model, tokenizer)
-# Of a configuration: what says nothing of the numbers that a model computes.
+Model = str | Path | tuple[Any, Any]  # the tuple: (model, tokenizer)
+# Entries of a configuration that do not change what a model computes.
 VOLATILE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures", "output_attentions")
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A folder with config.json, tokenizer files and *.safetensors; of a model without one, as in memory, `digest` and
-    `arrays` (name -> shape, tied ones once) say what the files would. `name` is the name that the user gave."""
+    """A folder with config.json, tokenizer files and *.safetensors; or a model in memory."""
 
-    name: str
+    name: str  # that the user gave
     folder: Path
     revision: str | None = None
     config: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)
-    digest: str = ""
-    arrays: dict[str, list[int]] | None = field(repr=False, compare=False, default=None)
+    digest: str = ""  # where there are no files
+    size: int | None = field(repr=False, compare=False, default=None)  # number of weights, likewise
 
     @property
     def label(self) -> str:
@@ -60,18 +58,14 @@ class Checkpoint:
         return self.digest or model_files.fingerprint(self.folder)
 
     def parameters(self) -> int:
-        """Number of weights."""
-        return sum(map(math.prod, self.shapes().values()))
-
-    def shapes(self) -> dict[str, list[int]]:
-        """Name -> shape of every array of weights."""
-        return self.arrays or model_files.read_weights(self.folder)
+        """Number of weights; tied ones count once."""
+        return self.size or sum(map(math.prod, model_files.read_weights(self.folder).values()))
 
 
 def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
-    """Find a model's files on this machine: `demo`, a folder, or a hub name with a branch, tag or commit. Where
-    `access` limits the folders, a name is looked up among theirs and is never a path. Raises DownloadNeeded where only
-    the hub has the model, ModelError where it cannot be opened, and SettingsError for a revision of another model."""
+    """Find a model on this machine: `demo`, a folder, or a hub name with a branch, tag or commit. Where `access` limits
+    the folders, a name is looked up among theirs and is never a path.
+    Raises DownloadNeeded for a model on the hub, ModelError or SettingsError for one that cannot be opened."""
     if name == DEMO:
         folder: Path | None = DEMO_FOLDER
     else:
@@ -98,7 +92,7 @@ def local_folder(name: str) -> Path | None:
     try:
         folder = Path(name).expanduser()
         return folder if name.strip() and folder.is_dir() else None
-    except (OSError, RuntimeError):  # a name too long for a file, the home of a user that there is not
+    except (OSError, RuntimeError):  # a name too long for a file, the home of an unknown user
         return None
 
 
@@ -107,19 +101,15 @@ def download(name: str, revision: str | None = None, access: Access = LOCAL) -> 
     return reopen(name, sources.snapshot(name, revision, access, download=True), revision)
 
 
-def find_or_download(name: str, revision: str | None, say: Callable[[str], None]) -> Checkpoint:
-    """Find a model's files on this machine; a hub model that is not here is fetched, its size said first."""
-    try:
-        return find(name, revision)
-    except DownloadNeeded as needed:
-        say(f"Downloading {needed.name}: {needed.size / 1e6:,.0f} MB")
-        return download(name, revision)
-
-
-def checkpoint_of(model: Model) -> Checkpoint:
+def checkpoint_of(model: Model, revision: str | None = None, *, quiet: bool = False) -> Checkpoint:
     """The checkpoint of a model, downloaded if need be, its size printed first; raises ModelError as `find` does."""
     if isinstance(model, str | Path):
-        return find_or_download(str(model), None, partial(print, file=sys.stderr))
+        try:
+            return find(str(model), revision)
+        except DownloadNeeded as needed:
+            if not quiet:
+                print(f"Downloading {needed.name}: {needed.size / 1e6:,.0f} MB", file=sys.stderr)
+            return download(needed.name, revision)
     from transformers import PreTrainedModel
 
     if not isinstance(model, tuple | list) or len(model) != 2:
@@ -141,21 +131,22 @@ def describe(model: Any, tokenizer: Any) -> Checkpoint:
     config = model.config.to_dict() | {"architectures": [type(model).__name__]}
     stable = {name: value for name, value in config.items() if name not in VOLATILE and "attn_impl" not in name}
     total = hashlib.sha256()
-    for described in (stable, _tokenizer(tokenizer)):
+    for described in (stable, _describe_tokenizer(tokenizer)):
         total.update(json.dumps(described, sort_keys=True, default=str).encode())
-    arrays, storages = {}, set()
+    sizes = {}  # by storage, which tied weights share
     for name, tensor in sorted(model.state_dict().items()):
-        storage = (tensor.data_ptr(), tuple(tensor.shape))
-        if storage not in storages:
-            storages.add(storage)
-            arrays[name] = list(tensor.shape)
-            total.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        shape = tuple(tensor.shape)
+        storage = (tensor.data_ptr(), shape)
+        if storage not in sizes:
+            sizes[storage] = tensor.numel()
+            total.update(f"{name} {tensor.dtype} {shape}\n".encode())
             total.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
-    return Checkpoint(f"{type(model).__name__} in memory", Path(), None, config, total.hexdigest(), arrays)
+    size = sum(sizes.values())
+    return Checkpoint(f"{type(model).__name__} in memory", Path(), None, config, total.hexdigest(), size)
 
 
-def _tokenizer(tokenizer: Any) -> Any:
-    """All that decides how a text is cut, but for padding and truncation, which are those of the last call."""
+def _describe_tokenizer(tokenizer: Any) -> Any:
+    """All that decides how a text is cut; padding and truncation are only those of the last call."""
     special = {name: str(token) for name, token in tokenizer.special_tokens_map.items()}
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
@@ -165,24 +156,24 @@ def _tokenizer(tokenizer: Any) -> Any:
 
 
 def label_of(name: str) -> str:
-    """Of a model's name, which may be a folder's path, the last part; what trainings call `model` by its folder."""
+    """The last part of a model's name, which may be a path; of a folder `model` that of its parent."""
     path = Path(name)
     return path.parent.name or path.name if path.name == "model" else path.name
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
-    """Models or trainings in pickers: of a folder's path the last part, or as many as tell it from those before it."""
+    """Names of models or trainings for pickers: of a path as many of its last parts as make it unlike those before."""
     shown: dict[str, str] = {}
     for name in names:
-        parts = Path(name).parts if name.startswith(("/", "~", ".")) else (name,)
-        longer = ["/".join(parts[-count:]) for count in range(2, len(parts) + 1)]
-        tails = [label_of(name) if longer else name, *longer]
+        tails = [name]
+        if name.startswith(("/", "~", ".")):
+            parts = Path(name).parts
+            tails = [label_of(name), *("/".join(parts[-count:]) for count in range(2, len(parts) + 1))]
         shown[name] = next((tail for tail in tails if tail and tail not in shown.values()), name)
     return shown
 
 
 def paper_model() -> Checkpoint:
     """BERT-base without files: its requests can be estimated and named, but nothing is stored under such a name."""
-    arrays = {"all": [110_000_000]}
     digest = f"not on this machine: {PAPER_MODEL}"
-    return Checkpoint(PAPER_MODEL, Path(PAPER_MODEL), None, PAPER_CONFIG, digest, arrays)
+    return Checkpoint(PAPER_MODEL, Path(PAPER_MODEL), None, PAPER_CONFIG, digest, 110_000_000)

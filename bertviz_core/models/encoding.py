@@ -1,9 +1,9 @@
-"""From text to model inputs: encoded examples, batches of examples of like length, and which tokens are whose words."""
+"""From text to model inputs: encoded examples, batches of similar length, and the assignment of tokens to words."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -24,9 +24,9 @@ class Encoded:
     where: str  # "line 12", for people
     ids: np.ndarray
     types: np.ndarray
-    words: np.ndarray | None = None  # the word a token belongs to, -1 for special tokens; None where it is not known
+    words: np.ndarray | None = None  # the word of each token, -1 for special tokens; None where it is not known
     other: Mapping[str, Any] = field(default_factory=dict)  # the user's own fields of a JSON example
-    document_number: int = 0  # the document that it is a part of, from 0; of a treebank the sentence
+    document_number: int = 0  # from 0, of the document that it is part of; of a treebank the sentence
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -64,7 +64,7 @@ class Batch:
 
 
 def collate(examples: Iterable[Encoded], tokens: Tokens, device: str) -> Batch:
-    """Pad examples to one rectangle and mark the classes of their tokens."""
+    """Pad examples to the longest and mark the classes of their tokens."""
     import torch
 
     rows = tuple(examples)
@@ -78,14 +78,13 @@ def collate(examples: Iterable[Encoded], tokens: Tokens, device: str) -> Batch:
 def _padded(rows: Sequence[np.ndarray], padding: int) -> np.ndarray:
     """(row, position) int64."""
     padded = np.full((len(rows), max(map(len, rows))), padding, dtype=np.int64)
-    for at, row in enumerate(rows):
-        padded[at, : len(row)] = row
+    for padded_row, row in zip(padded, rows, strict=True):
+        padded_row[: len(row)] = row
     return padded
 
 
 def buckets(examples: Iterable[Encoded], batch_tokens: int) -> Iterator[list[Encoded]]:
-    """Groups of like length whose padded size stays within `batch_tokens` (one example at least); of each WINDOW the
-    longest first, so that a device without room says so at once."""
+    """Groups of similar length, padded to `batch_tokens` or less or of one example; the longest of a WINDOW first."""
     stream = iter(examples)
     while window := sorted(islice(stream, WINDOW), key=len, reverse=True):
         while window:
@@ -100,7 +99,7 @@ def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, 
 
 
 def pieces_of(words: Sequence[str], tokens: Tokens, where: str, skipped: Skipped) -> list[list[int]]:
-    """The pieces of every word, [UNK] for one that cleans to nothing; what is unknown is counted."""
+    """The pieces of every word, [UNK] for one that cleans to nothing; unknown pieces are counted in `skipped`."""
     pieces = [tokens.pieces(word) for word in words]
     skipped.add("a word the tokenizer cleans to nothing (read as unknown)", where, pieces.count([]))
     skipped.add(UNKNOWN, where, sum(i == tokens.unk for piece in pieces for i in piece))
@@ -110,17 +109,16 @@ def pieces_of(words: Sequence[str], tokens: Tokens, where: str, skipped: Skipped
 def framed(
     sides: Sequence[Iterable[Sequence[int]]], frame: Sequence[Sequence[int]], second: int = 0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(ids, types, words), each (token,) int64, of one or two sides, the pieces of each word, in a frame of special
-    ids before A, after A and after B, as in `Encoded`; `second` is the type of B's tokens."""
+    """(ids, types, words) as in `Encoded`, of one or two sides, each the pieces of its words. `frame` has the special
+    ids before A, after A and after B; `second` is the type of B's tokens."""
     ids = list(frame[0])
-    types = [0] * len(frame[0])
-    words = [-1] * len(frame[0])
-    word = 0
+    types = [0] * len(ids)
+    words = [-1] * len(ids)
+    numbers = count()
     for kind, side, after in zip((0, second), sides, frame[1:], strict=False):
         for pieces in side:
             ids += pieces
-            words += [word] * len(pieces)
-            word += 1
+            words += [next(numbers)] * len(pieces)
         ids += after
         words += [-1] * len(after)
         types += [kind] * (len(ids) - len(types))
@@ -132,22 +130,24 @@ class Membership:
     """Assignment of tokens to words, for one batch. Attention to a split word is the sum over its pieces, attention
     from it their mean: the map between words is R A C, whose rows still sum to 1 (docs/methods.md, section 5)."""
 
-    to_word: Tensor  # C, (batch, token, word) 1 where the token is a piece of the word
-    from_word: Tensor  # R, (batch, word, token) a token's weight in a word's mean, or 1 for its first piece
-    mask: Tensor  # (batch, word) bool, which words are real
+    to_word: Tensor  # C, (batch, token, word): 1 where the token is a piece of the word
+    from_word: Tensor  # R, (batch, word, token): a token's weight in a word's mean, or 1 for its first piece
+    mask: Tensor  # (batch, word) bool: not padding
 
     def maps(self, weights: Tensor) -> Tensor:
         """(batch, head, query, key) over tokens to (batch, head, word, word), rows and columns of padding 0."""
-        batch, heads, tokens, words = (*weights.shape[:3], self.to_word.shape[2])
+        batch, heads, tokens, _ = weights.shape
+        words = self.to_word.shape[2]
         # Heads share the membership: two products of whole sentences, not of single maps.
-        to = (weights.reshape(batch, heads * tokens, -1) @ self.to_word).view(batch, heads, tokens, words)
-        of = self.from_word @ to.transpose(1, 2).reshape(batch, tokens, heads * words)
-        return of.view(batch, words, heads, words).transpose(1, 2)
+        to_words = weights.reshape(batch, heads * tokens, -1) @ self.to_word
+        by_query = to_words.view(batch, heads, tokens, words).transpose(1, 2)
+        maps = self.from_word @ by_query.reshape(batch, tokens, heads * words)
+        return maps.view(batch, words, heads, words).transpose(1, 2)
 
 
 def membership(owners: Sequence[np.ndarray], device: str, *, first_piece: bool = False) -> Membership:
-    """The membership of a padded batch, from (token,) the word of each token of each input, -1 for none. From a split
-    word, `first_piece` takes its first piece alone, as the release does."""
+    """The membership of a batch, from (token,) the word of each token of each input, -1 for none. From a split word,
+    `first_piece` takes its first piece alone, as the release does."""
     import torch
 
     owned = torch.from_numpy(_padded(owners, -1)).to(device)
@@ -162,14 +162,14 @@ def membership(owners: Sequence[np.ndarray], device: str, *, first_piece: bool =
 
 
 def maps_of_one(maps: np.ndarray, owner: np.ndarray, *, first_piece: bool = False) -> np.ndarray:
-    """One input's float32 maps between tokens (layer, head, query, key), as maps between words; layers share those."""
+    """One input's float32 maps between tokens (layer, head, query, key), as maps between words."""
     import torch
 
     return membership([owner], "cpu", first_piece=first_piece).maps(torch.from_numpy(maps)).numpy()
 
 
 def word_of(example: Encoded, *, special: bool = False) -> np.ndarray:
-    """(token,) the word of each token, from 0, -1 for none; with `special`, special tokens count as words, in order."""
+    """(token,) the word of each token, from 0, -1 for none; with `special`, special tokens are words too."""
     if example.words is None:
         raise ValueError(f"{example.where}: the words of this example are not known")
     if not special:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress, pairwise
+from itertools import accumulate, chain, compress, pairwise
 from unicodedata import bidirectional, category, east_asian_width
 
 import numpy as np
@@ -11,29 +11,28 @@ import numpy as np
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.tokens import Tokens
 
-# Control characters as their pictures; what XML cannot hold, or has no shape, as U+FFFD.
+# Control characters as their pictures; what XML forbids, or has no glyph, as U+FFFD.
 PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {127: "␡"}
 PICTURES |= dict.fromkeys([*range(128, 160), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], "\ufffd")
-JOINER = "\u200d"  # inside one emoji, as the tones
+JOINER = "\u200d"  # of emoji
 SKIN_TONES = tuple(map(chr, range(0x1F3FB, 0x1F400)))
-RIGHT_TO_LEFT = ("R", "AL")  # Unicode's classes of such letters; those from left to right are L
-ZERO_WIDTH = ("Mn", "Me", "Cf")  # Unicode's categories of marks on letters, and of what is not seen
+RIGHT_TO_LEFT = ("R", "AL")  # Unicode's bidirectional classes; letters from left to right are L
 
 
 @dataclass(frozen=True)
 class Units:
     """Tokens or words, in reading order. All (unit,)."""
 
-    labels: tuple[str, ...]  # the texts on the screen
-    special: np.ndarray  # bool: [CLS], [SEP] and their like
-    side: np.ndarray  # 0 in segment A, 1 in segment B
-    start: np.ndarray  # position of a unit's first token, from 0; it identifies the unit when others are hidden
+    labels: tuple[str, ...]  # as displayed
+    special: np.ndarray  # bool: such as [CLS]
+    side: np.ndarray  # 0 in segment A, 1 in B
+    start: np.ndarray  # position of the first token, from 0; identifies a unit when others are hidden
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def keep(self, chosen: np.ndarray) -> "Units":
-        """The units marked in `chosen` (unit,) bool."""
+        """The units marked in `chosen`, (unit,) bool."""
         return Units(tuple(compress(self.labels, chosen)), self.special[chosen], self.side[chosen], self.start[chosen])
 
 
@@ -57,7 +56,7 @@ def layout_of(example: Encoded, tokens: Tokens, second: int | None = None) -> La
         ends = np.flatnonzero(example.ids == tokens.sep)
         second = int(ends[0]) + 1 if len(ends) else len(example)
     side = (np.arange(len(example)) >= second).astype(np.int64)
-    # [MASK] and [UNK] stand for words, but where the frame has them: some tokenizers call BOS unknown too.
+    # [MASK] and [UNK] stand for words, except in the frame: the unknown token of some tokenizers is BOS.
     frame = set(chain(*tokens.frame))
     ordinary = [token for token in (tokens.mask, tokens.unk) if token is not None and token not in frame]
     special = np.isin(example.ids, tokens.special) & ~np.isin(example.ids, ordinary)
@@ -74,13 +73,13 @@ def layout_of(example: Encoded, tokens: Tokens, second: int | None = None) -> La
 
 
 def visible(text: str) -> str:
-    """A label in which all is seen: control characters as pictures, lone spaces as boxes, nothing as the empty set."""
+    """Make a label visible: control characters as pictures, lone spaces as boxes, nothing as the empty set."""
     shown = text.translate(PICTURES)
     return shown if shown.strip() else "␣" * len(shown) or "∅"
 
 
 def _continues(names: Sequence[str], tokens: Tokens) -> np.ndarray:
-    """(token,) bool: goes on with the word before it, by the tokenizer's marks; punctuation stands alone."""
+    """(token,) bool: whether a token continues the word before it, by the tokenizer's marks; punctuation does not."""
     if tokens.prefix:
         return np.array([name.startswith(tokens.prefix) for name in names])
     if not tokens.marks_spaces:
@@ -94,13 +93,12 @@ def _continues(names: Sequence[str], tokens: Tokens) -> np.ndarray:
 
 
 def _texts(pieces: Sequence[bytes]) -> list[tuple[str, bool]]:
-    """Of each token the characters of which it has a part, and whether it begins inside one."""
+    """For each token its text, with all of the characters that it has bytes of, and whether it begins inside one."""
     whole = b"".join(pieces)
-    edges = np.cumsum([0, *map(len, pieces)]).tolist()
     texts = []
-    for start, end in pairwise(edges):
+    for start, end in pairwise(accumulate(map(len, pieces), initial=0)):
         first, last = start, end
-        while 0 < first < len(whole) and whole[first] & 0xC0 == 0x80:  # a byte that goes on with a character
+        while 0 < first < len(whole) and whole[first] & 0xC0 == 0x80:  # a byte inside a character
             first -= 1
         while last < len(whole) and whole[last] & 0xC0 == 0x80:
             last += 1
@@ -143,11 +141,12 @@ def right_to_left(words: Iterable[str]) -> bool:
 
 
 def columns(text: str) -> int:
-    """How many columns of a monospaced letter it takes: two for a wide letter, as in Chinese, none for a mark."""
-    return sum(1 + (east_asian_width(letter) in "WF") for letter in text if category(letter) not in ZERO_WIDTH)
+    """Width in monospaced letters: two for a wide letter, as in Chinese, none for a mark."""
+    letters = [letter for letter in text if category(letter) not in ("Mn", "Me", "Cf")]  # marks, invisible characters
+    return len(letters) + sum(east_asian_width(letter) in "WF" for letter in letters)
 
 
 def isolated(text: str) -> str:
-    """The text, between Unicode's marks that keep what is around it in place where letters run from right to left."""
-    runs = not text.isascii() and any(bidirectional(letter) in RIGHT_TO_LEFT for letter in text)
-    return f"\u2068{text}\u2069" if runs else text
+    """The text, between Unicode's isolates where it has letters that run from right to left."""
+    has_such = not text.isascii() and any(bidirectional(letter) in RIGHT_TO_LEFT for letter in text)
+    return f"\u2068{text}\u2069" if has_such else text

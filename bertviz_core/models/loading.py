@@ -1,4 +1,4 @@
-"""From a checkpoint or a model in memory to one that can be observed; models that stay loaded for the next request."""
+"""From a checkpoint or a model in memory to one that can be observed; and a cache of loaded models."""
 
 import threading
 from collections import OrderedDict
@@ -15,16 +15,16 @@ from bertviz_core.models.model import MASKED_WORDS, NEXT_WORDS, AttentionModel, 
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import DEVICES
 
-ROOM = 4 * 10**9  # bytes of weights: nine models of BERT-base's size
+MAX_BYTES = 4 * 10**9  # of cached weights: nine models of BERT-base's size
 BYTES = {"float32": 4, "bfloat16": 2}
-_loading = threading.Lock()  # while transformers loads, its classes lack functions, which two at once do not give back
+_loading = threading.Lock()  # transformers patches its own classes while it loads, and two at once leave them patched
 
 
 def load(
     checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32", *, language_model: bool = False
 ) -> AttentionModel:
-    """Load weights (safetensors only, no remote code) and tokenizer, with `language_model` also the head that predicts
-    masked or next words; raises ModelError where that fails, or where the checkpoint has no such head."""
+    """Load weights and tokenizer, without remote code, and with `language_model` also the head that predicts words.
+    Raises ModelError where that fails."""
     device = choose_device(device)
     check_memory(checkpoint, device, dtype)
     tokens = load_tokens(checkpoint)
@@ -48,16 +48,17 @@ def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "flo
 
 def load_tokens(checkpoint: Checkpoint) -> Tokens:
     """The tokenizer alone, for work that runs no model."""
-    from bertviz_core.models.libraries import AutoTokenizer, logging
+    from bertviz_core.models.libraries import logging, transformers
 
     logging.set_verbosity_error()
+    auto = transformers.AutoTokenizer
     with _explained(checkpoint):
-        return Tokens(AutoTokenizer.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False))
+        return Tokens(auto.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False))
 
 
 @contextmanager
 def _explained(checkpoint: Checkpoint) -> Iterator[None]:
-    """Files can be wrong in many ways, and what a model of another kind does is anyone's guess: one error for all."""
+    """Turn whatever transformers raises for files that it cannot load into one ModelError."""
     try:
         yield
     except ModelError:
@@ -69,15 +70,19 @@ def _explained(checkpoint: Checkpoint) -> Iterator[None]:
 
 
 def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> Any:
-    """The model with its head, or its encoder, alone in T5 and its like; only the pooler may be lacking."""
+    """The model with its head, or without; of T5 and its like the encoder alone. Only a pooler may be missing."""
     from bertviz_core.models import libraries
 
     libraries.logging.disable_progress_bar()
-    encoders = libraries.MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES
-    encoder = encoders.get(checkpoint.config.get("model_type", ""), "").endswith("EncoderModel")
-    auto: Any = libraries.AutoModelForTextEncoding if encoder else libraries.AutoModel
-    if language_model:
-        auto = libraries.AutoModelForCausalLM if predicts_next_words(checkpoint) else libraries.AutoModelForMaskedLM
+    family = checkpoint.config.get("model_type", "")
+    if language_model and predicts_next_words(checkpoint):
+        auto: Any = libraries.transformers.AutoModelForCausalLM
+    elif language_model:
+        auto = libraries.transformers.AutoModelForMaskedLM
+    elif libraries.MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel"):
+        auto = libraries.transformers.AutoModelForTextEncoding
+    else:
+        auto = libraries.transformers.AutoModel
     with _loading:
         model, info = auto.from_pretrained(
             checkpoint.folder,
@@ -88,13 +93,13 @@ def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> A
             local_files_only=True,
             trust_remote_code=False,  # unset, transformers asks at the terminal
         )
-    lacking = sorted(name for name in info["missing_keys"] if not name.startswith("pooler."))
-    has_head = model.base_model is not model
-    head = [name for name in lacking if has_head and not name.startswith(f"{model.base_model_prefix}.")]
-    if inside := [name for name in lacking if name not in head]:
+    missing = sorted(name for name in info["missing_keys"] if not name.startswith("pooler."))
+    base = "" if model.base_model is model else f"{model.base_model_prefix}."
+    inside = [name for name in missing if name.startswith(base)]
+    if inside:
         raise ValueError(f"{len(inside)} weights are not in the files, {inside[0]} first")
-    if head:
-        raise no_head(checkpoint, f"missing weights: {', '.join(head[:3])}")
+    if missing:
+        raise no_head(checkpoint, f"missing weights: {', '.join(missing[:3])}")
     return model
 
 
@@ -106,12 +111,12 @@ def prepare(
 
     loaded.eval().requires_grad_(False).to(device)
     encoder = loaded.base_model if predicts else loaded
-    known = len(encoder.get_input_embeddings().weight)
+    embedded = len(encoder.get_input_embeddings().weight)
     named = max(tokens.tokenizer.get_vocab().values()) + 1
-    if named > known:
-        what = f"The tokenizer of {checkpoint.name!r} names {named:,} tokens, its model knows {known:,}."
+    if named > embedded:
+        what = f"The tokenizer of {checkpoint.name!r} names {named:,} tokens, its model knows {embedded:,}."
         raise ModelError(what, hint="Save the tokenizer that belongs to the model into its folder.")
-    encoder.config.use_cache = False  # of keys and values, for generation
+    encoder.config.use_cache = False  # for generation
     has_types = (getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
     model = AttentionModel(checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, has_types)
     with _explained(checkpoint):
@@ -121,9 +126,8 @@ def prepare(
 def model_in_memory(
     pair: tuple[Any, Any], checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32"
 ) -> AttentionModel:
-    """A model in memory for the analyses: a copy of its modules that shares its weights, so that it stays as it is;
-    another dtype, or another device than where it is ("auto"), takes a copy of them. `checkpoint` is what
-    `checkpoint_of` gave. Raises ModelError where it has no attention maps, or the tokenizer is of another model."""
+    """A copy of a model in memory that shares its weights, unless `device` or `dtype` changes them. Raises ModelError
+    where the model has no attention maps, or the tokenizer is of another model."""
     import torch
 
     model, tokenizer = pair
@@ -137,7 +141,7 @@ def model_in_memory(
 
 
 def choose_device(device: str) -> str:
-    """`auto` is cuda where there is one, else cpu; raises SettingsError for a device that is not there."""
+    """Choose cuda for `auto` where there is one, else cpu; raises SettingsError for a device that is missing."""
     from bertviz_core.models.libraries import torch
 
     if device not in DEVICES:
@@ -149,7 +153,7 @@ def choose_device(device: str) -> str:
 
 
 def check_memory(checkpoint: Checkpoint, device: str, dtype: str) -> None:
-    """Raises ModelError, before a weight is read, where the weights alone are more than the memory that is free."""
+    """Raises ModelError, before a weight is read, where the weights alone are larger than the free memory."""
     needed = checkpoint.parameters() * BYTES[dtype]
     for memory, free in _free_memory(device).items():
         if needed > free:
@@ -159,7 +163,7 @@ def check_memory(checkpoint: Checkpoint, device: str, dtype: str) -> None:
 
 
 def _free_memory(device: str) -> dict[str, int]:
-    """Bytes by kind of memory, where the system says: weights pass through the machine's on their way to a GPU."""
+    """Free bytes by kind of memory, where the system says: weights pass through the machine's on their way to a GPU."""
     import torch
 
     free = {}
@@ -172,16 +176,14 @@ def _free_memory(device: str) -> dict[str, int]:
 
 
 class LoadedModels:
-    """Models for single inputs, for any number of threads; past `room`, bytes of their weights, the least recently used
-    is dropped first. A single model may take more."""
+    """A thread-safe cache of models for single inputs, the most recently used within `max_bytes`, or a larger one."""
 
-    def __init__(self, room: int = ROOM) -> None:
-        self.room = room
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self.max_bytes = max_bytes
         self._models: OrderedDict[tuple[str, str, str], tuple[AttentionModel, int]] = OrderedDict()
         self._loading = threading.Lock()  # one at a time: two at once take twice the memory and no less time
 
     def get(self, checkpoint: Checkpoint, dtype: str, device: str = "auto") -> AttentionModel:
-        """A loaded model."""
         key = (checkpoint.fingerprint(), dtype, device)
         with suppress(KeyError):  # it is not loaded, or another thread drops it
             self._models.move_to_end(key)
@@ -189,7 +191,7 @@ class LoadedModels:
         with self._loading:
             if key not in self._models:  # another thread may have loaded it
                 size = checkpoint.parameters() * BYTES[dtype]
-                while self._models and size + sum(taken for _, taken in list(self._models.values())) > self.room:
+                while self._models and size + sum(taken for _, taken in list(self._models.values())) > self.max_bytes:
                     self._models.popitem(last=False)
                 self._models[key] = load_to_view(checkpoint, device, dtype), size
             return self._models[key][0]

@@ -1,4 +1,4 @@
-"""A model that can be observed, and what its checkpoint allows: not all have norms (docs/methods.md, section 11)."""
+"""A model that can be observed, and what its checkpoint allows: a loss, and norms (docs/methods.md, section 11)."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,19 +9,18 @@ from bertviz_core.models.tensors import Tensor
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Weights
 
-CPU_BATCH_TOKENS = 512  # past this a CPU's caches overflow
-GPU_BATCH_TOKENS = 65_536
+BERTS = ("bert", "camembert", "electra", "roberta", "xlm-roberta")
+LLAMAS = ("llama", "mistral", "mixtral", "qwen2", "qwen3", "smollm3")
 OUTPUTS = {  # family -> name, in the encoder, of the output projection of a layer's attention
-    **dict.fromkeys(
-        ("bert", "camembert", "electra", "roberta", "xlm-roberta"), "encoder.layer.{}.attention.output.dense"
-    ),
+    **dict.fromkeys(BERTS, "encoder.layer.{}.attention.output.dense"),
     "distilbert": "transformer.layer.{}.attention.out_lin",
     "gpt2": "h.{}.attn.c_proj",
-    **dict.fromkeys(("llama", "mistral", "mixtral", "qwen2", "qwen3", "smollm3"), "layers.{}.self_attn.o_proj"),
+    **dict.fromkeys(LLAMAS, "layers.{}.self_attn.o_proj"),
 }
-# Ends of the names of classes with a head that predicts words; two old classes end like those for next words.
+# Endings of the names of classes with a head that predicts words; two of masked words end as those of next words do.
 MASKED_WORDS = ("ForMaskedLM", "ForPreTraining", "XLMWithLMHeadModel", "FlaubertWithLMHeadModel")
 NEXT_WORDS = ("ForCausalLM", "LMHeadModel")
+OTHER_FAMILY = "Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT."
 DISCRIMINATORS = ("ElectraForPreTraining", "FunnelForPreTraining")  # predict which words were replaced
 
 
@@ -36,14 +35,14 @@ class AttentionModel:
     layers: int
     heads: int
     has_types: bool
-    observable: bool = True  # the family calls the registered attention function; else maps come the ordinary way
-    causal: bool = False  # a token sees only itself and what stands before it
-    language_model: Any = None  # with the head that predicts words, `encoder` its base; None where not asked for
-    factors: tuple[Tensor, ...] | None = None  # what norms need of each layer; None where weights are observed
+    observable: bool = True  # whether it calls the registered attention function, or returns its maps
+    causal: bool = False  # whether a token attends only to itself and to earlier ones
+    language_model: Any = None  # `encoder` with the head that predicts words; None where it was not asked for
+    factors: tuple[Tensor, ...] | None = None  # of each layer, for norms; None where weights are observed
 
     @property
     def batch_tokens(self) -> int:
-        return CPU_BATCH_TOKENS if self.device == "cpu" else GPU_BATCH_TOKENS
+        return 512 if self.device == "cpu" else 65_536  # past 512 a CPU's caches overflow
 
 
 def predicts_next_words(checkpoint: Checkpoint) -> bool:
@@ -52,7 +51,7 @@ def predicts_next_words(checkpoint: Checkpoint) -> bool:
 
 
 def check_head(checkpoint: Checkpoint) -> None:
-    """Raises ModelError where the model was saved without a head that predicts words; loading finds what is missing."""
+    """Raises ModelError where the model was saved without a head that predicts words."""
     classes = _classes(checkpoint)
     heads = (*MASKED_WORDS, *NEXT_WORDS)
     if classes and not any(name.endswith(heads) and name not in DISCRIMINATORS for name in classes):
@@ -64,7 +63,7 @@ def _classes(checkpoint: Checkpoint) -> list[str]:
 
 
 def no_head(checkpoint: Checkpoint, why: str) -> ModelError:
-    """transformers would draw such a head at random, and every gradient through it would mean nothing."""
+    """The error for a head that is missing: transformers would draw it at random."""
     return ModelError(
         f"The model {checkpoint.name!r} has no head that predicts masked or next words ({why}), so it has no loss.",
         hint="Choose the checkpoint as it was pre-trained, such as bert-base-uncased, not one saved without its head.",
@@ -87,8 +86,7 @@ def with_weights(model: AttentionModel, weights: Weights) -> AttentionModel:
 
 
 def _output_factors(model: AttentionModel) -> tuple[Tensor, ...]:
-    """R^T of every layer, (head, width, width): with W_O^h a head's own rows of the output projection, and its
-    transpose Q R, |v W_O^h| = |v R^T| for any v."""
+    """R^T of every layer, (head, width, width): Q R is the transpose of W_O^h, so |v W_O^h| = |v R^T| for any v."""
     import torch
 
     factors = []
@@ -102,8 +100,8 @@ def _output_factors(model: AttentionModel) -> tuple[Tensor, ...]:
 
 
 def norm_logits(logits: Tensor, norms: Tensor) -> Tensor:
-    """Scores (batch, head, query, key) whose softmax is N[i, j] = A[i, j] |f(x_j)| / sum_k A[i, k] |f(x_k)|: those of A
-    and log |f(x_j)|, from `norms` (batch, head, key). A masked score, the lowest number that there is, stays."""
+    """Scores (batch, head, query, key) whose softmax is N[i, j] = A[i, j] |f(x_j)| / sum_k A[i, k] |f(x_k)|: the logits
+    of A plus log |f(x_j)|, from `norms` (batch, head, key). A masked score, the lowest number of its type, stays."""
     import torch
 
     return logits + norms.clamp(min=torch.finfo(norms.dtype).tiny).log()[:, :, None]

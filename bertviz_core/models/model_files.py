@@ -1,4 +1,4 @@
-"""The files of a model: fingerprinted, and checked before anything is built from them."""
+"""The files of a model: their fingerprint, and checks before anything is built from them."""
 
 import hashlib
 import json
@@ -15,48 +15,35 @@ from safetensors import SafetensorError, safe_open
 from bertviz_core.errors import ModelError
 
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
-# Names under which the model families keep the same number.
+# Names of the same number in different families.
 LAYERS = ("num_hidden_layers", "n_layers", "n_layer", "num_layers", "encoder_layers", "decoder_layers")
 HEADS = ("num_attention_heads", "n_heads", "n_head", "num_heads", "encoder_attention_heads", "decoder_attention_heads")
 POSITIONS = ("max_position_embeddings", "n_positions", "max_seq_len")
 WIDTHS = ("hidden_size", "dim", "d_model", "n_embd", "emb_dim")
 INNER = ("intermediate_size", "hidden_dim", "d_inner", "n_inner", "ffn_dim")
 OTHER = ("vocab_size", "type_vocab_size", "pad_token_id")
-SHARE_LAYERS = ("albert",)  # whose layers have the same weights
-# RoBERTa's family counts positions from the one after the padding index.
-OFFSET = (
-    "roberta",
-    "xlm-roberta",
-    "xlm-roberta-xl",
-    "roberta-prelayernorm",
-    "camembert",
-    "mpnet",
-    "longformer",
-    "xmod",
-)
-PART = re.compile(r"[\w.-]+\.safetensors")  # of weights in several files
-MAX_BYTES = 1 << 22  # of JSON: BERT's header has 25 kB
+ROBERTAS = ("roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "xmod")
+OFFSET = (*ROBERTAS, "mpnet", "longformer")  # families that count positions from the one after the padding's
+PART = re.compile(r"[\w.-]+\.safetensors")
+MAX_BYTES = 1 << 22  # of JSON; BERT has 25 kB
 MAX_WEIGHTS = 64 * 10**9  # bytes: the largest encoder, XLM-RoBERTa XXL, takes 43 GB
 MAX_COUNT = 512  # layers, or heads
-MAX_LABELS = 10_000
 MAX_SIZE = 1_000_000  # anything else
 MIN_POSITIONS = 8
 SAVE_AGAIN = "Save the model again with save_pretrained."
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """config.json of a folder that holds a whole model. Raises ModelError where a file is missing or cannot be read,
-    sizes contradict the weights, or the folder has what is never opened here: files of others, weights that are
-    pickled, too large or elsewhere, or Python code."""
+    """Read config.json of a folder; raises ModelError where it is no whole model, or has what is never opened here."""
     path = folder / "config.json"
-    if path.exists():  # else it is no model's folder, whatever it holds
+    if path.exists():  # else it is no model
         _check_files(folder)
     config = _read_object(path)
     if config is None:
         raise _unusable(folder, "has no readable config.json", "Give a folder written by save_pretrained.")
     if "transformers_weights" in config:
         raise _unusable(folder, "cannot be used: its config.json names other weights")
-    # `auto_map` names classes in Python files beside the weights. Without them transformers would make another model.
+    # `auto_map` names classes in Python files beside the weights, without which transformers builds another model.
     for name in ("config.json", "tokenizer_config.json"):
         if "auto_map" in (_read_object(folder / name) or {}):
             what = f"asks for Python code of its own (`auto_map` in {name}), which is never run here"
@@ -70,16 +57,16 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def _check_files(folder: Path) -> None:
-    """Raises ModelError for a folder with anything but regular files of its own, too large weights, or an index that
-    names other files than safetensors beside it. (The hub's cache links to files of the same repository.)"""
-    inside = folder.resolve()
-    inside = inside.parent.parent if inside.parent.name == "snapshots" else inside
-    size = 0
-    for path in (path for path in folder.glob("*") if path.exists() and not path.is_dir()):
-        if not path.is_file() or not path.resolve().is_relative_to(inside):
+    """Raises ModelError for files that are not the folder's own, too large weights, or an index that names others."""
+    allowed = folder.resolve()
+    if allowed.parent.name == "snapshots":  # the hub's cache links to files of the same repository
+        allowed = allowed.parent.parent
+    files = [path for path in folder.glob("*") if path.exists() and not path.is_dir()]
+    for path in files:
+        if not path.is_file() or not path.resolve().is_relative_to(allowed):
             what = f"cannot be used: {path.name} is not a regular file of the folder"
             raise _unusable(folder, what, "Replace it with the file.")
-        size += path.stat().st_size if path.suffix == ".safetensors" else 0
+    size = sum(path.stat().st_size for path in files if path.suffix == ".safetensors")
     if size > MAX_WEIGHTS:
         raise _unusable(folder, f"cannot be used: its weights take {size / 1e9:,.0f} GB", "Choose a smaller model.")
     for path in folder.glob("*.safetensors.index.json"):
@@ -106,13 +93,13 @@ def fingerprint(folder: Path) -> str:
 
 @lru_cache(maxsize=1 << 14)  # a training has hundreds of checkpoints of several files each
 def _file_digest(path: Path, _size: int, _modified: int) -> str:
-    """Hashed once for each state of a file."""
+    """The digest of a file; size and time of its last change are part of the cache's key."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _files(folder: Path, pattern: str) -> list[Path]:
-    """Regular files only: a folder or a broken link may have such a name too."""
+    """Regular files alone: a folder or a broken link may match too."""
     return sorted(path for path in folder.glob(pattern) if path.is_file())
 
 
@@ -139,7 +126,7 @@ def read_weights(folder: Path) -> dict[str, list[int]]:
 
 @lru_cache(maxsize=1 << 10)
 def _shapes(path: Path, _size: int, _modified: int) -> dict[str, list[int]]:
-    """Read once for each state of a file; raises ValueError for a header that is too long to be parsed."""
+    """The shapes in one file, cached as digests are; raises ValueError for a header that is too long to be parsed."""
     with path.open("rb") as stream:
         if int.from_bytes(stream.read(8), "little") > MAX_BYTES:
             raise ValueError("a header of megabytes")
@@ -162,7 +149,7 @@ def number(config: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
 
 
 def longest_input(config: Mapping[str, Any]) -> int | None:
-    """The most tokens, special ones included, that the position embeddings allow; None for no limit."""
+    """Maximum number of tokens, special ones included, by the position embeddings; None for no limit."""
     positions = number(config, POSITIONS)
     if not positions or not 0 < positions <= MAX_SIZE:
         return None
@@ -173,7 +160,7 @@ def longest_input(config: Mapping[str, Any]) -> int | None:
 
 
 def _wrong_numbers(config: Mapping[str, Any]) -> Iterator[str]:
-    """Numbers with which no model can be built or analyzed; every one of them may be the size of something."""
+    """What is wrong with numbers of the configuration: with them no model can be built or analyzed."""
     for name in (*LAYERS, *HEADS, *POSITIONS, *WIDTHS, *INNER, *OTHER):
         value = config.get(name)
         if value is not None and type(value) is not int:
@@ -181,15 +168,13 @@ def _wrong_numbers(config: Mapping[str, Any]) -> Iterator[str]:
     layers = number(config, LAYERS) or 0
     heads = number(config, HEADS) or 0
     if not (1 <= layers <= MAX_COUNT and 1 <= heads <= MAX_COUNT):
-        yield (
-            f"{layers:,} layers of {heads:,} heads (1 to {MAX_COUNT} of each can be shown, under names such as "
-            "num_hidden_layers and num_attention_heads)"
-        )
+        names = "under names such as num_hidden_layers and num_attention_heads"
+        yield f"{layers:,} layers of {heads:,} heads (1 to {MAX_COUNT} of each can be shown, {names})"
     longest = 0 if number(config, POSITIONS) == 0 else longest_input(config)
     if longest is not None and longest < MIN_POSITIONS:
         yield f"it reads {max(longest, 0)} tokens (the fewest that can be analyzed are {MIN_POSITIONS})"
     for name, value in config.items():
-        maximum = MAX_LABELS if name == "num_labels" else MAX_SIZE  # transformers writes a name for each label
+        maximum = 10_000 if name == "num_labels" else MAX_SIZE  # transformers writes a name for each label
         if type(value) is int and value > maximum and name not in POSITIONS and "theta" not in name:
             yield f"{name} is above {maximum:,}"
 
@@ -201,7 +186,8 @@ def _misfits(config: Mapping[str, Any], shapes: Mapping[str, list[int]]) -> Iter
     if rows and positions > max(rows):
         yield f"{positions:,} positions; the weights have {max(rows):,}"
     layers, width, inner = (number(config, names) or 0 for names in (LAYERS, WIDTHS, INNER))
-    different = 1 if config.get("model_type") in SHARE_LAYERS else layers
+    different = 1 if config.get("model_type") == "albert" else layers  # whose layers have the same weights
     embedded = sum(config.get(name) or 0 for name in ("vocab_size", "type_vocab_size"))
-    if width * (different * (width + inner) + embedded) > 8 * sum(map(math.prod, shapes.values())):
+    needed = width * (different * (width + inner) + embedded)
+    if needed > 8 * sum(map(math.prod, shapes.values())):
         yield f"{layers} layers of width {width:,} and {inner:,}, for which the weights are far too few"

@@ -20,7 +20,6 @@ from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 
 CHUNK_TOKENS = 65_536  # raise analyses.request.FORMAT with it: sums are rounded chunk by chunk
-COUNTED = ("documents", "sentences", "words", "split_words", "mentions", "chains", "items")
 Example_co = TypeVar("Example_co", bound=Encoded, covariant=True)
 
 
@@ -34,13 +33,13 @@ class Reading:
 
 @dataclass
 class Examples(ABC, Generic[Example_co]):
-    """A corpus as encoded examples, read again on every iteration. It has no counters of its own: each reading has."""
+    """A corpus as encoded examples, read again on every iteration."""
 
     source: Source
     tokens: Tokens
     settings: Settings
 
-    unit: ClassVar[str]  # what the examples are, in the plural
+    unit: ClassVar[str]  # in the plural
 
     @abstractmethod
     def encoded(self, reading: Reading) -> Iterator[Example_co]:
@@ -54,32 +53,32 @@ class Examples(ABC, Generic[Example_co]):
         return self.read(Reading())
 
     def room(self, frame: Sequence[Sequence[int]]) -> int:
-        """How many tokens fit into an input beside the special ids of its frame."""
+        """Number of tokens that fit into an input beside the special ids of its frame."""
         return self.settings.max_length - sum(map(len, frame))
 
 
 class CorpusReading:
-    """The one reading of a corpus that a pass needs: of `examples`, `count` so far, with their counts in `reading`. It
-    `is_complete` before the last chunk is given out."""
+    """One reading of a corpus: iterates over `examples`, and counts them in `reading`."""
 
     def __init__(self, examples: Examples[Any]) -> None:
         self.examples = examples
         self.reading = Reading()
-        self.count, self.is_complete = 0, False
+        self.count = 0  # of examples so far
+        self.is_complete = False
         self._source, self._share_read = track_position(examples.source)
 
     def __iter__(self) -> Iterator[Encoded]:
         """Every example; raises InputError where there is none, or the corpus is broken."""
-        tokens, unit = 0, self.examples.unit
+        unit = self.examples.unit
+        tokens = 0
         for example in replace(self.examples, source=self._source).read(self.reading):
-            self.count = self.count + 1
-            tokens = tokens + len(example)
+            self.count += 1
+            tokens += len(example)
             yield example
         self.is_complete = True
         if not self.count:
-            reasons = self.reading.skipped.reasons.items()
             what = f"There is nothing to analyze: all {unit} were skipped."
-            hint = "; ".join(f"{reason}: {entry['count']}" for reason, entry in reasons)
+            hint = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in self.reading.skipped.to_json())
             raise self.examples.source.error(what, hint)
         self.reading.counts |= {unit: self.count, "tokens": tokens}
 
@@ -94,13 +93,14 @@ class CorpusReading:
 
 
 def cut(examples: Iterable[Encoded], tokens: int) -> Iterator[list[Encoded]]:
-    """Consecutive examples of so many tokens at most, where they are more than one."""
+    """Cut into chunks of consecutive examples, each of at most `tokens` tokens or a single example."""
     chunk: list[Encoded] = []
     size = 0
     for example in examples:
         if chunk and size + len(example) > tokens:
             yield chunk
-            chunk, size = [], 0
+            chunk = []
+            size = 0
         chunk.append(example)
         size += len(example)
     if chunk:
@@ -123,19 +123,20 @@ class Sentences(Examples[EncodedSentence]):
     def encoded(self, reading: Reading) -> Iterator[EncodedSentence]:
         treebank = Treebank(self.source)
         maximum = self.settings.max_length
-        reading.counts |= {"format": treebank.form.name, "words": 0, "split_words": 0}
+        counts = reading.counts
+        counts |= {"format": treebank.form.name, "words": 0, "split_words": 0}
         for sentence in treebank.sentences(reading.skipped):
-            noted = Skipped()
-            pieces = pieces_of(sentence.words, self.tokens, sentence.where, noted)
+            number, where = sentence.number, sentence.where
+            changed = Skipped()
+            pieces = pieces_of(sentence.words, self.tokens, where, changed)
             encoded = framed([pieces], self.tokens.single)
             if len(encoded[0]) > maximum:
-                reading.skipped.add(f"a sentence of more than {maximum} tokens", sentence.where)
+                reading.skipped.add(f"a sentence of more than {maximum} tokens", where)
                 continue
-            reading.skipped.merge(noted)
-            reading.counts["words"] += len(pieces)
-            reading.counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
-            number = sentence.number
-            yield EncodedSentence(number, sentence.where, *encoded, sentence=sentence, document_number=number)
+            reading.skipped.merge(changed)
+            counts["words"] += len(pieces)
+            counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
+            yield EncodedSentence(number, where, *encoded, sentence=sentence, document_number=number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,15 +146,14 @@ class Window(Encoded):
     document: CoreferenceDocument
     heads: tuple[int, ...]  # the head word of each of the document's mentions, counted in the document
     span: Span
-    items: tuple[Item, ...]  # what is scored here; the first of them is number `item_number` of the corpus
-    item_number: int
+    items: tuple[Item, ...]  # mentions to score
+    item_number: int  # in the corpus, of the first
 
 
 @dataclass
 class Windows(Examples[Window]):
-    """The windows of a coreference corpus that have items: the beginning of each document, or all of it in windows that
-    overlap by half, an item scored where most text stands before it. A reading's `items` are the mentions that are
-    scored, its `head_words` say what decided the head words."""
+    """The windows of a coreference corpus with mentions to score: the beginning of each document in mode paper, else
+    windows that overlap by half, in which a mention is scored with as much text before it as possible."""
 
     unit = "windows"
 
@@ -162,7 +162,8 @@ class Windows(Examples[Window]):
         counts = reading.counts
         numbers = count()
         decided = set()
-        counts |= {"format": corpus.form.name, "head_words": "", **dict.fromkeys(COUNTED, 0)}
+        counts |= {"format": corpus.form.name, "head_words": ""}
+        counts |= dict.fromkeys(("documents", "sentences", "words", "split_words", "mentions", "chains", "items"), 0)
         for document in corpus.documents(reading.skipped):
             decided.add(head_word_source(document))
             counts["head_words"] = " and ".join(sorted(decided))
@@ -171,22 +172,22 @@ class Windows(Examples[Window]):
             counts["words"] += len(document.words)
             counts["mentions"] += len(document.mentions)
             counts["chains"] += len({mention.cluster for mention in document.mentions})
-            for window in self._windows(document, numbers, reading) if document.words else ():
-                counts["items"] += len(window.items)
-                yield window
+            if document.words:
+                yield from self._windows(document, numbers, reading)
         if not counts["items"]:
             hint = f"Read as {corpus.form.name}: check that its last column, or `Entity=`, holds chains."
             raise self.source.error("No mention has an antecedent that could be guessed.", hint)
 
     def _windows(self, document: CoreferenceDocument, numbers: Iterator[int], reading: Reading) -> Iterator[Window]:
         budget = self.room(self.tokens.single)
-        pieces = pieces_of(document.words, self.tokens, document.name, reading.skipped)
+        name = document.name
+        skipped = reading.skipped
+        pieces = pieces_of(document.words, self.tokens, name, skipped)
         reading.counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
         long = sum(len(piece) > budget // 2 for piece in pieces)
-        reading.skipped.add("a word longer than half a window (cut)", document.name, long)
+        skipped.add("a word longer than half a window (cut)", name, long)
         pieces = [piece[: budget // 2] for piece in pieces]
-        ends = np.cumsum([len(piece) for piece in pieces])
-        spans = _overlapping(ends, budget)
+        ends = np.cumsum(list(map(len, pieces)))
         if self.settings.paper:
             fit = int(np.searchsorted(ends, budget, side="right"))
             # Whole sentences; of a first one that does not fit, what does.
@@ -194,30 +195,30 @@ class Windows(Examples[Window]):
             spans = [(0, end)]
             mentions = sum(mention.end > end for mention in document.mentions)
             tokens = self.settings.max_length
-            reading.skipped.add(f"a word past the cut at {tokens} tokens", document.name, len(document.words) - end)
-            reading.skipped.add(f"a mention cut off at {tokens} tokens", document.name, mentions)
+            skipped.add(f"a word past the cut at {tokens} tokens", name, len(ends) - end)
+            skipped.add(f"a mention cut off at {tokens} tokens", name, mentions)
+        else:
+            spans = _overlapping(ends, budget)
         heads = head_words(document)
-        items_of_spans = find_items(document, heads, spans, reading.skipped)
-        for span, items in zip(spans, items_of_spans, strict=True):
+        for span, items in zip(spans, find_items(document, heads, spans, skipped), strict=True):
             if items:
-                frame = framed([pieces[slice(*span)]], self.tokens.single)
-                where = f"{document.name}, word {span[0] + 1}"
+                item_number = reading.counts["items"]
+                reading.counts["items"] += len(items)
                 yield Window(
                     next(numbers),
-                    where,
-                    *frame,
+                    f"{name}, word {span[0] + 1}",
+                    *framed([pieces[slice(*span)]], self.tokens.single),
                     document=document,
                     heads=heads,
                     span=span,
                     items=tuple(items),
-                    item_number=reading.counts["items"],
+                    item_number=item_number,
                     document_number=document.number,
                 )
 
 
 def _overlapping(ends: np.ndarray, budget: int) -> list[Span]:
-    """Windows of at most `budget` tokens, each beginning half a window after the last; `ends` (word,) counts the tokens
-    up to the end of each word, none of them longer than half a window."""
+    """Windows of at most `budget` tokens that overlap by half; `ends`, (word,), counts the tokens up to its end."""
     starts = np.concatenate([[0], ends[:-1]])
     spans: list[Span] = []
     first = 0

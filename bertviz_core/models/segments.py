@@ -1,7 +1,8 @@
-"""Segments of raw text, the authors' examples and random tokens as encoded examples (docs/methods.md, section 1)."""
+"""Segments of raw text, the authors' examples, and random tokens (docs/methods.md, sections 1 and 15)."""
 
 import random
 import threading
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, count
@@ -17,12 +18,9 @@ from bertviz_core.models.encoding import Encoded, encode_words, framed
 from bertviz_core.models.reading import Examples, Reading
 
 Line = tuple[int, list[int]]  # line number, ids
-ONE_LINE = "a chunk of one line (the release drops it)"
-REST = "a line after a chunk of one line (the release drops the rest of the document)"
-UNENDED = "a line of the last document, which no blank line ends (the release drops it)"
-INPUTS = 100  # of random tokens, where the settings set no limit
-SHORTEST = 3  # tokens of a random sequence: of two, the token before would be the one after the first occurrence
-MAX_TOKENS = 1_000_000  # of the segments among which one is looked for
+INPUTS = 100  # of random tokens, without a limit
+SHORTEST = 3  # tokens of a random sequence: of two, the previous one would be the one after the first occurrence
+MAX_TOKENS = 1_000_000  # of FirstSegments
 
 
 @dataclass
@@ -46,7 +44,8 @@ class Segments(Examples[Encoded]):
         for number, (document, chunk) in enumerate(chunks):
             rng = random.Random(f"{self.settings.seed}/{document}/{chunk[0][0]}")
             cut = rng.randint(1, len(chunk) - 1) if len(chunk) > 1 else 1
-            sides = [[i for _, ids in part for i in ids] for part in (chunk[:cut], chunk[cut:]) if part]
+            lines = [ids for _, ids in chunk]
+            sides = [list(chain(*part)) for part in (lines[:cut], lines[cut:]) if part]
             frame = self.tokens.frame if len(sides) == 2 else self.tokens.single
             for line, ids in chunk:
                 if len(ids) > self.room(self.tokens.single):
@@ -59,48 +58,53 @@ class Segments(Examples[Encoded]):
         """(document, lines) for each run of lines that becomes one segment."""
         budget = self.room(self.tokens.frame)
         minimum = 1 if self.settings.paper else 2
-        document, length = 0, 0
+        document = 0
         chunk: list[Line] = []
         for paragraph in paragraphs:
-            if chunk and (paragraph.document != document or (len(chunk) >= minimum and length >= budget)):
+            is_full = len(chunk) >= minimum and sum(len(ids) for _, ids in chunk) >= budget
+            if chunk and (is_full or paragraph.document != document):
                 yield document, chunk
-                chunk, length = [], 0
+                chunk = []
             document = paragraph.document
             reading.counts["documents"] = document + 1
+            where = f"line {paragraph.line}"
             ids = self.tokens.encode(paragraph.text)
-            reading.skipped.add(UNKNOWN, f"line {paragraph.line}", sum(i == self.tokens.unk for i in ids))
+            reading.skipped.add(UNKNOWN, where, sum(i == self.tokens.unk for i in ids))
             if ids:
                 chunk.append((paragraph.line, ids))
-                length += len(ids)
             else:
-                reading.skipped.add("a line in which the tokenizer finds no token", f"line {paragraph.line}")
+                reading.skipped.add("a line in which the tokenizer finds no token", where)
         if chunk:
             yield document, chunk
 
     def _from_records(self, records: Iterator[Record], reading: Reading) -> Iterator[Encoded]:
+        skipped = reading.skipped
+        maximum = self.settings.max_length
         for record in records:
-            reading.counts["documents"] = record.number + 1
-            where = f"line {record.line}, object {record.number + 1}"
+            number = record.number
+            reading.counts["documents"] = number + 1
+            where = f"line {record.line}, object {number + 1}"
             if record.form == "words":
-                example = encode_words(record.value, self.tokens, record.number, where, reading.skipped)
+                example = encode_words(record.value, self.tokens, number, where, skipped)
             else:
                 read = self._from_string if record.form == "text" else self._from_tokens
-                example = Encoded(record.number, where, *read(record.value, where, reading.skipped))
+                example = Encoded(number, where, *read(record.value, where, skipped))
             if not len(example):
-                reading.skipped.add("an example without tokens (skipped)", where)
-            elif len(example) > self.settings.max_length:
-                reading.skipped.add(f"an example of more than {self.settings.max_length} tokens (skipped)", where)
+                skipped.add("an example without tokens (skipped)", where)
+            elif len(example) > maximum:
+                skipped.add(f"an example of more than {maximum} tokens (skipped)", where)
             else:
-                yield replace(example, other=record.other, document_number=record.number)
+                yield replace(example, other=record.other, document_number=number)
 
     def _from_string(self, text: str, where: str, skipped: Skipped) -> tuple[np.ndarray, np.ndarray]:
         """(ids, types)"""
         ids = self.tokens.encode(text)
         skipped.add(UNKNOWN, where, sum(i == self.tokens.unk for i in ids))
-        if not self.settings.paper and len(ids) > self.room(self.tokens.single):
-            ids = ids[: self.room(self.tokens.single)]
+        room = self.room(self.tokens.single)
+        if not self.settings.paper and len(ids) > room:
+            ids = ids[:room]
             skipped.add("a text longer than a segment (its end was cut)", where)
-        frame = self.tokens.single if ids else [[], []]  # no token, nothing to frame: such an example is left out
+        frame = self.tokens.single if ids else [[], []]  # without tokens there is no example to frame
         return framed([[ids]], frame)[:2]
 
     def _from_tokens(self, names: list[str], where: str, skipped: Skipped) -> tuple[np.ndarray, np.ndarray]:
@@ -124,11 +128,11 @@ def _released(
     ended_early = None
     for document, chunk in chunks:
         if document == unended:
-            reason = UNENDED
+            reason = "a line of the last document, which no blank line ends (the release drops it)"
         elif document == ended_early:
-            reason = REST
+            reason = "a line after a chunk of one line (the release drops the rest of the document)"
         elif len(chunk) == 1:
-            reason = ONE_LINE
+            reason = "a chunk of one line (the release drops it)"
             ended_early = document
         else:
             yield document, chunk
@@ -142,22 +146,20 @@ def _where(chunk: list[Line]) -> str:
 
 def _fit(sides: list[list[int]], budget: int, rng: random.Random) -> list[list[int]]:
     """Drop tokens from the longer side (the second where equal), front or back with equal chance, down to budget."""
-    spans = [[0, len(side)] for side in sides]
+    queues = [deque(side) for side in sides]
     for _ in range(sum(map(len, sides)) - budget):
-        longer = max(reversed(spans), key=lambda span: span[1] - span[0])
+        longer = max(reversed(queues), key=len)
         if rng.random() < 0.5:
-            longer[0] += 1
+            longer.popleft()
         else:
-            longer[1] -= 1
-    return [side[start:end] for side, (start, end) in zip(sides, spans, strict=True)]
+            longer.pop()
+    return list(map(list, queues))
 
 
 @dataclass
 class RandomSequences(Examples[Encoded]):
-    """Sequences of random tokens, every other one repeated once (docs/methods.md, section 15): pairs of inputs in the
-    tokenizer's own frame, a sequence and its repetition, then the same sequence and another one; all tokens of a pair
-    are distinct but for the repetition. `words` of an input has the place of each token in its sequence: in the
-    repetition, that of its first occurrence."""
+    """Pairs of inputs of random tokens: a sequence and its repetition, then the same sequence and another one, all
+    distinct. `words` has the place of each token in its sequence, in the repetition that of its first occurrence."""
 
     unit = "sequences"
 
@@ -182,14 +184,16 @@ class RandomSequences(Examples[Encoded]):
 
 
 class FirstSegments:
-    """Random access to the first segments of a corpus, MAX_TOKENS tokens of them at most: each is encoded once, however
-    often and in any order they are requested. Threads may share it."""
+    """Random access to a corpus's first MAX_TOKENS tokens of segments, each encoded once; threads may share it."""
 
     def __init__(self, segments: Segments) -> None:
         self.segments = segments
         self._lock = threading.Lock()
-        self._known: dict[int, Encoded] = {}
-        self._coming = iter(segments)
+        self._encoded: dict[int, Encoded] = {}
+        self._start()
+
+    def _start(self) -> None:
+        self._further = iter(self.segments)
         self.last = 0
         self.tokens = 0
 
@@ -197,31 +201,30 @@ class FirstSegments:
         """The segment with this number, from 1; raises InputError where there is none among them."""
         with self._lock:
             try:
-                while self.last < number and self.tokens < MAX_TOKENS and (example := next(self._coming, None)):
+                while self.last < number and self.tokens < MAX_TOKENS and (example := next(self._further, None)):
                     self.last = example.number + 1
-                    self.tokens = self.tokens + len(example)
-                    self._known[self.last] = example
-            except BaseException:  # the iterator is over: it would say that the corpus ends here
-                self._coming = iter(self.segments)
-                self.last = 0
-                self.tokens = 0
+                    self.tokens += len(example)
+                    self._encoded[self.last] = example
+            except BaseException:  # an iterator that raised has ended, as if the corpus did
+                self._start()
                 raise
-        if number in self._known:
-            return self._known[number]
+        if number in self._encoded:
+            return self._encoded[number]
         is_far = self.last < number and self.tokens >= MAX_TOKENS
         why = f" among the first {MAX_TOKENS:,} tokens of the corpus" if is_far else ", or it was skipped"
         hint = f"Choose a number from 1 to {self.last:,}."
         raise self.segments.source.error(f"There is no segment {number}{why}.", hint)
 
     def number_of(self, hit: Hit) -> int:
-        """The number of the segment, from 1, that has a line; raises InputError where there is none among them."""
+        """The number of the segment, from 1, with the line of a hit; raises InputError where none of them has it."""
         if hit.record is not None:
             return hit.record + 1
         part = last = 0
         for number in count(1):
             begin, _, end = self.pick(number).where.removeprefix("line ").partition("-")
             first = int(begin)
-            part = part + (first <= last)
+            if first <= last:  # line numbers begin again
+                part += 1
             last = int(end or first)
             if (part, last) >= (hit.part, hit.line):
                 break

@@ -18,7 +18,6 @@ from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 
 TOP = 5  # predictions shown for a masked token
-TINY = 1e-38  # in place of a probability that has no logarithm
 MAX_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-large's on 512 tokens have 384 MB
 
 
@@ -28,7 +27,7 @@ class OneInput:
 
     example: Encoded
     layout: Layout
-    cut: int = 0  # tokens at its end that did not fit
+    cut: int = 0  # number of tokens cut off
 
     def digest(self) -> str:
         """sha256 (hex) of what the model sees: equal inputs, equal digests."""
@@ -41,9 +40,8 @@ class OneInput:
 
 
 def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre_split: bool = False) -> OneInput:
-    """`[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]` where there is a second text; what is too long loses the end of its
-    longer side. pre_split: words are what stands between spaces, each cut into pieces on its own, as in treebanks.
-    Raises InputError for a text in which the tokenizer finds nothing."""
+    """Encode `[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]` with a second text; the longer side loses its end if they are
+    too long. With `pre_split`, words are separated by spaces. Raises InputError for a text without tokens."""
     texts = [part for part in (text, second) if part.strip()]
     if pre_split:  # a word that cleans to nothing is unknown, so that words and rows stay aligned
         sides = [[tokens.pieces(word) or [tokens.unknown] for word in part.split()] for part in texts]
@@ -59,37 +57,41 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre
     for side, length in zip(sides, fitting, strict=True):
         starts = accumulate(map(len, side), initial=0)
         side[:] = [pieces[: max(0, length - start)] for pieces, start in zip(side, starts, strict=False)]
-    ids, types, owners = framed(sides, frame, 0 if settings.paper else 1)
-    example = Encoded(0, "the text", ids, types, owners if pre_split else None)
-    begin = len(frame[0]) + fitting[0] + len(frame[1]) if len(sides) == 2 else len(example)
-    layout = layout_of(example, tokens, begin)
+    ids, types, words = framed(sides, frame, 0 if settings.paper else 1)
+    example = Encoded(0, "the text", ids, types, words if pre_split else None)
+    second_start = len(example)
+    if len(sides) == 2:
+        second_start = len(frame[0]) + fitting[0] + len(frame[1])
+    layout = layout_of(example, tokens, second_start)
     if pre_split:  # words as they were written, which the tokenizer may have cleaned or not known
         written = " ".join(texts).split()
-        labels = zip(owners[layout.words.start], layout.words.labels, strict=True)
-        words = tuple(visible(written[word]) if word >= 0 else label for word, label in labels)
-        layout = replace(layout, words=replace(layout.words, labels=words))
+        labels = list(layout.words.labels)
+        for unit, word in enumerate(words[layout.words.start]):
+            if word >= 0:
+                labels[unit] = visible(written[word])
+        layout = replace(layout, words=replace(layout.words, labels=tuple(labels)))
     return OneInput(example, layout, sum(lengths) - sum(fitting))
 
 
 def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
     """The tokens at `positions` replaced by the model's [MASK]; raises InputError where that cannot be."""
-    wrong = [p for p in positions if not original.can_mask(p, tokens)]
-    if wrong:
-        what = f"Position {wrong[0] + 1} has no token that this model can mask."
-        hint = f"Choose a non-special token from 1 to {len(original.example)}, and a model with a mask token."
-        raise InputError(what, hint=hint)
-    chosen = list(positions)
+    for position in positions:
+        if not original.can_mask(position, tokens):
+            what = f"Position {position + 1} has no token that this model can mask."
+            hint = f"Choose a non-special token from 1 to {len(original.example)}, and a model with a mask token."
+            raise InputError(what, hint=hint)
     layout = original.layout
     ids = original.example.ids.copy()
-    ids[chosen] = tokens.mask
+    ids[list(positions)] = tokens.mask
     labels, merged = labels_of(ids, layout.owner, tokens)
     words = list(layout.words.labels)
-    for position in chosen:
+    for position in positions:
         word = layout.owner[position]
-        whole = (ids[layout.owner == word] == tokens.mask).all()
-        words[word] = labels[position] if whole else merged[word]
-    changed = replace(layout.tokens, labels=labels), replace(layout.words, labels=tuple(words))
-    return OneInput(replace(original.example, ids=ids), Layout(*changed, layout.owner), original.cut)
+        is_whole = (ids[layout.owner == word] == tokens.mask).all()
+        words[word] = labels[position] if is_whole else merged[word]
+    tokens_shown = replace(layout.tokens, labels=labels)
+    words_shown = replace(layout.words, labels=tuple(words))
+    return OneInput(replace(original.example, ids=ids), Layout(tokens_shown, words_shown, layout.owner), original.cut)
 
 
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
@@ -115,7 +117,7 @@ class Prediction:
     """The model's prediction for one masked position."""
 
     position: int  # from 0
-    original: str  # label of the token that was masked
+    original: str  # label of the masked token
     probability: float  # of that token
     rank: int  # of that token, from 1
     best: tuple[tuple[str, float], ...]  # (label, probability) of the TOP likeliest tokens, the likeliest first
@@ -123,14 +125,13 @@ class Prediction:
     @property
     def loss(self) -> float:
         """The masked-word loss of the word, nats."""
-        return -log(self.probability or TINY)
+        return -log(self.probability or 1e-38)  # 0 has no logarithm
 
 
 def predict(
-    model: AttentionModel, original: OneInput, masked: OneInput, off: np.ndarray | None = None
+    model: AttentionModel, original: OneInput, masked: OneInput, ablated: np.ndarray | None = None
 ) -> tuple[Prediction, ...]:
-    """What the model's MLM head says at every position where the two differ; () for a model without one. The outputs
-    of heads in `off`, (layer, head) bool, are replaced by zeros (docs/methods.md, section 12)."""
+    """Predictions where the two differ, () without an MLM head; outputs of `ablated`, (layer, head) bool, are zeros."""
     import torch
 
     from bertviz_core.models.ablation import SwitchedOff
@@ -139,15 +140,18 @@ def predict(
     if model.language_model is None or not len(positions):
         return ()
     batch = collate([masked.example], model.tokens, model.device)
-    without = {} if off is None else {"combine": SwitchedOff(torch.from_numpy(off)[None].to(model.device))}
+    inputs = batch.inputs(model)
+    if ablated is not None:
+        inputs["combine"] = SwitchedOff(torch.from_numpy(ablated)[None].to(model.device))
     with torch.inference_mode():
-        logits = model.language_model(**batch.inputs(model), **without).logits[0, positions]
+        logits = model.language_model(**inputs).logits[0, positions]
+    shares = logits.float().softmax(-1).cpu().numpy()  # (masked position, token of the vocabulary)
     predictions = []
-    for position, shares in zip(positions.tolist(), logits.float().softmax(-1).cpu().numpy(), strict=True):
-        share = shares[original.example.ids[position]]
-        best = np.argsort(-shares, kind="stable")[:TOP]
-        likeliest = zip(token_labels(best, model.tokens), shares[best].tolist(), strict=True)
+    for position, row in zip(positions.tolist(), shares, strict=True):
+        share = row[original.example.ids[position]]
+        best = np.argsort(-row, kind="stable")[:TOP]
+        likeliest = zip(token_labels(best, model.tokens), row[best].tolist(), strict=True)
         label = original.layout.tokens.labels[position]
-        rank = int((shares > share).sum()) + 1
+        rank = int((row > share).sum()) + 1
         predictions.append(Prediction(position, label, float(share), rank, tuple(likeliest)))
     return tuple(predictions)

@@ -14,12 +14,10 @@ from typing import Any
 from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.settings import Access
 
-DEPTH = 3  # of folders below an allowed one that are looked into
-SECONDS = 30  # until the folders are looked through again
-CHECKPOINT = re.compile(r"(step|checkpoint|epoch)\D*\d+$")  # a training's: other models' names may end in a number too
+SECONDS = 30  # between two scans of the folders
+CHECKPOINT = re.compile(r"(step|checkpoint|epoch)\D*\d+$")  # of a training; other models' names may end in a number too
 HINT = "Choose from the list."
-PATTERNS = ["*.json", "*.safetensors", "*.txt", "*.model"]  # of the files that are fetched
-TIMEOUT = 5.0  # seconds that the hub has for an answer
+PATTERNS = ["*.json", "*.safetensors", "*.txt", "*.model"]  # of the files that are downloaded
 SPARE = 10**9  # bytes that a download leaves free on the disk
 
 
@@ -34,20 +32,20 @@ def trainings(access: Access) -> dict[str, Path]:
 
 
 def not_available(kind: str) -> ModelError:
-    """The one answer to every name of a "model" or a "training" that is not allowed, whatever the disk has there."""
+    """The error for a "model" or "training" that visitors may not open, the same whether it exists or not."""
     return ModelError(f"No {kind} with this name is available.", hint=HINT)
 
 
 @lru_cache(maxsize=4)
 def _scan(roots: tuple[Path, ...], _now: int) -> tuple[dict[str, Path], dict[str, Path]]:
-    """(models, trainings). A name is the path below the allowed folder, or that folder's own name; of equal names the
-    first counts. Nothing below a model or a training is looked at, nor are links to elsewhere."""
+    """(models, trainings) by path below the allowed folder, or by its own name; nothing inside them, nor links out."""
     models: dict[str, Path] = {}
     trainings: dict[str, Path] = {}
     for root in roots:
         for parent, inner, _ in os.walk(root, followlinks=True):
             folder = Path(parent)
-            name = folder.relative_to(root).as_posix() if folder != root else root.name
+            below = folder.relative_to(root)
+            name = below.as_posix() if below.parts else root.name
             inner[:] = sorted(
                 each for each in inner if any((folder / each).resolve().is_relative_to(allowed) for allowed in roots)
             )
@@ -55,15 +53,14 @@ def _scan(roots: tuple[Path, ...], _now: int) -> tuple[dict[str, Path], dict[str
                 models.setdefault(name, folder)
             elif any(CHECKPOINT.search(each) and (folder / each / "config.json").is_file() for each in inner):
                 trainings.setdefault(name, folder)
-            elif len(folder.relative_to(root).parts) < DEPTH:
+            elif len(below.parts) < 3:  # folders further down are not listed
                 continue
             inner.clear()
     return models, trainings
 
 
 def snapshot(name: str, revision: str | None, access: Access, download: bool = False) -> Path:
-    """The folder of a hub model; where it is not on this machine, it is downloaded, or DownloadNeeded is raised if the
-    hub has it and there is room. Raises ModelError where that fails."""
+    """The folder of a hub model, downloaded if `download`; raises DownloadNeeded or ModelError where there is none."""
     from huggingface_hub import snapshot_download
 
     options: dict[str, Any] = {"allow_patterns": PATTERNS, "token": access.hub_token, "local_files_only": not download}
@@ -85,7 +82,7 @@ def check_room(name: str, revision: str | None, access: Access) -> int:
 
     try:
         api = HfApi(token=access.hub_token)
-        files = api.model_info(name, revision=revision, files_metadata=True, timeout=TIMEOUT).siblings or []
+        files = api.model_info(name, revision=revision, files_metadata=True, timeout=5.0).siblings or []
     except Exception as error:
         raise _unreachable(name, error) from error
     files = [file for file in files if any(fnmatch(file.rfilename, pattern) for pattern in PATTERNS)]

@@ -1,5 +1,4 @@
-"""The type of PyTorch's tensors, for modules that describe what is on a device but are read without PyTorch: a page
-whose result is stored opens before PyTorch could have been imported."""
+"""The type of PyTorch's tensors, for modules that are imported where PyTorch is not, as by pages of stored results."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -10,31 +10,26 @@ import numpy as np
 from bertviz_core.corpora.source import replace_surrogates
 from bertviz_core.errors import InputError
 
-# Where a huge text may be cut, the best kind first: no tokenizer joins what stands on the two sides of a single space,
-# and few join it at the other places.
+# Where a huge text may be cut, the best place first: no tokenizer joins words across a single space.
 CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 CUTS = (
     re.compile(r"(?<=\w) (?=\w)"),
     re.compile(r"(?=\s)"),
     re.compile(rf"(?=[^\w\s]|[_{CJK}])|(?<=[^\w\s])|(?<=[_{CJK}])"),
 )
-SPACE_MARKS = "Ġ▁"  # byte-level BPE and SentencePiece write a leading space so
-# Byte-level BPE writes each byte as a character of its own: printable ones as they are, the others from U+0100 on.
+SPACE_MARKS = "Ġ▁"  # a leading space in byte-level BPE and in SentencePiece
+# Byte-level BPE writes each byte as a character: printable ones as they are, the others from U+0100 on.
 PRINTABLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
 BYTES = {chr(byte): byte for byte in PRINTABLE}
 BYTES |= {chr(256 + n): byte for n, byte in enumerate(sorted(set(range(256)) - set(PRINTABLE)))}
-BYTE = re.compile("<0x([0-9A-F]{2})>")  # what a SentencePiece vocabulary has no piece for is written byte by byte
-AT_ONCE = 50_000  # characters that a tokenizer takes at once: it needs some 300 bytes for each
-CACHED_WORDS = 100_000  # distinct words whose pieces are cached
-MAX_CACHED_LENGTH = 100  # letters of a word that is cached
+BYTE = re.compile("<0x([0-9A-F]{2})>")  # a byte for which a SentencePiece vocabulary has no piece
+AT_ONCE = 50_000  # characters for one call of the tokenizer, which needs some 300 bytes for each
+CACHED_WORDS = 100_000
+MAX_CACHED_LENGTH = 100  # of a word, in letters
 
 
 class Tokens:
-    """A tokenizer with what the analyses need. `cls`, `sep`, `unk`, `mask` are ids, or None; `unknown` stands for what
-    has no token; `special` are the ids of special tokens, `ordinary` all others, `punctuation` those of "." and ",".
-    `frame` holds the special ids before A, between A and B, and after B; `single` those before and after a lone A.
-    `marks_spaces`: names show where words begin; `spaced`: only where a space is written before the word; `prefix`:
-    what WordPiece writes before a piece that goes on with a word, "##", else ""; `byte_level`: names are in BYTES."""
+    """A tokenizer with what the analyses need; ids are None where the tokenizer has no such token."""
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = t = tokenizer
@@ -43,30 +38,32 @@ class Tokens:
         self.unk: int | None = t.unk_token_id
         self.mask: int | None = t.mask_token_id
         self.pad: int = t.pad_token_id if t.pad_token_id is not None else 0
-        self.unknown: int = self.pad if self.unk is None else self.unk
+        self.unknown: int = self.pad if self.unk is None else self.unk  # for what has no token
         vocabulary = t.get_vocab()
-        self.special = np.array(sorted(set(t.all_special_ids)), dtype=np.int64)
         self._reserved = frozenset(t.all_special_ids)
+        self.special = np.array(sorted(self._reserved), dtype=np.int64)
         self.ordinary = np.setdiff1d(np.array(list(vocabulary.values()), dtype=np.int64), self.special)
         self.punctuation = np.array([i for token, i in vocabulary.items() if token.strip(SPACE_MARKS) in (".", ",")])
         backend = getattr(t, "backend_tokenizer", None)
+        # "##", which WordPiece writes before a piece that continues a word; "" for other tokenizers.
         self.prefix: str = getattr(getattr(backend, "model", None), "continuing_subword_prefix", None) or ""
         self._cached_encode = lru_cache(CACHED_WORDS)(self.encode)
-        self.single = _around(t("a", verbose=False))
-        self.frame = _around(t("a", "a", verbose=False))
+        self.single = _around(t("a", verbose=False))  # special ids before and after a lone A
+        self.frame = _around(t("a", "a", verbose=False))  # before A, between A and B, after B
         bare, after_space, two = (self.names(self.encode(text)) for text in ("a", " a", "a a"))
-        self.byte_level = any(name.startswith("Ġ") for name in after_space)
-        self.marks_spaces = any(name.startswith(tuple(SPACE_MARKS)) for name in two[1:])
-        self.spaced = self.marks_spaces and not any(name.startswith(tuple(SPACE_MARKS)) for name in bare[:1])
+        marks = tuple(SPACE_MARKS)
+        self.byte_level = any(name.startswith("Ġ") for name in after_space)  # names are in BYTES
+        self.marks_spaces = any(name.startswith(marks) for name in two[1:])  # names show where words begin,
+        self.spaced = self.marks_spaces and not any(name.startswith(marks) for name in bare[:1])  # after a space alone
 
     def encode(self, text: str) -> list[int]:
-        """Ids without special tokens; text that looks like a special token ("[SEP]") stays text. Raises InputError for
-        a word that is too long to be one."""
+        """Ids without special tokens; "[SEP]" in a text stays text. Raises InputError for a word of absurd length."""
         options = {"add_special_tokens": False, "split_special_tokens": True, "return_attention_mask": False}
-        text = replace_surrogates(text)
-        ids = [i for part in _parts(text) for i in self.tokenizer(part, **options, verbose=False)["input_ids"]]
-        # A SentencePiece vocabulary holds "<sep>" as a piece like any other, and finds it in the text.
-        return ids if self._reserved.isdisjoint(ids) else [self.unknown if i in self._reserved else i for i in ids]
+        ids = list[int]()
+        for part in _parts(replace_surrogates(text)):
+            ids += self.tokenizer(part, **options, verbose=False)["input_ids"]
+        # A SentencePiece vocabulary has "<sep>" as a piece like any other, and finds it in the text.
+        return [self.unknown if i in self._reserved else i for i in ids]
 
     def names(self, ids: Sequence[int] | np.ndarray) -> list[str]:
         """The tokens as the vocabulary writes them."""
@@ -88,7 +85,6 @@ class Tokens:
 
     def pieces(self, word: str) -> list[int]:
         """A word's ids, cut on its own and never joined to its neighbors; [] where it cleans to nothing."""
-        # Some vocabularies tell a word inside a sentence from its bare letters by the space before it.
         text = f" {word}" if self.spaced else word
         return self._cached_encode(text) if len(word) <= MAX_CACHED_LENGTH else self.encode(text)
 
@@ -97,12 +93,13 @@ def _parts(text: str) -> Iterator[str]:
     """A huge text in parts of AT_ONCE characters, or up to twice as many where it cannot be cut before."""
     start = 0
     while len(text) - start > AT_ONCE:
-        window = start + AT_ONCE, start + 2 * AT_ONCE
-        cut = next((match.start() for kind in CUTS if (match := kind.search(text, *window))), None)
-        if cut is None and len(text) <= window[1]:
+        first = start + AT_ONCE
+        last = first + AT_ONCE
+        cut = next((match.start() for kind in CUTS if (match := kind.search(text, first, last))), None)
+        if cut is None and len(text) <= last:
             break
         if cut is None:
-            what = f"A word of more than {AT_ONCE:,} letters cannot be read: {text[window[0] : window[0] + 40]!r}."
+            what = f"A word of more than {AT_ONCE:,} letters cannot be read: {text[first : first + 40]!r}."
             raise InputError(what, hint="Write spaces between words.")
         yield text[start:cut]
         start = cut

@@ -12,18 +12,16 @@ from bertviz_core.models.attention import LayerAttention, at_least_float32, forw
 from bertviz_core.models.encoding import Encoded, collate
 from bertviz_core.models.model import AttentionModel
 
-LENGTHS = 24, 13  # tokens of the two inputs
 EXACT = torch.float32, torch.float64
-TOLERANCE = 1e-5  # of any weight, and of a row's sum
-# In bfloat16 rounding to 8 bits is amplified by depth, in single weights; and rows may move so much of their weight,
-# on average, when an input is padded: docs/models.md has what was measured.
-ROUNDED, MOVED = 2.0**-5, 0.05
+TOLERANCE = 1e-5  # of weights and sums of rows
+# In bfloat16, where depth amplifies rounding (measured in docs/models.md):
+ROUNDED = 2.0**-5  # of any weight
+MOVED = 0.05  # mean share of a row, by padding
 
 
 def verify(model: AttentionModel) -> AttentionModel:
-    """The model with the way in which its maps can be read, inside the layers or else as it returns them, to which
-    `model.encoder` is set, and with their shape: two short inputs go through it one by one, and in one padded batch.
-    Raises ModelError where there is none; a model that cannot be run at all raises what it raises."""
+    """The model with its shape and the way in which its maps can be read, inside the layers or as it returns them,
+    tried on two short inputs. Raises ModelError where there is none, or what the model raises."""
     examples = _examples(model)
     model.encoder.set_attn_implementation("eager")
     has_both = model.encoder.config.is_encoder_decoder and hasattr(model.encoder, "decoder")
@@ -38,7 +36,7 @@ def verify(model: AttentionModel) -> AttentionModel:
         try:
             model.encoder.set_attn_implementation(register() if observable else "eager")
             problem = _problem(tried, examples, expected)
-        except Exception as error:  # what a family does here is anyone's guess
+        except Exception as error:  # by the model's code
             problem = f"{type(error).__name__}: {str(error)[:150]}"
         if not problem:
             return tried
@@ -50,10 +48,12 @@ def _examples(model: AttentionModel) -> list[Encoded]:
     """Two inputs of ordinary tokens in the tokenizer's own frame, the longer one first."""
     before, after = model.tokens.single
     examples = []
-    for number, length in enumerate(LENGTHS):
-        room = min(length, (model.checkpoint.max_length or length) - number) - len(before) - len(after)
-        chosen = np.arange(1, max(room, 1) + 1) * 7919 * (number + 1) % len(model.tokens.ordinary)
-        ids = np.array([*before, *model.tokens.ordinary[chosen], *after], dtype=np.int64)
+    ordinary = model.tokens.ordinary
+    for number, length in enumerate((24, 13)):
+        longest = min(length, (model.checkpoint.max_length or length) - number)
+        count = max(1, longest - len(before) - len(after))
+        chosen = np.arange(1, count + 1) * 7919 * (number + 1) % len(ordinary)
+        ids = np.array([*before, *ordinary[chosen], *after], dtype=np.int64)
         examples.append(Encoded(number, "", ids, np.zeros_like(ids)))
     return examples
 
@@ -70,13 +70,12 @@ def _problem(model: AttentionModel, examples: Sequence[Encoded], expected: Seque
     """What is wrong with the maps, read as `model` says, of inputs alone and in a padded batch; "" where nothing is."""
     exact = model.encoder.dtype in EXACT
     for example, maps in zip(examples, expected, strict=True):
-        for layer, own in zip(_observed(model, [example]), maps, strict=True):
-            if problem := _problem_of_layer(model, layer, own, len(example), TOLERANCE if exact else ROUNDED):
+        for layer, returned in zip(_observed(model, [example]), maps, strict=True):
+            if problem := _problem_of_layer(model, layer, returned, len(example), TOLERANCE if exact else ROUNDED):
                 return problem
     moved = _moved(model, examples)
     if model.encoder.dtype == torch.float32 and not moved <= TOLERANCE:
-        # Once more where rounding, which layers amplify, is out of the way. Nothing is lost on the way back.
-        model.encoder.double()
+        model.encoder.double()  # without rounding, which layers amplify; the way back is exact
         try:
             moved = _moved(model, examples)
         finally:
@@ -86,11 +85,11 @@ def _problem(model: AttentionModel, examples: Sequence[Encoded], expected: Seque
     return ""
 
 
-def _problem_of_layer(model: AttentionModel, layer: LayerAttention, own: Tensor, n: int, tolerance: float) -> str:
-    """What is wrong with the weights of an input of n tokens, which the model itself returns as `own`."""
+def _problem_of_layer(model: AttentionModel, layer: LayerAttention, returned: Tensor, n: int, tolerance: float) -> str:
+    """What is wrong with the observed weights of an input of n tokens, compared with those that the model returns."""
     weights = layer.weights[0]
-    if own.shape != (model.heads, n, n) or weights.shape != own.shape:
-        return f"those of {n} tokens are {' x '.join(map(str, own.shape))}, not {model.heads} x {n} x {n}"
+    if returned.shape != (model.heads, n, n) or weights.shape != returned.shape:
+        return f"those of {n} tokens are {' x '.join(map(str, returned.shape))}, not {model.heads} x {n} x {n}"
     if not weights.isfinite().all():
         return "weights are not finite numbers"
     if weights.min() < 0:
@@ -99,17 +98,19 @@ def _problem_of_layer(model: AttentionModel, layer: LayerAttention, own: Tensor,
     has_sink = model.observable and layer.logits is None  # which takes a part of each row
     if high > 1 + tolerance or (low < 1 - tolerance and not has_sink):
         return f"rows sum to {low:.3g} to {high:.3g}, not to 1"
-    gap = float((weights - own).abs().max())
+    gap = float((weights - returned).abs().max())
     return "" if gap <= tolerance else f"weights differ by up to {gap:.2g} from those that the model returns"
 
 
 def _moved(model: AttentionModel, examples: Sequence[Encoded]) -> float:
     """How far padding moves weights: the largest change; in types of fewer bits the largest mean share of a row."""
-    moved, padded = [], _observed(model, examples)
+    moved = []
+    padded = _observed(model, examples)
     for row, example in enumerate(examples):
+        size = len(example)
         for layer, alone in zip(padded, _observed(model, [example]), strict=True):
-            gap = layer.weights[row, :, : len(example)].clone()
-            gap[..., : len(example)] -= alone.weights[0]
+            gap = layer.weights[row, :, :size].clone()
+            gap[..., :size] -= alone.weights[0]
             gap = gap.abs()
             moved.append(gap.max() if model.encoder.dtype in EXACT else gap.sum(-1).mean() / 2)
     return float(torch.stack(moved).max())

@@ -8,51 +8,49 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from bertviz_core.errors import ModelError
 from bertviz_core.models.attention import at_least_float32
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Batch, Encoded
-from bertviz_core.models.model import AttentionModel, predicts_next_words
+from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, predicts_next_words
 from bertviz_core.models.tokens import Tokens
 
 SELECTED = 0.15  # of the ordinary tokens
 MASKED = 0.8  # of the selected ones
 RANDOM = 0.1  # of the selected ones; the rest stay
-IGNORED = -100  # the label of a token that is not selected
+IGNORED = -100  # label of unselected tokens
 
 
 @dataclass(frozen=True)
 class Targets:
-    """The words that a model is asked for: of masked words BERT's pre-training recipe, drawn for each example from
-    (seed, its number), independent of batch and order; of next words every token but the first."""
+    """The words to predict. Masked words follow BERT's pre-training recipe, drawn for each example from (seed, its
+    number), independent of batch and order; next words are all but the first."""
 
     tokens: Tokens
     seed: int
-    shift: int = 0  # how many tokens after a label's position its word stands: 1 for next words
+    shift: int = 0  # from the position of a label to that of its word: 1 for next words
 
     def candidates(self, ids: np.ndarray) -> np.ndarray:
-        """Positions of the tokens that may be asked for; to be masked, those that are not special."""
+        """Positions of the tokens that may be predicted; masked ones are not special."""
         return np.arange(1, len(ids)) if self.shift else np.flatnonzero(~np.isin(ids, self.tokens.special))
 
     def apply(self, example: Encoded) -> tuple[np.ndarray, np.ndarray]:
-        """(ids, labels), each (token,) int64: 15% of the candidates have a label, at least one where there is any; 80%
-        of those become the mask token, 10% a random token that is not special, 10% stay. Of next words the ids are
-        unchanged, and each token has the next one as its label."""
+        """(ids, labels), each (token,) int64. 15% of the candidates, at least one, have a label; 80% of those become
+        the mask token, 10% a random ordinary one. For next words, ids are unchanged and labels are the next ids."""
         if self.shift:
             return example.ids, np.append(example.ids[1:], IGNORED)
-        # A seed may be negative; numpy takes none that is.
-        draw = np.random.default_rng([self.seed % 2**64, example.number])
+        draw = np.random.default_rng([self.seed % 2**64, example.number])  # numpy takes no negative seed
         positions = self.candidates(example.ids)
         count = min(len(positions), max(1, round(SELECTED * len(positions))))
         selected = np.sort(draw.choice(positions, count, replace=False))
-        fate = draw.random(count)
+        share = draw.random(count)
         random = draw.choice(self.tokens.ordinary, count)
-        ids, labels = example.ids.copy(), np.full_like(example.ids, IGNORED)
+        ids = example.ids.copy()
+        labels = np.full_like(ids, IGNORED)
         labels[selected] = ids[selected]
         masks = np.full(count, self.tokens.mask)
-        ids[selected] = np.select([fate < MASKED, fate < MASKED + RANDOM], [masks, random], ids[selected])
+        ids[selected] = np.select([share < MASKED, share < MASKED + RANDOM], [masks, random], ids[selected])
         return ids, labels
 
 
@@ -71,10 +69,10 @@ class Predictions:
     """Predictions of a batch's masked or next words."""
 
     loss: Tensor  # (batch,) nats, the mean cross-entropy over a segment's selected tokens
-    right: Tensor  # (batch,) how many of those tokens the model gets right
-    selected: Tensor  # (batch,) how many they are
-    word_loss: Tensor  # (selected token,) nats, of each of them, segment by segment
-    guess: Tensor  # (selected token,) ids of the likeliest tokens
+    right: Tensor  # (batch,) number of those tokens that the model predicts
+    selected: Tensor  # (batch,) number of them
+    word_loss: Tensor  # (selected token,) nats
+    guess: Tensor  # (selected token,) likeliest ids
 
 
 @dataclass(frozen=True)
@@ -84,15 +82,14 @@ class LayerGradient:
     layer: int  # from 0
     weights: Tensor  # (batch, head, query, key) float32
     gradient: Tensor  # of each segment's own loss, with its sign, in that segment's softmaxed weights
-    predictions: Predictions  # of the words asked for
+    predictions: Predictions
 
 
 def backward(
     model: AttentionModel, batch: Batch, *observers: Callable[[LayerGradient], None], targets: Targets
 ) -> None:
-    """Label a batch and run the model forward and back; the observers see every layer once, the last layer first, and
-    each map is freed then. What is differentiated is the sum over segments of each one's own mean loss: batches do not
-    matter. Raises ModelError where the gradient does not reach the maps that the model shows."""
+    """Run a model forward and back; observers get every layer once, the last first. The sum of segments' mean losses is
+    differentiated: batches do not matter. Raises ModelError where the gradient does not reach every layer."""
     layers, maps = 0, list[Tensor]()
 
     def begin(_module: Any, _inputs: Any, embedded: Tensor) -> Tensor:
@@ -106,28 +103,26 @@ def backward(
             observe(layer_gradient)
 
     shown, labels = label(batch, targets)
-    how: dict[str, Any] = {"observer": lambda scores: maps.append(scores.weights)}
-    if not model.observable:
-        how = {"output_attentions": True}
+    options: dict[str, Any] = {"output_attentions": True}
+    if model.observable:
+        options = {"observer": lambda scores: maps.append(scores.weights)}
     with torch.enable_grad(), model.encoder.get_input_embeddings().register_forward_hook(begin):
-        total, predictions, output = predict_words(model, shown, labels, **how)
+        total, predictions, output = predict_words(model, shown, labels, **options)
         maps = maps or list(output.attentions)
         del output
         first = maps[0]
         while maps:  # from here on the graph alone owns them, and frees each with its hook
             weights = maps.pop()
-            # A hook holds the map's values (the map itself would be a cycle), and only until they are shown.
+            # A hook has the map's values until they are shown; the map itself would be a cycle.
             weights.register_hook(partial(show, len(maps), [weights.detach()]))
-        # Nothing below the first layer's maps is of interest: naming them as the end saves that part.
-        torch.autograd.grad(total, first, allow_unused=True)
+        torch.autograd.grad(total, first, allow_unused=True)  # no further down than the first layer's maps
     if layers != model.layers:
         what = f"The loss has a gradient in only {layers} of the {model.layers} layers' attention maps"
-        hint = "Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT."
-        raise ModelError(f"{what}, as this family of models shows them.", hint=hint)
+        raise ModelError(f"{what}, as this family of models shows them.", hint=OTHER_FAMILY)
 
 
 def label(batch: Batch, targets: Targets) -> tuple[Batch, Tensor]:
-    """The batch as the model is to see it, its classes still those of the original tokens; labels (batch, token)."""
+    """The batch with its masks, and labels (batch, token); token classes stay those of the original tokens."""
     ids = batch.ids.cpu().numpy().copy()
     labels = np.full_like(ids, IGNORED)
     for row, example in enumerate(batch.examples):
@@ -139,8 +134,8 @@ def label(batch: Batch, targets: Targets) -> tuple[Batch, Tensor]:
 def predict_words(
     model: AttentionModel, batch: Batch, labels: Tensor, **options: Any
 ) -> tuple[Tensor, Predictions, Any]:
-    """Run a model on a batch with labels (batch, token), of which only the labeled positions go on to the (large)
-    vocabulary layer. Returns the sum of the segments' losses, in the graph; what to report, out of it; the output."""
+    """Run a model on a batch with labels (batch, token); only labeled positions reach the (large) vocabulary layer.
+    Returns the sum of the segments' losses, in the graph; the predictions, out of it; the output."""
     selected = labels != IGNORED
 
     def select(_module: Any, _inputs: Any, output: Any) -> Any:
@@ -149,11 +144,11 @@ def predict_words(
 
     with model.encoder.register_forward_hook(select):
         output = model.language_model(**batch.inputs(model), **options)
-    passed_by = output.logits.shape[:2] == selected.shape  # the hook, as in some decoders, such as OPT
-    logits = at_least_float32(output.logits[selected] if passed_by else output.logits[0])
+    is_whole = output.logits.shape[:2] == selected.shape  # some decoders, such as OPT, call no hook
+    logits = at_least_float32(output.logits[selected] if is_whole else output.logits[0])
     rows = selected.nonzero()[:, 0]
     targets = labels[selected]
-    losses = cross_entropy(logits, targets, reduction="none")
+    losses = torch.nn.functional.cross_entropy(logits, targets, reduction="none")
     guess = logits.argmax(-1)
     counts = selected.sum(1)
     right = counts.new_zeros(len(counts)).index_add(0, rows, (guess == targets).long())

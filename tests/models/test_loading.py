@@ -126,7 +126,7 @@ def test_two_readers_with_two_models_load_each_once(loads):
 
 
 def test_the_one_longest_unused_makes_room(loads):
-    models = LoadedModels(room=100)  # two models of 10 weights of 4 bytes
+    models = LoadedModels(max_bytes=100)  # two models of 10 weights of 4 bytes
     for name in "abacb":
         models.get(asked(name), "float32")
     assert [load[0] for load in loads] == ["a", "b", "c", "b"]
