@@ -81,11 +81,4 @@ alt = "The change of the loss without each group of heads, with intervals, and w
 page.chart(page.drawn(groups_figure, result), "ablation-groups", alt)
 
 view.draw_heads()
-view.end(
-    "Beyond the paper. L is the loss of a segment, with the same words masked as on the page Sink gradients. "
-    "A head is switched off by replacing its output o by zeros (Michel et al., 2019), or by its mean; "
-    "“no attention to the sink” sets only its attention to the special token that receives the most attention on these "
-    "segments to 0, and leaves the other weights as they are. Changes are "
-    "paired by segment; intervals are 95% by document. E is the gradient estimate of Michel et al. Behaviors are "
-    "those of Figure 6, measured on the same segments. Unless a limit is set, the first 64 segments are read."
-)
+view.end()

@@ -97,12 +97,4 @@ with notes:
 
 pair = viewer_heads.draw_token_pair(first)
 viewer_panes.offer_downloads(first, pair, guesses, products, as_lines=shape == "lines")
-endnotes.about(
-    r"A_{ij} = \operatorname{softmax}_j\!\left(\tfrac{q_i \cdot k_j}{\sqrt{d}}\right) \qquad "
-    r"A^{\text{words}}_{uv} = \frac{1}{|u|} \sum_{i \in u} \sum_{j \in v} A_{ij}",
-    "Figures 1 and 5. The stronger a line, the more the token on the left attends to the one on the right. Attention "
-    "to a word split into several pieces is summed over them, attention from it is averaged (section 4.1). If special "
-    "tokens are hidden, each row's remaining weights are divided by their sum. With norms, a line is as strong as "
-    "the share of what the token receives that comes from there (section 11 of the methods).",
-    apply_view,
-)
+endnotes.about(apply_view)

@@ -78,15 +78,7 @@ page.chart(page.drawn(matrix, result, base), "clustering-matrix", alt, head=head
 
 st.header("All heads")
 columns = ["behavior", "nearest", "x", "y", *result.present]
-frame = memoize(Clustering.to_frame, result, base)
+frame = memoize(Clustering.to_frame, result)
 page.table(frame, columns, selection, "clustering-table")
 page.downloads(result)
-endnotes.ending(
-    result,
-    r"\mathrm{JS}(P, Q) = H\!\left(\tfrac{P + Q}{2}\right) - \tfrac{1}{2}\bigl(H(P) + H(Q)\bigr)",
-    "Section 6. The divergence of two heads is the exact mean over all tokens of JS between their attention "
-    "distributions, in nats (at most log 2 = 0.693). In the mode “as in the paper” it is the sum, with attention "
-    "smoothed to 0.999 A + 0.001/N as in the authors' code. The embedding is two-dimensional metric MDS, the best of "
-    "several seeded starts; its stress is Kruskal's stress-1. The dendrogram uses average linkage.",
-    ANALYSES["clustering"],
-)
+endnotes.ending(result, ANALYSES["clustering"])

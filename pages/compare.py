@@ -65,15 +65,7 @@ formats = {
 alt = "For each quantity the head with the highest value in A and B"
 st.dataframe(best, hide_index=True, column_config=formats, alt=alt)
 page.downloads(comparison)
-endnotes.about(
-    r"t = \frac{x_B - x_A}{\sqrt{s_A^2 + s_B^2}} \qquad \nu = \frac{(s_A^2 + s_B^2)^2}"
-    r"{s_A^4 / \nu_A + s_B^4 / \nu_B}",
-    "Standard errors are by document. Averages are compared by Welch's test, proportions by the test whose interval "
-    "is Newcombe's, with an effective number of mentions where those of a document are alike. p is two-sided, and "
-    "adjusted for all heads of one quantity by Holm's method; heads under .05 are marked. The best head of a quantity "
-    "is picked on the data that it is scored on, in both runs.",
-    change.Change.of,
-)
+endnotes.about(change.Change.of)
 for label, run in zip("AB", (comparison.provenance, comparison.other), strict=True):
     title = f"Where the numbers of {label} come from"
     endnotes.folded(title, ":material/fingerprint:", f"provenance-{label}", st.json, run, expanded=1)

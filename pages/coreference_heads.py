@@ -157,19 +157,4 @@ decimals = {name: percent_decimals(count) for name, count in zip(TYPE_ROWS, resu
 percents = dict(zip(TYPE_ROWS, 100 * result.accuracy[direction], strict=True))
 page.table(memoize(head_frame, percents), TYPE_ROWS, selection, "coreference-table", decimals)
 page.downloads(result)
-endnotes.ending(
-    result,
-    r"\hat{a}(m) = \operatorname*{argmax}_{c \,\in\, \text{candidates}(m)} \tilde{A}_{"
-    + (r"\text{head}(c),\text{head}(m)}" if direction else r"\text{head}(m),\text{head}(c)}")
-    + r"\qquad \text{correct if } \hat{a}(m) \text{ heads an antecedent of } m",
-    f"Section 4.3; shown here: {shown_direction}. The paper's measure is mention → antecedent. Attention to a split "
-    "word is summed over its pieces, attention from it is averaged (in the mode “as in the paper” only its first "
-    "piece counts). A mention is scored if a mention of its chain precedes it; mentions with the same head word are "
-    "neither candidates nor antecedents. The paper's numbers: CoNLL-2012, BERT-base, documents cut to 128 tokens. The "
-    "best head is selected on the mentions on which it is scored; for the held-out accuracy it is selected on the "
-    "other half of the documents. Ties go to the first head and the first word. The guesses for all mentions are "
-    "stored beside the result; where the store's limit has dropped them, those for the first "
-    f"{passages.MAX_ITEMS:,} remain.",
-    answers,
-    unit="windows",
-)
+endnotes.ending(result, answers, unit="windows")

@@ -169,16 +169,4 @@ draw_sentences()
 
 page.downloads(result)
 endnotes.folded("LaTeX", ":material/table:", "latex", lambda: st.code(memoize(figure.latex, result), "latex"))
-endnotes.ending(
-    result,
-    r"\hat{g}(w) = \arg\max_{v \neq w} A_{wv} \quad\text{or}\quad \arg\max_{v \neq w} A_{vw}",
-    "Section 4.2. A head's guess for a word is the other word with the highest word-level attention, excluding "
-    "special tokens; attention to a split word is summed over its pieces, attention from it is averaged. *all* counts "
-    "every word including the root, as in the authors' code; *UAS* excludes punctuation. The best head is selected on "
-    "the words on which it is scored; for *held out* it is selected on one half of the sentences and scored on the "
-    "other. Intervals are Wilson's, 95%. The guesses in all sentences are stored beside the result; where the store's "
-    f"limit has dropped them, those in the first {guesses.MAX_SENTENCES} remain. The paper's numbers: BERT-base on the "
-    "Wall Street Journal with Stanford Dependencies.",
-    guesses.best_words,
-    unit="sentences",
-)
+endnotes.ending(result, guesses.best_words, unit="sentences")

@@ -181,16 +181,4 @@ for column, values in frame.items():
 alt = "A row for each step of the training"
 page.clickable_table(frame, "emergence-table", move_slider, alt, column_config=config)
 page.downloads(result)
-endnotes.ending(
-    result,
-    r"\hat{r}(t) = \max_{h} \text{accuracy}_{h}(t) \qquad \text{beside} \qquad \text{accuracy}_{h^*}(t), \; "
-    r"h^* = \arg\max_h \text{accuracy}_h(t_{\text{last}})",
-    "Not in the paper: the analyses of sections 3.1, 3.3 and 4.2 for every checkpoint of a training run, on the same "
-    "text and treebank. Heads are colored by the thresholds of Figure 6 (broad: entropy above 3.8 nats); linguistic "
-    "heads find a relation at that step clearly better than every fixed offset. The loss is computed on the same "
-    "masked (of decoders, next) words at every step. **The best head of a step is selected on the words on which it is "
-    "scored**, which overstates its accuracy when there are many heads; the hover and the table show the held-out "
-    "accuracy (selected on one half of the sentences, scored on the other), and the dotted curve follows the head that "
-    "is best at the end. Checkpoints stand at even distances on the axis, whatever the steps between them.",
-    Emergence.followed,
-)
+endnotes.ending(result, Emergence.followed)

@@ -31,8 +31,4 @@ description = f"At most {share:.0%} of the entropy of uniform attention ({result
 st.caption(name_heads_over(-entropy, -share * result.uniform, view.selection.base, description))
 
 view.draw_heads()
-view.end(
-    "Section 3.3, in nats, with 0 log 0 = 0. Entropies are averaged within each segment, then over segments. The "
-    "dashed line marks uniform attention, the mean of log N. In the mode “as in the paper” attention is first "
-    f"smoothed to 0.9999 A + 0.0001/N, as in the authors' code. The paper's numbers: {paper.READ_OFF}."
-)
+view.end()

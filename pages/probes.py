@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from bertviz_core.analyses.probes import distance_figure, paper_figure, sentence_drawing, table_3, title
-from bertviz_core.analyses.probes.result import AS_RELEASED, MAX_SENTENCES, PROBES, ProbeOptions, Probes
+from bertviz_core.analyses.probes.result import AS_RELEASED, PROBES, ProbeOptions, Probes
 from bertviz_core.analyses.proportions import share
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora.source import Source
@@ -186,17 +186,4 @@ st.dataframe(shown, hide_index=True, column_config=formats, placeholder="", heig
 draw_sentences()
 
 page.downloads(result)
-endnotes.ending(
-    result,
-    r"p(i \mid j) \propto \exp \sum_k \left( W_k (v_i \oplus v_j)\, A^k_{ij} + U_k (v_i \oplus v_j)\, A^k_{ji} \right)",
-    "Section 5. Trees are as annotated. p(i | j) is the probability that word i governs word j; *attention only* uses "
-    "scalar weights in place of the products with word vectors, and is convex. ROOT is an additional candidate with "
-    "its own weights for attention to and from [CLS] and [SEP], where there are any; in the mode “as in the paper” it "
-    "shares the words' weights and has two learned scales. UAS excludes punctuation; UUAS counts the edges of the "
-    "structural probe's minimum spanning tree. Random: the layers' weights are reinitialized, the embeddings are kept. "
-    "Selectivity is the score minus the score on control trees that depend on the word type alone. The guesses shown "
-    f"are those in the first {MAX_SENTENCES} sentences of the test part. The paper's numbers: BERT-base on the Wall "
-    "Street Journal with Stanford Dependencies.",
-    ANALYSES["probes"],
-    unit="sentences",
-)
+endnotes.ending(result, ANALYSES["probes"], unit="sentences")

@@ -60,8 +60,4 @@ if "norm_correlation" in result.present:  # of norms alone
     )
     titles = {name: label for name, label in figure.NORM_LABELS.items() if name in result.present}
     page.table(memoize(HeadAverages.to_frame, result), [*titles], selection, "lengths-table", titles=titles)
-view.end(
-    "Sections 3.1 and 3.2. Values are averaged within each segment, then over segments. The authors' code swaps the "
-    f"labels of next and previous; here they are correct. The paper's numbers: {paper.READ_OFF}. A token that occurs "
-    "twice in 128 would get about 1/64 of the attention by chance."
-)
+view.end()

@@ -50,7 +50,7 @@ class Analysis:
     latex: Callable[..., str] | None = None  # the paper's table as LaTeX
     prefix: str | None = None  # of its columns in the exports; None for its name and an underscore
     control: str = ""  # address parameter of the quantity on the page's map; from its name if empty
-    formula: str = ""  # in LaTeX, for its page
+    formula: str = ""  # in LaTeX, for the page of an analysis that docs/methods.md does not have
     # How it is computed
     forward_passes: float = 1.0  # its cost; override `cost` if that depends on the model
     overhead: float = 0.0  # additional seconds, independent of the size of the corpus

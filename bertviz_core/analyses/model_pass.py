@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -183,5 +184,6 @@ class LocalRunner(ExitStack):
 
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
         model = ANALYSES[requests[0].analysis].model_of(self.model, requests[0])
-        for chunk in chunks:
-            yield compute_chunk(chunk, model, requests, progress, self.execution.batch_tokens)
+        batch_tokens = self.execution.batch_tokens
+        compute = partial(compute_chunk, model=model, requests=requests, progress=progress, batch_tokens=batch_tokens)
+        return map(compute, chunks)

@@ -126,13 +126,11 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
 
     layers = count()
 
-    def show(attention: LayerAttention) -> None:
-        for observe in observers:
-            observe(attention)
-
     def observer(scores: Scores) -> None:
         layer = next(layers)
-        show(_layer_attention(model, layer, scores))
+        attention = _layer_attention(model, layer, scores)
+        for observe in observers:
+            observe(attention)
         if layer == model.layers - 1:
             raise _LastLayerObserved
 
@@ -141,7 +139,9 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
             model.encoder(**batch.inputs(model), observer=observer)
         else:
             for weights in model.encoder(**batch.inputs(model), output_attentions=True).attentions:
-                show(LayerAttention(next(layers), at_least_float32(weights), None, model.causal))
+                attention = LayerAttention(next(layers), at_least_float32(weights), None, model.causal)
+                for observe in observers:
+                    observe(attention)
     if (captured := next(layers)) != model.layers:
         raise RuntimeError(f"{captured} layers were captured in a model of {model.layers}.")
 

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, corpus_size
 from pages.shared import messages
 from pages.shared.frame import address, links
@@ -25,35 +26,36 @@ def folded(label: str, icon: str, key: str, draw: Callable[..., object], *argume
             draw(*arguments, **options)
 
 
-def about(formula: str, text: str, computation: Computation) -> None:
-    """Draw the expander with a formula in LaTeX or "", a text in Markdown, the code, and the section of the methods."""
+def about(computation: Computation) -> None:
+    """Draw the expander with the page's section of the methods, and the code that computes its numbers."""
 
     def draw() -> None:
-        if formula:
-            st.latex(formula)
-        st.markdown(text)
+        entry = links.entry(address.current().page)
+        section = methods_section(entry)
+        if section:
+            st.markdown(section)
+        else:
+            analysis = ANALYSES[entry.name]
+            st.latex(analysis.formula)
+            st.markdown(messages.plain(analysis.summary))
         code = computation.source if isinstance(computation, Analysis) else inspect.getsource(computation)
         st.code(code, language="python")
-        heading, methods = methods_section(links.entry(address.current().page))
-        if st.button(f"Methods, {heading}", key="methods", icon=":material/menu_book:"):
-            st.dialog(heading, width="large")(st.markdown)(methods)
 
     folded("About this figure", ":material/functions:", "about", draw)
 
 
-def methods_section(entry: links.Entry) -> tuple[str, str]:
-    """Heading and text of the section of docs/methods.md whose heading names a page, else of the whole file."""
-    whole = METHODS.read_text(encoding="utf-8")
-    for part in re.split(r"(?m)^## ", whole)[1:]:
-        heading, _, text = part.partition("\n")
+def methods_section(entry: links.Entry) -> str:
+    """The section of docs/methods.md whose heading names a page; "" for the page of an installed analysis."""
+    for section in re.split(r"(?m)^## ", METHODS.read_text(encoding="utf-8"))[1:]:
+        heading = section.partition("\n")[0]
         if entry.title in heading or entry.section in heading:
-            return heading, text.strip()
-    return "all sections", whole
+            return f"#### {section.strip()}"
+    return ""
 
 
-def ending(result: Result, formula: str, text: str, computation: Computation, unit: str = "segments") -> None:
+def ending(result: Result, computation: Computation, unit: str = "segments") -> None:
     """Draw the end of a page: `about` its numbers, the skipped `unit`s, and what the numbers were computed from."""
-    about(formula, text, computation)
+    about(computation)
     origin = result.provenance
     changed = sum(entry["count"] for entry in origin["skipped"])
     folded(f"Skipped or modified input ({changed:,})", ":material/rule:", "skipped", _skipped, origin, unit)

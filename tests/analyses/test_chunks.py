@@ -117,9 +117,9 @@ reading.CHUNK_TOKENS, chunks.SAVING = int(sys.argv.pop(1)), float("inf")
 journal, compute_chunk = open(sys.argv.pop(1), "a"), model_pass.compute_chunk
 
 
-def noted(chunk, *more):
+def noted(chunk, **options):
     print(chunk[1][0].number, file=journal, flush=True)
-    return compute_chunk(chunk, *more)
+    return compute_chunk(chunk, **options)
 
 
 model_pass.compute_chunk = noted

@@ -110,6 +110,5 @@ class EntropyAnalysis(Analysis):
     )
     main_figure = staticmethod(paper_figure)
     control = "of"
-    formula = r"H = -\frac{1}{N}\sum_{i=1}^{N}\sum_{j=1}^{N} A_{ij}\log A_{ij}"
     shared = True
     prefix = ""

@@ -97,8 +97,4 @@ class InductionAnalysis(Analysis):
         for quantity, (label, *_) in KINDS.items()
     )
     main_figure = staticmethod(paper_figure)
-    formula = (
-        r"\frac{1}{n}\sum_{i=n+1}^{2n} A_{i,\,i-n+1} \qquad \frac{1}{n}\sum_{i=n+1}^{2n} A_{i,\,i-n} \qquad"
-        r"\frac{1}{n}\sum_{i=n+1}^{2n} A_{i,\,i-1}"
-    )
     limit = INPUTS

@@ -182,11 +182,6 @@ class SepGradientsAnalysis(Analysis):
     main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     control = "gradient"
-    formula = (
-        r"G_{ij} = \left|\frac{\partial L}{\partial A_{ij}}\right| \qquad"
-        r"\frac{1}{N\,|c|}\sum_{i=1}^{N}\sum_{j \in c} G_{ij} \qquad"
-        r"\frac{1}{N}\sum_{i=1}^{N}\sum_{j \in c} A_{ij}\,G_{ij}"
-    )
     prefix = "gradient_"
     forward_passes = 2.2
     language_model = True

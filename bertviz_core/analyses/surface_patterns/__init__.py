@@ -173,7 +173,6 @@ class SurfacePatternsAnalysis(Analysis):
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
     control = "quantity"
-    formula = r"\frac{1}{N}\sum_{i=1}^{N} A_{i,i-1} \qquad \frac{1}{N}\sum_{i=1}^{N}\sum_{j \in \text{class}} A_{ij}"
     shared = True
     prefix = ""
 

@@ -23,8 +23,8 @@ MAX_NAMED = 10  # heads
 NO_BREAK = "\u00a0"  # in a narrow table
 
 
-def show(name: str, text: str = "") -> None:
-    """The whole page of an analysis that adds nothing to it; `text` replaces the summary in About."""
+def show(name: str) -> None:
+    """The whole page of an analysis that adds nothing to it."""
     view = AnalysisPage(name)
     analysis = view.analysis
     if view.values:
@@ -34,7 +34,7 @@ def show(name: str, text: str = "") -> None:
     elif analysis.main_figure:
         drawing = page.drawn(analysis.main_figure, view.result)
         page.chart(drawing, f"{analysis.name}-figure", analysis.title, choose=page.choose_head)
-    view.end(text or plain(analysis.summary))
+    view.end()
 
 
 class AnalysisPage:
@@ -132,10 +132,10 @@ class AnalysisPage:
         frame = memoize(head_frame, {column.quantity: values for column, values in self.values.items()})
         page.table(frame, [*titles], self.selection, f"{self.analysis.name}-table", titles=titles)
 
-    def end(self, text: str) -> None:
-        """The downloads, the `text` of About, and the provenance."""
+    def end(self) -> None:
+        """The downloads, the methods, and the provenance."""
         page.downloads(self.result)
-        endnotes.ending(self.result, self.analysis.formula, text, self.analysis, EXAMPLES[self.analysis.corpus].unit)
+        endnotes.ending(self.result, self.analysis, EXAMPLES[self.analysis.corpus].unit)
 
 
 def name_heads_over(values: np.ndarray, threshold: float, base: int, description: str) -> str:
