@@ -61,7 +61,7 @@ def draw_navigation(here: int) -> None:
 
 def draw_terms() -> None:
     """The terms that all slides use, as a drawing and in words."""
-    st.header("Four words to begin with", anchor=False)
+    st.header("Words to begin with", anchor=False)
     page.drawings([page.Drawing("A sentence as a model reads it", PICTURE.read_text("utf-8"))], "tour-terms")
     columns = st.container(key="terms").columns(len(TERMS))
     for column, (term, text) in zip(columns, TERMS.items(), strict=True):

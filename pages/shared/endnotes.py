@@ -48,7 +48,7 @@ def methods_section(entry: links.Entry) -> str:
     """The section of docs/methods.md whose heading names a page; "" for the page of an installed analysis."""
     for section in re.split(r"(?m)^## ", METHODS.read_text(encoding="utf-8"))[1:]:
         heading = section.partition("\n")[0]
-        if entry.title in heading or entry.section in heading:
+        if entry.title in heading or (entry.section and entry.section in heading):
             return f"#### {section.strip()}"
     return ""
 

@@ -55,6 +55,6 @@ def test_back_restores_a_step_of_the_tour_and_four_lead_out_of_it(page: Any) -> 
     page.go_back()
     page.get_by_text("Step 1 of").wait_for()
     page.go_back()
-    page.get_by_text("Four words to begin with").wait_for()
+    page.get_by_text("Words to begin with").wait_for()
     page.go_back()
     browser.wait_for_page(page, "Overview")
