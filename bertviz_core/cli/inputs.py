@@ -100,7 +100,7 @@ def attention(
     ] = False,
     min_weight: Annotated[float, typer.Option(help="Minimum weight of a drawn line.")] = MIN_WEIGHT,
 ) -> None:
-    """One head on one input: .html or .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5)."""
+    """One head on one input: .html or .svg of its lines, .csv of weights, .safetensors of all heads (Figures 1, 5)."""
     console.check_out(SUFFIXES)
     chosen = Head.parse(head)
     checkpoint = console.checkpoint()

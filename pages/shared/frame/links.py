@@ -2,7 +2,9 @@
 the input, the words to pin, and the page with its choices to which "Back" leads."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -69,7 +71,12 @@ def entry(name: str) -> Entry:
 
 
 def page(entry: Entry) -> st.Page:
-    """A new page for Streamlit: `st.navigation` and a page's run change it."""
+    """A page for Streamlit, a copy, as `st.navigation` and a page's run change it."""
+    return copy(_page(entry))
+
+
+@cache
+def _page(entry: Entry) -> st.Page:
     path = FOLDER / f"{entry.name}.py"
 
     def show() -> None:  # the generic page, loaded when it is opened, as Streamlit loads a page's file
@@ -83,7 +90,7 @@ def to(name: str, label: str | None = None, icon: str | None = None, /, **own: s
     """Draw a link to a page, if it exists, by default with its title and icon; `own` are choices that it makes."""
     for entry in ENTRIES:
         if entry.name == name:
-            st.page_link(page(entry), label=label, icon=icon, query_params=parameters(**own))
+            st.page_link(_page(entry), label=label, icon=icon, query_params=parameters(**own))
 
 
 def parameters(**own: str) -> dict[str, str]:
