@@ -61,8 +61,8 @@ class HeadAverages(Result):
     @property
     def absence(self) -> str:
         """What the inputs lack, as a sentence; empty where all quantities are present."""
-        absent = {name.rpartition("_")[2] for name in self.quantities if name not in self.present}
-        tokens = [f"no [{token}]" for token in ("CLS", "SEP") if token.lower() in absent]
+        absent = {*self.quantities} - {*self.present}
+        tokens = [f"no [{token}]" for token in ("CLS", "SEP") if any(name.endswith(token.lower()) for name in absent)]
         parts = [f"the inputs have {' and '.join(tokens)}"] if tokens else []
         if "next" in absent:
             parts.append("no token sees the next one")

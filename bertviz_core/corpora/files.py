@@ -91,9 +91,10 @@ def source_of(corpus: Corpus | None, kind: str) -> Source:
             is_text = isinstance(corpus, str) and (" " in corpus or "\n" in corpus)
             hint = "A text itself is given in a list: [text]." if is_text else ACCEPTED
             raise InputError(error.what, where=error.where, hint=hint) from error
-    if not isinstance(corpus, Iterable):
-        raise InputError(f"An object of type {type(corpus).__name__} is not a corpus.", hint=ACCEPTED)
-    entries: list[Any] = list(corpus)
+    try:
+        entries: list[Any] = list(corpus)
+    except TypeError as error:
+        raise InputError(f"An object of type {type(corpus).__name__} is not a corpus.", hint=ACCEPTED) from error
     if not entries:
         raise InputError("The list is empty.", hint=ACCEPTED)
 

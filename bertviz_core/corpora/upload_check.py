@@ -46,12 +46,22 @@ class UploadCheck:
     much time or memory. `kind` is that of the corpus that the page reads, or "vectors"; where it is not `fixed`, files
     are read as what they are. Limits are `max_size` and `max_unpacked`, in bytes, and `seconds` of a core."""
 
-    def __init__(self, files: Sequence[tuple[str, bytes]], kind: str, *, fixed: bool, **limits: int) -> None:
+    def __init__(
+        self,
+        files: Sequence[tuple[str, bytes]],
+        kind: str,
+        *,
+        fixed: bool,
+        max_size: int,
+        max_unpacked: int,
+        seconds: int = 10,
+    ) -> None:
+        task = {"kind": kind, "fixed": fixed, "max_size": max_size, "max_unpacked": max_unpacked, "seconds": seconds}
         self.name = files[0][0]
         self._files = files
         self._ended = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
-        self.checked: Future[CheckedFiles] = _threads.submit(self._run, {"kind": kind, "fixed": fixed, **limits})
+        self.checked: Future[CheckedFiles] = _threads.submit(self._run, task)
         with _lock:
             _checks.add(self)
 

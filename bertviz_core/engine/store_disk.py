@@ -96,7 +96,7 @@ class Reader:
         address = (folder / DBNAME).absolute().as_uri()
         for options in ("mode=ro", "mode=ro&immutable=1"):  # the second where no file can be created beside it
             try:
-                self._database = sqlite3.connect(f"{address}?{options}", BRIEF, isolation_level=None, uri=True)
+                self._database = sqlite3.connect(f"{address}?{options}", timeout=BRIEF, isolation_level=None, uri=True)
                 self.sql("SELECT key, raw, expire_time, mode, filename, value FROM Cache LIMIT 1")
                 return
             except sqlite3.Error as error:

@@ -76,7 +76,7 @@ def earlier_antecedents(window: Window) -> Window:
     for item in window.items:
         head = window.heads[item.mention]
         candidates = tuple(each for each in item.candidates if window.heads[each] < head)
-        antecedents = tuple(each for each in item.antecedents if each in candidates)
+        antecedents = tuple(each for each in item.antecedents if window.heads[each] < head)
         if antecedents:
             items.append(Item(item.mention, candidates, antecedents))
     return replace(window, items=tuple(items))

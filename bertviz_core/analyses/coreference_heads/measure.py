@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Self, cast
 
 import numpy as np
@@ -108,20 +109,17 @@ class AntecedentSums:
 
     def _add_blocks(self, windows: tuple[Window, ...]) -> None:
         """Add the items of each window, with views of the arrays that the layers fill."""
-        documents = {window.document.number: window.document for window in windows}
-        starts = {
-            number: [first for first, _ in passages(document.sentences, len(document.words))]
-            for number, document in documents.items()
-        }
         for row, window in enumerate(windows):
             number = window.document.number
+            starts = _passage_starts(window.document.sentences, len(window.document.words))
             table = []
             for item in window.items:
-                passage = bisect_right(starts[number], window.heads[item.mention]) - 1
-                table.append([number, item.mention, starts[number][passage], *window.span])
+                passage = bisect_right(starts, window.heads[item.mention]) - 1
+                table.append([number, item.mention, starts[passage], *window.span])
             own = np.s_[row, ..., : len(table)]
             arrays = (self.guess[own], self.weight[own], self.right[own])
-            self.blocks[window.item_number] = ItemGuesses(np.array(table, dtype=np.uint32), *arrays)
+            items = np.array(table, dtype=np.uint32).reshape(-1, 5)  # none where a causal model sees no antecedent
+            self.blocks[window.item_number] = ItemGuesses(items, *arrays)
             if window.item_number < MAX_ITEMS and number not in self.documents:
                 self.documents[number] = document_record(window.document, window.heads)
 
@@ -192,3 +190,9 @@ def finish(accumulator: AntecedentSums, windows: Windows, provenance: dict[str, 
         weight=items.weight,
         chance=sums["chance"],
     )
+
+
+@lru_cache(8)
+def _passage_starts(sentences: tuple[int, ...], words: int) -> list[int]:
+    """The first word of each passage of a document."""
+    return [first for first, _ in passages(sentences, words)]

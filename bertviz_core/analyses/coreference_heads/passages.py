@@ -206,14 +206,14 @@ class GuessedPassages:
         span = (first, _ends(document)[first])
         selected = items.take(self._is_selected(items))
         guesses = selected.guesses()
-        windows = [slice(*ends) for ends in selected.items[:, 3:].tolist()]
+        windows = [tuple(ends) for ends in selected.items[:, 3:].tolist()]
+        words = {window: tuple(document["words"][slice(*window)]) for window in windows}  # each window once
         listed = []
         for guess, window in zip(guesses, windows, strict=True):
             mention = mention_text(document, guess.mention)
             guessed = mention_text(document, guess.guessed)
-            words = tuple(document["words"][window])
-            head = document["mentions"][guess.mention][3] - window.start
-            listed.append(ListedGuess(mention, guessed, guess.weight, guess.right, words, head))
+            head = document["mentions"][guess.mention][3] - window[0]
+            listed.append(ListedGuess(mention, guessed, guess.weight, guess.right, words[window], head))
         part, drawn = cut(document, guesses, span)
         return PassageExample(part, span, len(items.items), int(items.right.sum()), drawn, listed)
 
