@@ -46,17 +46,8 @@ class UploadCheck:
     much time or memory. `kind` is that of the corpus that the page reads, or "vectors"; where it is not `fixed`, files
     are read as what they are. Limits are `max_size` and `max_unpacked`, in bytes, and `seconds` of a core."""
 
-    def __init__(
-        self,
-        files: Sequence[tuple[str, bytes]],
-        kind: str,
-        *,
-        fixed: bool,
-        max_size: int,
-        max_unpacked: int,
-        seconds: int = 10,
-    ) -> None:
-        task = {"kind": kind, "fixed": fixed, "max_size": max_size, "max_unpacked": max_unpacked, "seconds": seconds}
+    def __init__(self, files: Sequence[tuple[str, bytes]], kind: str, *, fixed: bool, **limits: int) -> None:
+        task = {"kind": kind, "fixed": fixed, "seconds": 10} | limits
         self.name = files[0][0]
         self._files = files
         self._ended = threading.Event()
