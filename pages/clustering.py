@@ -78,7 +78,7 @@ page.chart(page.drawn(matrix, result, base), "clustering-matrix", alt, head=head
 
 st.header("All heads")
 columns = ["behavior", "nearest", "x", "y", *result.present]
-frame = memoize(Clustering.to_frame, result)
+frame = memoize(Clustering.to_frame, result, base)
 page.table(frame, columns, selection, "clustering-table")
 page.downloads(result)
 endnotes.ending(result, ANALYSES["clustering"])

@@ -36,7 +36,8 @@ def about(computation: Computation) -> None:
             st.markdown(section)
         else:
             analysis = ANALYSES[entry.name]
-            st.latex(analysis.formula)
+            if analysis.formula:
+                st.latex(analysis.formula)
             st.markdown(messages.plain(analysis.summary))
         code = computation.source if isinstance(computation, Analysis) else inspect.getsource(computation)
         st.code(code, language="python")

@@ -57,6 +57,12 @@ def test_a_model_of_one_head_has_a_clustering(tmp_path: Path) -> None:
     assert shown["Within / between layers"] == "–" and "nan" not in words(app)
 
 
+def test_heads_counted_from_0_are_named_so_in_every_table() -> None:
+    tables = [open_app("clustering", head="4-3", zero=zero).dataframe for zero in ("false", "true")]
+    of_one, of_zero = (table[1].value["nearest"].iloc[0].split() for table in tables)
+    assert [f"{int(a) - 1}-{int(b) - 1}" for a, b in (head.split("-") for head in of_one)] == of_zero
+
+
 def test_an_about_box_has_its_section_of_the_methods() -> None:
     text = words(open_app("clustering"))
     assert "9. Clustering (6; Figure 6)" in text and "JS(P, Q)" in text

@@ -169,8 +169,8 @@ class Clustering(Result):
         columns = {"head": names[first], "other": names[second], "divergence": self.divergence[first, second]}
         return {"pairs": pd.DataFrame(columns)}
 
-    def to_frame(self) -> pd.DataFrame:
-        near = [" ".join(other.label() for other, _ in self.nearest(head)) for head in all_heads(*self.shape)]
+    def to_frame(self, base: int = 1) -> pd.DataFrame:
+        near = [" ".join(other.label(base) for other, _ in self.nearest(head)) for head in all_heads(*self.shape)]
         columns = {
             "behavior": self.behaviors,
             "x": self.embedding[:, 0].reshape(self.shape),
