@@ -31,6 +31,7 @@ from tests.waiting import Stops
 
 ray_runner = pytest.importorskip("bertviz_core.analyses.ray_runner")  # which needs Ray
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.timeout(600)  # workers start slowly on a busy machine
 CHUNKED = [name for name in BUILT_IN if ANALYSES[name].chunked]
 
 
