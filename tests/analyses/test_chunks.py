@@ -129,8 +129,8 @@ main()
 
 @pytest.mark.timeout(300 + 60 * KILLS)
 def test_a_command_killed_at_random_moments_goes_on_by_itself(tiny_folder, tiny, tmp_path):
-    """Killed with SIGKILL; at most one chunk is done twice at each kill, and the bytes are equal. BERTVIZ_KILLS=20 is
-    the long form."""
+    """Killed with SIGKILL; at most one chunk is done twice at each kill, and the bytes are equal. BERTVIZ_KILLS is
+    the number of kills; each takes two or more of the sample's 32 chunks."""
     journal = tmp_path / "journal"
     command = [
         *(sys.executable, "-c", COMMAND, "300", str(journal), "surface-patterns", "encyclopedia", "--quiet"),
