@@ -61,6 +61,7 @@ class AntecedentSums:
         self.by_document = DocumentSums(count_moments, self.layers, systems, GROUPS)
         self.blocks: dict[int, ItemGuesses] = {}
         self.documents: dict[int, dict[str, Any]] = {}
+        self.passage_starts = lru_cache(1)(_passage_starts)  # windows of a document follow one another
 
     def new_empty(self) -> Self:
         return replace(self)
@@ -111,7 +112,7 @@ class AntecedentSums:
         """Add the items of each window, with views of the arrays that the layers fill."""
         for row, window in enumerate(windows):
             number = window.document.number
-            starts = _passage_starts(window.document.sentences, len(window.document.words))
+            starts = self.passage_starts(window.document.sentences, len(window.document.words))
             table = []
             for item in window.items:
                 passage = bisect_right(starts, window.heads[item.mention]) - 1
@@ -192,7 +193,6 @@ def finish(accumulator: AntecedentSums, windows: Windows, provenance: dict[str, 
     )
 
 
-@lru_cache(8)
 def _passage_starts(sentences: tuple[int, ...], words: int) -> list[int]:
     """The first word of each passage of a document."""
     return [first for first, _ in passages(sentences, words)]
