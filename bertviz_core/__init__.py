@@ -8,8 +8,6 @@
 Importing the package imports neither torch, pandas nor plotly: each name is loaded when it is first used.
 """
 
-from __future__ import annotations
-
 import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

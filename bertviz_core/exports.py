@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,9 @@ import plotly.graph_objects as go
 from bertviz_core.analyses import results
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, origin
+from bertviz_core.comparison import figure as comparison_figure
+from bertviz_core.corpora import describe_skipped
+from bertviz_core.emergence import figure as emergence_figure
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.checkpoint import label_of
 from bertviz_core.numbers import number
@@ -27,13 +29,12 @@ SUFFIXES = (".csv", ".zip", ".json", ".html", ".svg", ".safetensors")
 
 def to_json(result: Result) -> bytes:
     """The result as JSON, with its findings; absent values are null or missing, never 0."""
-    analysis = ANALYSES.get(result.analysis)
     whole = {
         "analysis": result.analysis,
         "provenance": result.provenance,
         **({"intervals_over": result.units_text} if result.units_text else {}),
         **result.summary(),
-        "findings": [finding.to_json() for finding in analysis.findings(result)] if analysis else [],
+        "findings": _findings(result),
         "arrays": result.arrays(),
         "table": json.loads(result.to_frame().to_json(orient="records", double_precision=15)),
     }
@@ -67,8 +68,7 @@ def to_text(result: Result) -> str:
             lines.append(f"{name}: {value if isinstance(value, int) else number(value)}")
     about = origin(result.provenance)
     lines += [f"{name}: {value}" for name, value in about.items() if value is not None]
-    skipped = result.provenance["skipped"]
-    lines += [f"skipped or modified: {entry['count']:,} x {entry['reason']}" for entry in skipped]
+    lines += [f"skipped or modified: {line}" for line in describe_skipped(result.provenance["skipped"])]
     return "\n".join([*lines, *result.notes, "", *sentences(result)])
 
 
@@ -76,7 +76,11 @@ def paper_figure(result: Result) -> go.Figure:
     """The paper's figure for this result."""
     if result.analysis in ANALYSES:
         return ANALYSES[result.analysis].figure(result)
-    return import_module(f"bertviz_core.{result.analysis}.figure").paper_figure(result)
+    figures: dict[str, Callable[..., go.Figure]] = {
+        "comparison": comparison_figure.paper_figure,
+        "emergence": emergence_figure.paper_figure,
+    }
+    return figures[result.analysis](result)
 
 
 def title_of(result: Result) -> str:
@@ -91,7 +95,7 @@ def to_html(result: Result) -> bytes:
     analysis = ANALYSES.get(result.analysis)
     title = title_of(result)
     figures = analysis.figures(result) if analysis else {result.analysis.capitalize(): paper_figure(result)}
-    skipped = [f"{entry['count']:,} × {entry['reason']}" for entry in result.provenance["skipped"]]
+    skipped = describe_skipped(result.provenance["skipped"])
     parts = [element("h1", title), bullets(sentences(result)), bullets(result.notes)]
     for name, figure in figures.items():
         parts.append(f"<figure>{element('h2', name)}{drawing.figure_html(figure)}</figure>")
@@ -115,6 +119,12 @@ def sentences(result: Result) -> list[str]:
     if result.analysis in ANALYSES:
         return [finding.text for finding in ANALYSES[result.analysis].findings(result)]
     return [result.headline()]
+
+
+def _findings(result: Result) -> list[dict[str, Any]]:
+    if result.analysis in ANALYSES:
+        return [finding.to_json() for finding in ANALYSES[result.analysis].findings(result)]
+    return [{"sentence": result.headline()}]
 
 
 def to_svg(result: Result) -> bytes:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from bertviz_core.analyses.registry import label
 from bertviz_core.analyses.results import renamed
+from bertviz_core.corpora import describe_skipped
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence import Emergence, figure, series
 from bertviz_core.heads import all_heads
@@ -130,8 +131,8 @@ else:
             f"{len(requests)} analyses are missing. Results are stored as each pass finishes, so a stopped job can "
             "resume. You can use other pages meanwhile."
         )
-        for reason, entry in training.skipped.reasons.items():
-            st.caption(f"{entry['count']} skipped, {plain(reason)}: {plain(', '.join(entry['where']))}")
+        for line in describe_skipped(training.skipped.to_json()):
+            st.caption(plain(f"Skipped: {line}"))
         stored.start_button(f"Analyze ({stored.duration(missing)})", key, "Emergence", requests)
     if found is None:
         raise address.PageEnd

@@ -18,6 +18,7 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError
+from bertviz_core.models import loading
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.model import AttentionModel, check_head, check_norms, with_weights
 from bertviz_core.models.reading import CorpusReading, Reading, cut
@@ -153,8 +154,6 @@ def last_model_loader() -> Load:
     last: dict[Any, AttentionModel] = {}  # at most one
 
     def load(together: Sequence[Request], execution: Execution) -> AttentionModel:
-        from bertviz_core.models import loading
-
         model = together[0].checkpoint
         dtype = together[0].settings.dtype
         with_head = needs_language_model(together)

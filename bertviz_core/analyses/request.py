@@ -4,7 +4,8 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
 
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.source import Source
@@ -73,7 +74,7 @@ class Options:
 
     @classmethod
     def files(cls) -> set[str]:
-        return {field.name for field in fields(cls) if "Path" in str(field.type)}
+        return {name for name, kind in get_type_hints(cls).items() if Path in get_args(kind)}
 
 
 @dataclass(frozen=True)

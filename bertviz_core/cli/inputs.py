@@ -12,7 +12,7 @@ import typer
 
 from bertviz_core import exports
 from bertviz_core.cli import Console, with_console
-from bertviz_core.corpora import Skipped
+from bertviz_core.corpora import Skipped, describe_skipped
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.files import expand, find_sources
 from bertviz_core.engine.stream import extract as write_maps
@@ -126,8 +126,8 @@ def segments_of(console: Console) -> Segments:
 
 
 def _say_skipped(console: Console, skipped: Skipped) -> None:
-    for entry in skipped.to_json():
-        console.say(f"{entry['count']:,} times: {entry['reason']} ({', '.join(entry['where'][:3])} ...)")
+    for line in describe_skipped(skipped.to_json()):
+        console.say(line)
 
 
 def _write_json(console: Console, records: Callable[[Skipped], Iterable[Any]]) -> None:

@@ -70,7 +70,7 @@ class Comparison(Result):
         return {"the numbers of A": self.provenance, "the numbers of B": self.other}
 
     def file_parts(self) -> tuple[str, ...]:
-        kind, *inputs = Result.file_parts(self)
+        kind, *inputs = super().file_parts()
         return kind, self.compared, *inputs, *self.names
 
     def arrays(self) -> dict[str, Any]:

@@ -1,11 +1,14 @@
 """Corpora: sources of bytes, their readers, which never import torch, and the counts of what an analysis skipped."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from bertviz_core.errors import shorten
 
 UNKNOWN = "a token not in the vocabulary (read as unknown)"
 MAX_LOCATIONS = 20  # for each reason; the count goes on
+SHOWN_LOCATIONS = 3
 
 
 @dataclass
@@ -31,3 +34,13 @@ class Skipped:
     def to_json(self) -> list[dict]:
         """`[{"reason", "count", "where"}]`, in the order in which the reasons came up."""
         return [{"reason": reason, **entry} for reason, entry in self.reasons.items()]
+
+
+def describe_skipped(entries: Iterable[dict[str, Any]]) -> list[str]:
+    """A line for each entry of `Skipped.to_json`, with its first locations."""
+    lines = []
+    for entry in entries:
+        where = entry["where"][:SHOWN_LOCATIONS]
+        more = ["…"] if entry["count"] > len(where) else []
+        lines.append(f"{entry['count']:,} × {entry['reason']} ({', '.join([*where, *more])})")
+    return lines

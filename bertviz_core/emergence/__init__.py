@@ -197,7 +197,7 @@ class Emergence(Result):
         return f"{steps}: {loss}the best head's UAS{arcs} {uas} (fixed offset: {self.uas()})."
 
     def file_parts(self) -> tuple[str, ...]:
-        kind, _, corpus = Result.file_parts(self)
+        kind, _, corpus = super().file_parts()
         return kind, *Path(self.provenance["model"]["name"]).parts[-2:], corpus
 
     def arrays(self) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from bertviz_core.analyses.probes import table_3
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, corpus_size, result_of
+from bertviz_core.corpora import describe_skipped
 from bertviz_core.exports import described_origin
 from bertviz_core.heads import highest
 from bertviz_core.overview import clearest, relation_heads
@@ -34,7 +35,6 @@ CAPTIONS = {  # of the paper's figures, as lines between two columns
     1: "the stronger a line, the more the token on the left attends to the one on the right. Sentences from",
     5: "attention between words, those of the relation or mention in red. Sentences from",
 }
-MAX_LOCATIONS = 3  # named for each reason to skip
 BIBTEX = """@inproceedings{clark-etal-2019-bert,
   title = {What Does {BERT} Look At? {A}n Analysis of {BERT}'s Attention},
   author = {Clark, Kevin and Khandelwal, Urvashi and Levy, Omer and Manning, Christopher D.},
@@ -217,8 +217,6 @@ def _skipped(report: Report) -> list[str]:
     skipped: dict[tuple[str, str], str] = {}
     for name, result in report.results.items():
         corpus = result.provenance["corpus"]
-        for entry in result.provenance["skipped"]:
-            where = ", ".join(entry["where"][:MAX_LOCATIONS])
-            line = f"{entry['count']:,} × {entry['reason']} ({where})"
+        for line in describe_skipped(result.provenance["skipped"]):
             skipped.setdefault((corpus["digest"], line), f"{ANALYSES[name].title}, {corpus['name']}: {line}")
     return [*missing, *skipped.values()]

@@ -63,7 +63,7 @@ class ProbeOptions(Options):
                 raise SettingsError(f"--{name} is below 1.", hint="Choose 1 or more.")
 
     def to_json(self) -> dict[str, Any]:
-        values = Options.to_json(self)
+        values = super().to_json()
         if "probes" in values:  # in the order of the table, however they were asked for
             values["probes"] = [probe for probe in PROBES if probe in self.probes]
         return values
