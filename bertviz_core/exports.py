@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -52,10 +52,16 @@ def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
 
 def to_zip(result: Result) -> bytes:
     """Every table as a CSV file: `table.csv`, and those of `Result.tables` by their names."""
+    frames = {"table": result.to_frame(), **result.tables()}
+    return zipped({name: to_csv(result, frame) for name, frame in frames.items()})
+
+
+def zipped(tables: Mapping[str, bytes]) -> bytes:
+    """CSV files by their names in one archive, equal for equal files."""
     packed = BytesIO()
     with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
-        for name, frame in {"table": result.to_frame(), **result.tables()}.items():
-            archive.writestr(ZipInfo(f"{name}.csv"), to_csv(result, frame), ZIP_DEFLATED)  # without the time of day
+        for name, data in tables.items():
+            archive.writestr(ZipInfo(f"{name}.csv"), data, ZIP_DEFLATED)  # without the time of day
     return packed.getvalue()
 
 

@@ -2,15 +2,13 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.ablation import curve_figure, estimate_figure, group_name, groups_figure
+from bertviz_core.analyses.ablation import curve_figure, estimate_figure, groups_figure
 from bertviz_core.numbers import number
 from bertviz_core.plotting import TOKENS
 from pages.shared import page
 from pages.shared.frame import choices, links
 from pages.shared.messages import joined, plain
 from pages.shared.views.analysis_page import AnalysisPage
-
-TOLERANCE = 0.05  # of the full model's loss
 
 
 def quoted(guess: str, original: str) -> str:
@@ -49,12 +47,7 @@ with left:
     drawing = page.drawn(estimate_figure, result, selection.base)
     page.chart(drawing, "ablation-estimate", alt, head=selection.head)
     st.header("How many heads are needed?")
-    limit = (1 + TOLERANCE) * result.loss
-    within = result.removed[result.removed_loss <= limit]
-    st.caption(
-        f"{int(within.max())} of {int(result.removed.max())} heads can be switched off together while the loss "
-        f"stays within {TOLERANCE:.0%}."
-    )
+    view.draw_finding("together")
     alt = "Curve: the loss while heads are ablated, the least important first"
     page.chart(page.drawn(curve_figure, result), "ablation-curve", alt)
 with right:
@@ -72,11 +65,7 @@ with right:
         links.to_segment(word["number"])
 
 st.header("Groups of heads")
-largest = max(result.groups, key=lambda group: group["loss_change"])
-st.caption(
-    f"All heads of a behavior or a layer at once, beside as many heads drawn from the same layers, five times. "
-    f"The largest change: {group_name(largest)}, {number(largest['loss_change'])} nats."
-)
+st.caption("All heads of a behavior or a layer at once, beside as many heads drawn from the same layers, five times.")
 alt = "The change of the loss without each group of heads, with intervals, and without random heads"
 page.chart(page.drawn(groups_figure, result), "ablation-groups", alt)
 

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import streamlit as st
 
-from bertviz_core.analyses.behaviors import UNTRAINED, Thresholds, linguistic, with_behavior
+from bertviz_core.analyses.behaviors import Thresholds, behavior_metric, linguistic
 from bertviz_core.analyses.clustering import by_behavior, by_layer, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.registry import ANALYSES, label
@@ -44,14 +44,9 @@ with right:
     st.markdown("**By layer**")
     alt = "The same scatter plot colored by layer, darker for later layers"
     page.chart(page.drawn(by_layer, result, base), "clustering-layer", alt, head=head)
-behaviors = result.behaviors
-rest = ", ".join(f"{(behaviors == name).sum()} {name}" for name in UNTRAINED)
-labeled = f"{with_behavior(behaviors)} of {behaviors.size}"
-closeness = f"{result.closeness:.2f}" if result.closeness >= 0 else "–"  # of one head it is NaN
 entries = [
-    ("Within / between layers", closeness, "paper: often fairly close"),
     ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact"),
-    ("Heads with a behavior", labeled, f"and {rest}"),
+    behavior_metric(result.behaviors),
 ]
 page.metrics(entries)
 if named:
@@ -63,7 +58,7 @@ for other, divergence in [(head, 0.0), *result.nearest(head)]:
     row = {
         "head": other.label(base),
         f"divergence, {result.unit}": f"{divergence:.4g}",
-        "behavior": BEHAVIORS[behaviors[other]][-1],
+        "behavior": BEHAVIORS[result.behaviors[other]][-1],
     }
     for name in result.present:
         row[label(name)] = f"{result[name][other]:.3f}"

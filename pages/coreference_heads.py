@@ -142,7 +142,9 @@ beside = "; in parentheses: the paper's, on CoNLL-2012" if cited else ""
 st.markdown(f"**Table 2**: accuracy (%), mention → antecedent{beside}")
 st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in parentheses")
 labels = [directed.head.label(base) if directed else "none" for directed in by_type]
-neural = "Wiseman et al.'s neural system reaches 83 in the paper." if cited else ""
+neural = (
+    f"Wiseman et al.'s neural system reaches {paper.TABLE_2['neural coreference'][0]} in the paper." if cited else ""
+)
 counts = [f"{name} {count:,} ({head})" for name, count, head in zip(TYPE_ROWS, result.n, labels, strict=True)]
 st.caption(f"n and best head: {', '.join(counts)}. {neural}")
 if result.scores(choice).of("gender").n.any():

@@ -5,7 +5,8 @@ from functools import partial
 import streamlit as st
 
 from bertviz_core import exports, paper, tasks
-from bertviz_core.analyses.behaviors import UNTRAINED, linguistic, with_behavior
+from bertviz_core.analyses.behaviors import behavior_metric, linguistic
+from bertviz_core.analyses.dependency_heads import relation_finding
 from bertviz_core.analyses.dependency_heads.figure import example_svg
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.findings import SHOWN
@@ -106,9 +107,7 @@ def draw_strongest() -> None:
     for relation in memoize(relation_heads, counts):
         direction, head = relation.choice
         with st.container(horizontal=True, vertical_alignment="center"):
-            counted = f" of {relation.n:,} with the {relation.counted}" if relation.counted else ""
-            finds = f"finds {relation.accuracy:.1%}{counted}, the best fixed offset {relation.baseline:.1%}"
-            st.markdown(f"**{plain(relation.name)}: head {head.label(selection.base)}** {finds}")
+            page.finding(memoize(relation_finding, counts, relation.name, selection.base))
             links.to("dependency_heads", "Show all sentences", head=head.label(), relation=relation.name)
         items = []
         for sentence in memoize(surest_sentences, counts, relation):
@@ -120,10 +119,8 @@ def draw_strongest() -> None:
 
 
 def draw_card(example: ClearestHead) -> None:
-    unit = "nats of entropy" if example.quantity == "entropy" else "of the attention"
     name = f"{example.name[0].upper()}{plain(example.name[1:])}"
     st.markdown(f"**{name}: head {example.head.label(selection.base)}**")
-    st.markdown(f"{number(example.value)} {unit}")
     for segment in example.segments[:SEGMENTS]:
         location = plain(f"segment {segment.number + 1}, {segment.where}")
         st.caption(f"**{number(segment.value)}** in {location}")
@@ -158,8 +155,7 @@ page.head_map(drawing, "behavior-map", alt, selection, cards=cards, link=links.v
 preview.wait_for(selection)
 
 assert labels is not None, "surface patterns or entropy is stored"
-rest = ", ".join(f"{(labels == name).sum()} {name}" for name in UNTRAINED)
-entries = [("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}")]
+entries = [behavior_metric(labels)]
 if isinstance(patterns := results.get("surface_patterns"), HeadAverages):
     head = highest(patterns["previous"])
     value = f"{head.label(selection.base)}: {patterns['previous'][head]:.2f}"

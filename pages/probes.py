@@ -5,12 +5,13 @@ from functools import partial
 
 import streamlit as st
 
+from bertviz_core import paper
 from bertviz_core.analyses.probes import distance_figure, paper_figure, sentence_drawing, table_3, title
 from bertviz_core.analyses.probes.result import AS_RELEASED, PROBES, ProbeOptions, Probes
 from bertviz_core.analyses.proportions import share
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora.source import Source
-from bertviz_core.corpora.treebank import meaning
+from bertviz_core.corpora.treebank import ALL, meaning
 from bertviz_core.corpora.word_search import has, searched_words
 from bertviz_core.errors import BertvizError
 from bertviz_core.plotting.head_map import weight_map
@@ -117,11 +118,11 @@ with right:
 table = memoize(table_3, result)
 entries = []
 papers = table["paper"].fillna(0)
-for probe, score, paper in zip(result.probes, result.score, papers, strict=True):
-    if probe.startswith("attention") and paper:
+for probe, score, printed in zip(result.probes, result.score, papers, strict=True):
+    if probe.startswith("attention") and printed:
         text = "as released; " if probe.endswith(AS_RELEASED) else ""
         name = title(probe.removesuffix(AS_RELEASED))
-        entries.append((name, f"{score:.1%}", f"{text}paper: {paper:g}%"))
+        entries.append((name, f"{score:.1%}", f"{text}paper: {printed:g}%"))
 if control := result.about.get("control"):
     selectivity = f"{100 * control['selectivity']:.1f}"
     entries.append(("Selectivity, attention only", selectivity, f"control task: {control['accuracy']:.1%}"))
@@ -148,9 +149,11 @@ released = (
     " As released: the notebook scores a candidate with the vector of the next word (a misaligned ROOT); aligned: "
     "with its own vector."
 )
+is_released = any(probe.endswith(AS_RELEASED) for probe in result.probes)
 st.caption(
-    "UAS excludes punctuation, as in the paper except for its right-branching 26, which is over all words (26.3 in "
-    f"Table 1, offset +1).{released if any(probe.endswith(AS_RELEASED) for probe in result.probes) else ''}"
+    "UAS excludes punctuation, as in the paper except for its right-branching "
+    f"{paper.TABLE_3_WITH_PUNCTUATION['right-branching']}, which is over all words ({paper.TABLE_1[ALL][2]} in "
+    f"Table 1, offset +1).{released if is_released else ''}"
 )
 if layer := result.about.get("structural"):
     name = f"layer {layer['layer']}" if layer["layer"] else "the embeddings"

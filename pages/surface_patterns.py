@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.surface_patterns import figure, lengths_sentence, norms_sentence, sinks
+from bertviz_core.analyses.surface_patterns import figure, lengths_sentence, sinks
 from pages.shared import page, services
 from pages.shared.frame import choices
 from pages.shared.memoize import memoize
@@ -42,11 +42,8 @@ description = f"Over {threshold:.0%} of the {selection.settings.weights} on {col
 st.caption(name_heads_over(result[column.quantity], threshold, base, description))
 
 if isinstance(other, HeadAverages):
-    weights, norms = (other, result) if is_norms else (result, other)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        label = "Add attention weights" if is_norms else "Add norms"
-        choices.toggle(label, key="both", help="Adds dashed lines to the figure.", width="content")
-        st.markdown(f"{plain(norms_sentence(weights, norms, base))}.")
+    label = "Add attention weights" if is_norms else "Add norms"
+    choices.toggle(label, key="both", help="Adds dashed lines to the figure.", width="content")
 elif is_norms:
     st.caption("To see what norms change, choose the weights `attention` above and analyze.")
 

@@ -1,6 +1,5 @@
 """Guided tour: the paper as slides, each with a live figure, a question (for a class), and its answer on request."""
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -20,7 +19,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.sep_gradients import no_op_figure
 from bertviz_core.heads import DirectedHead
 from bertviz_core.models.single_input import from_text
-from bertviz_core.overview.summary import every_finding
+from bertviz_core.overview.summary import count_states, every_finding
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.tour import END, OWN, PICTURE, STEPS, TERMS, Step, answers, first_head, head_roles, slide_number
 from bertviz_core.viewer import InputView, files
@@ -192,18 +191,15 @@ def draw_end() -> None:
     """Which statements of the paper this model shows, and a button to compute what is missing."""
     st.header("What this model shows", anchor=False)
     findings = memoize(every_finding, results, selection.base)
-    counts = Counter(finding.state for finding in findings if finding.statement)
-    text = ", ".join(f"{counts[state]} {state}" for state in STATES if state in counts)
     st.markdown(
-        f"**{plain(f'Of {counts.total()} statements of the paper: {text}.')}** "
-        ":gray[A rule with a threshold decides each: point at its question mark.]"
+        f"**{plain(count_states(findings))}.** :gray[A rule with a threshold decides each: point at its question mark.]"
     )
     for state in STATES:
         group = [finding for finding in findings if finding.state == state]
         if group:
-            beyond = len(group) - counts[state]
-            more = f", and {beyond} beyond the paper" if beyond else ""
-            st.markdown(f"**{state.capitalize()}** ({counts[state]}{more})")
+            beyond = sum(not finding.statement for finding in group)
+            more = f", {beyond} of them beyond the paper" if beyond else ""
+            st.markdown(f"**{state.capitalize()}** ({len(group)}{more})")
         for finding in group:
             entry = links.entry(finding.analysis)
             left, right = st.columns([4, 1], vertical_alignment="center")

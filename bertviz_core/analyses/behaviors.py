@@ -56,6 +56,12 @@ def with_behavior(labels: np.ndarray) -> int:
     return int((~np.isin(labels, UNTRAINED)).sum())
 
 
+def behavior_metric(labels: np.ndarray) -> tuple[str, str, str]:
+    """The key number of (layer, head) labels: name, how many heads have a behavior, and a note on the others."""
+    others = ", ".join(f"{(labels == name).sum()} {name}" for name in UNTRAINED)
+    return "Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {others}"
+
+
 def present(averages: Mapping[str, np.ndarray]) -> list[str]:
     """Those of QUANTITIES that some head has; `to_first` only where the first token is not [CLS]."""
     known = [name for name in QUANTITIES if name in averages and not np.isnan(averages[name]).all()]

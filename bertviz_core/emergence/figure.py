@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core.analyses.behaviors import UNTRAINED, linguistic, with_behavior
+from bertviz_core.analyses.behaviors import behavior_metric, linguistic
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.emergence import Emergence
 from bertviz_core.heads import Head
@@ -108,9 +108,11 @@ def numbers(result: Emergence, labels: np.ndarray, index: int) -> list[tuple[str
     if not np.isnan(result.loss[index]):
         accuracy = f"{result.masked_accuracy[index]:.1%} accuracy"
         entries.append((result.loss_name.capitalize(), f"{result.loss[index]:.2f} nats", accuracy))
-    rest = ", ".join(f"{int((labels == name).sum())} {name}" for name in UNTRAINED)
-    entries.append(("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}"))
-    return [*entries, ("UAS of the best head", result.uas(index), f"best fixed offset: {result.uas()}")]
+    return [
+        *entries,
+        behavior_metric(labels),
+        ("UAS of the best head", result.uas(index), f"best fixed offset: {result.uas()}"),
+    ]
 
 
 def _line(

@@ -7,6 +7,7 @@ from typing import Any
 
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.dependency_heads.guesses import VIEW_NAMES
+from bertviz_core.analyses.findings import DECIDED
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results, origin, read_header, to_csv
 from bertviz_core.engine.store import Store
@@ -14,6 +15,7 @@ from bertviz_core.errors import InputError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import number
 from bertviz_core.overview import frame
+from bertviz_core.overview.summary import every_finding
 from bertviz_core.settings import Settings
 
 SUFFIXES = (".csv", ".json")
@@ -68,7 +70,7 @@ def results_of(store: Store, checkpoint: Checkpoint, settings: Settings) -> Resu
 
 
 def to_text(results: Results) -> str:
-    """The overview as plain text, followed by the origins of its columns."""
+    """The overview as plain text, followed by the origins of its columns and by what it shows."""
     lines = [frame(results).to_string(index=False, float_format=number, na_rep="-"), ""]
     for name, about in _origins(results).items():
         parts = [
@@ -83,7 +85,8 @@ def to_text(results: Results) -> str:
         if "view" in about:
             parts.append(f"trees: {VIEW_NAMES[about['view']]}")
         lines.append(f"{name}: {', '.join(parts)}")
-    return "\n".join(lines)
+    shown = [finding.sentence for finding in every_finding(results) if finding.state in DECIDED]
+    return "\n".join([*lines, "", *shown])
 
 
 def to_bytes(results: Results, suffix: str) -> bytes:

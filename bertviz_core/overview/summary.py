@@ -1,6 +1,7 @@
 """What the heads of a model do, as a finding of all analyses together, a map, rows for one head, and cards."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
@@ -10,7 +11,16 @@ from bertviz_core.analyses.behaviors import COREFERENCE, OTHER, Thresholds, ling
 from bertviz_core.analyses.dependency_heads.figure import examples
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SentenceExample
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.findings import NOT_COMPUTED, NOT_SHOWN, SHOWN, UNDECIDED, Finding, decide, head_intervals
+from bertviz_core.analyses.findings import (
+    NOT_COMPUTED,
+    NOT_SHOWN,
+    SHOWN,
+    STATES,
+    UNDECIDED,
+    Finding,
+    decide,
+    head_intervals,
+)
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.registry import findings
 from bertviz_core.analyses.results import Results
@@ -30,6 +40,13 @@ SHORT = 70  # characters of a sentence that needs no scrolling
 
 def every_finding(results: Results, base: int = 1) -> list[Finding]:
     return [behaviors_finding(results), *findings(results, base)]
+
+
+def count_states(findings: Iterable[Finding]) -> str:
+    """How many of the paper's statements are in each state, without findings beyond the paper."""
+    counts = Counter(finding.state for finding in findings if finding.statement)
+    listed = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
+    return f"Of {counts.total()} statements of the paper: {listed}"
 
 
 def behaviors_finding(results: Results) -> Finding:

@@ -1,6 +1,5 @@
 """A report as one HTML page that needs no network and prints on A4, this run's numbers beside the paper's."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 
@@ -23,7 +22,7 @@ from bertviz_core.corpora import describe_skipped
 from bertviz_core.exports import described_origin
 from bertviz_core.heads import highest
 from bertviz_core.overview import clearest, relation_heads
-from bertviz_core.overview.summary import every_finding
+from bertviz_core.overview.summary import count_states, every_finding
 from bertviz_core.paper_report import Report
 from bertviz_core.plotting.drawing import WIDTH, bullets, element, figure_html, html_page, table
 from bertviz_core.viewer.figure import lines_figure
@@ -81,18 +80,16 @@ def contents(report: Report) -> Iterator[str]:
 
 def _findings(report: Report) -> Iterator[str]:
     """A count of the paper's statements by state, and a table of all that are decided."""
-    decided = [finding for finding in every_finding(report.results) if finding.state in DECIDED]
-    of_paper = Counter(finding.state for finding in decided if finding.statement)
-    counts = ", ".join(f"{of_paper[state]} {state}" for state in DECIDED)
+    findings = every_finding(report.results)
     name = report.checkpoint.label
     yield element("h2", "Which of the paper's statements this model shows")
     yield element(
         "p class=strong",
-        f"Of {of_paper.total()} statements of the paper: {counts} for {name} on these corpora. Statements are "
+        f"{count_states(findings)} for {name} on these corpora. Statements are "
         "undecided if their 95% interval contains the threshold, or if there is too little text.",
     )
     rows = []
-    for each in decided:
+    for each in (finding for finding in findings if finding.state in DECIDED):
         state = f"{MARKS[each.state]}\u00a0{each.state}"
         rows.append((each.section, each.statement or "beyond the paper", each.rule, each.sentence, state))
     yield table("", ("section", "the paper, of BERT-base", "rule", name, "this run"), rows)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from bertviz_core.analyses.dependency_heads import relation_finding
 from bertviz_core.analyses.registry import ANALYSES, findings
 from bertviz_core.analyses.surface_patterns import sinks
 from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY
@@ -10,9 +11,10 @@ from bertviz_core.paper_report import Report
 from pages.shared.frame import links
 from tests.app.driving import metrics, open_app, unescaped, words
 from tests.shipped import clearest, result
+from tests.wording import repeats_a_number
 
 pytestmark = pytest.mark.usefixtures("own_store")
-WITHOUT_HEADLINE = ("attention_viewer", "compare", "emergence", "tour", "ablation")
+WITHOUT_HEADLINE = ("attention_viewer", "compare", "emergence", "tour")
 WITH_PANEL = ("surface_patterns", "sep_gradients", "entropy", "dependency_heads", "clustering")
 
 
@@ -26,12 +28,15 @@ def sentences(report: Report) -> set[str]:
         for column in ANALYSES[name].columns
         if column.read(result) is not None
     ]
-    return {each.sentence for each in [*found, *columns]}
+    counts = report.results["dependency_heads"].default_view()
+    relations = [relation_finding(counts, relation) for relation in counts.relations]
+    return {each.sentence for each in [*found, *columns, *relations]}
 
 
 @pytest.mark.parametrize("entry", links.ENTRIES, ids=lambda entry: entry.name)
 def test_a_page_opens_on_what_ships(entry: links.Entry, sentences: set[str]) -> None:
-    """Its headlines, which begin with the icon of a state, are findings; the head of the address is in its panel."""
+    """Its headlines, which begin with the icon of a state, are findings, and no other text has a number of theirs; the
+    head of the address is in its panel."""
     head = clearest("previous")
     app = open_app(entry.name, head=head)
     assert [title.value for title in app.title] == [entry.title]
@@ -40,6 +45,10 @@ def test_a_page_opens_on_what_ships(entry: links.Entry, sentences: set[str]) -> 
     headlines = [text for text in texts if text.startswith(":")]
     assert headlines or entry.name in WITHOUT_HEADLINE
     assert all(any(sentence in text for sentence in sentences) for text in headlines)
+    if entry.name != "emergence":  # it is about another model
+        captions = [unescaped(each.value) for each in app.main.get("caption")]
+        about = [text for text in [*texts, *captions] if not text.startswith("####")]  # which begins the methods
+        assert not [text for text in about if repeats_a_number(text, sentences)]
     if entry.name in WITH_PANEL:
         assert app.selectbox(key="head").value == head
         assert app.main.get("popover")[0].proto.popover.label.replace("\\", "") == "previous token"

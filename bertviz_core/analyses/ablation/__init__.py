@@ -9,7 +9,7 @@ from typing_extensions import Doc
 
 from bertviz_core.analyses.ablation.result import COLUMNS, Ablation
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, head_intervals
+from bertviz_core.analyses.findings import UNDECIDED, Answer, Interval, Statement, decide, head_intervals
 from bertviz_core.analyses.request import Options
 from bertviz_core.heads import all_heads, highest
 from bertviz_core.models.checkpoint import Checkpoint
@@ -17,6 +17,7 @@ from bertviz_core.numbers import half_width, number
 from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, TOKENS, Series, finish, layer_figure
 
 NO_OP = 0.01  # of the whole model's loss
+TOLERANCE = 0.05  # of the same
 
 
 def matter(result: Ablation, base: int) -> Answer:
@@ -45,7 +46,7 @@ def no_op(result: Ablation, base: int) -> Answer:
         if group["name"] == f"to_{result.sink}":
             together = (
                 f"the {len(group['heads'])} heads that attend mostly to {name} change it by "
-                f"{number(group['loss_change'], '+')} ± {half_width(group['interval'])} when all are switched off."
+                f"{number(group['loss_change'], '+')} ± {half_width(group['interval'])} when all are ablated."
             )
     return Answer(
         decide(Interval(-largest, -smallest, enough), -NO_OP * result.loss),
@@ -54,6 +55,13 @@ def no_op(result: Ablation, base: int) -> Answer:
         head,
         "to_sink_loss_change",
     )
+
+
+def together(result: Ablation, base: int) -> Answer:
+    within = result.removed[result.removed_loss <= (1 + TOLERANCE) * result.loss]
+    count = f"{int(within.max())} of {int(result.removed.max())} heads"
+    sentence = f"{count} can be ablated together while the loss stays within {TOLERANCE:.0%} of the whole model's."
+    return Answer(UNDECIDED, sentence)
 
 
 def paper_figure(result: Ablation, base: int = 1) -> go.Figure:
@@ -168,6 +176,7 @@ class AblationAnalysis(Analysis):
             f"the loss by {NO_OP:.0%} or more of the whole model's, with intervals corrected for the number of heads.",
             no_op,
         ),
+        Statement("together", "", "", "The curve has no interval, so nothing is decided.", together),
     )
     main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(

@@ -134,13 +134,6 @@ class Clustering(Result):
         """(head,) the layer of each head."""
         return np.indices(self.shape)[0].reshape(-1)
 
-    @property
-    def closeness(self) -> float:
-        """Mean divergence of two heads of one layer over that of two heads of different layers; NaN where there are no
-        such pairs, or heads of different layers do not differ."""
-        within, between = within_and_between(self.divergence, self.layers)
-        return within / between if between else float("nan")
-
     def estimates(self) -> dict[str, Estimate]:
         """Mean divergence of each head from the others of its layer, and from those of other layers, nats a token."""
         same = self.layers[:, None] == self.layers

@@ -177,19 +177,6 @@ class SurfacePatternsAnalysis(Analysis):
     prefix = ""
 
 
-def norms_sentence(weights: HeadAverages, norms: HeadAverages, base: int = 1) -> str:
-    """One sentence: what the sink, or punctuation where there is none, receives of the weights and of the norms."""
-    quantity = (*sinks(weights), "to_punct")[0]
-    name = BY_QUANTITY[quantity].short
-    before = weights[quantity]
-    after = norms[quantity]
-    layer = int(np.nanargmax(before.mean(1)))
-    return (
-        f"{name[0].upper()}{name[1:]} receives {before.mean():.0%} of the weights and {after.mean():.0%} of the norms; "
-        f"in layer {layer + base}, which attends to it most, {before[layer].mean():.0%} and {after[layer].mean():.0%}"
-    )
-
-
 def lengths_sentence(norms: HeadAverages, base: int = 1) -> str:
     correlation = norms["norm_correlation"]
     lowest = highest(-correlation)

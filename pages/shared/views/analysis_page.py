@@ -95,6 +95,12 @@ class AnalysisPage:
             st.markdown(f"**Head {label}**{over}")
             st.table(rows, hide_index=True, alt=f"Every quantity of head {label}, with interval and rank")
 
+    def draw_finding(self, name: str) -> None:
+        """The finding of the analysis's statement of this name."""
+        for finding in memoize(self.analysis.findings, self.result, self.selection.base):
+            if finding.id == f"{self.analysis.name}.{name}":
+                page.finding(finding)
+
     def key_numbers(self) -> list[page.Metric]:
         """The highest head, the highest layer, all heads and the chosen head."""
         column = self.column

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 import streamlit as st
@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core import exports
 from bertviz_core.analyses.results import to_csv
 from bertviz_core.errors import BertvizError, DownloadNeeded
+from bertviz_core.exports import zipped
 from bertviz_core.heads import Head, all_labels
 from bertviz_core.models.checkpoint import DEMO
 from bertviz_core.models.model import AttentionModel
@@ -194,8 +195,8 @@ def offer_downloads(
     *,
     as_lines: bool,
 ) -> None:
-    """Offer as CSV the pane's head, a (query, key) `pair` in all heads, `guesses` by the heads that are off, and
-    `products`; every head as HTML and safetensors. The lines have their own buttons."""
+    """Offer as CSV the pane's head, also in a ZIP with a (query, key) `pair` in all heads, `guesses` by the heads that
+    are off, and `products`; every head as HTML and safetensors. The lines have their own buttons."""
     attention = pane.attention
     selection = pane.selection
     digest = pane.shown.digest()
@@ -203,21 +204,25 @@ def offer_downloads(
     head = selection.head
     name = f"{pane.name}-{digest[:8]}"
     of_head = {"head": head.label(), **about}
+
+    def tables() -> bytes:
+        files = {"head": attention.to_csv(head, of_head), "heads": attention.pair_to_csv(*pair, about)}
+        if any(guesses.values()):
+            files["guesses"] = to_csv(predictions_frame(guesses).assign(**about))
+        if products is not None:
+            files["query-key"] = products.to_csv(of_head)
+        return zipped(files)
+
     offered = {
         "CSV": (f"{name}.csv", lambda: attention.to_csv(head, of_head)),
-        "CSV: heads": (f"{name}.heads.csv", lambda: attention.pair_to_csv(*pair, about)),
+        "ZIP: all tables": (f"{name}.zip", tables),
         "HTML": (f"{name}.html", lambda: input_html(attention, head, about)),
         "safetensors": (f"{name}.safetensors", lambda: attention.to_safetensors(about)),
     }
-    more = ""
-    if any(guesses.values()):
-        more = "; guesses: what the model expects of masked words"
-        offered["CSV: guesses"] = (f"{name}.guesses.csv", lambda: to_csv(predictions_frame(guesses).assign(**about)))
-    if products is not None:
-        offered["CSV: query × key"] = (f"{name}.query-key.csv", partial(products.to_csv, of_head))
     page.offer_files(offered)
     pictures = " SVG and PNG: the buttons below the lines." if as_lines else ""
     st.caption(
-        f"CSV: this head, as shown; heads: all heads from one token to the other{more}. "
+        "CSV: this head, as shown; ZIP: also all heads from one token to the other, guesses for masked words, and "
+        "query × key, where they are shown. "
         f"HTML: the lines of every head, to hover over. safetensors: every head.{pictures}"
     )

@@ -209,7 +209,6 @@ def test_thresholds_and_names_change_labels_alone(result: Clustering) -> None:
 def test_closeness_of_layers(result: Clustering) -> None:
     within, between = reference.closeness(result.divergence, result.shape[1])
     assert within_and_between(result.divergence, result.layers) == pytest.approx((within, between))
-    assert result.closeness == pytest.approx(within / between)
 
 
 def test_without_a_compiler_or_with_a_broken_source_there_is_no_kernel(monkeypatch, tmp_path) -> None:

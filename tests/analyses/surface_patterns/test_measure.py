@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertviz_core.analyses.head_averages import HeadAverages, averages_of
-from bertviz_core.analyses.surface_patterns import lengths_sentence, norms_sentence
+from bertviz_core.analyses.surface_patterns import lengths_sentence
 from bertviz_core.analyses.surface_patterns.figure import NORM_QUANTITIES, QUANTITIES, paper_figure
 from bertviz_core.analyses.surface_patterns.measure import measure
 from bertviz_core.models.attention import LayerAttention
@@ -81,20 +81,6 @@ def averages(to_sep: list[list[float]], **more: list[list[float]]) -> HeadAverag
     return averages_of("surface_patterns")(
         {}, names, mean, mean * 0, counts, counts, counts.astype(float), "documents", top.astype(int), top, {}
     )
-
-
-def test_the_sentence_names_both_shares_and_the_layer_that_attends_most():
-    weights, moved = averages([[0.2, 0.4], [0.9, 0.7]]), averages([[0.1, 0.1], [0.2, 0.0]])
-    expected = (
-        "[SEP] receives 55% of the weights and 10% of the norms; in layer {}, which attends to it most, 80% and 10%"
-    )
-    assert norms_sentence(weights, moved) == expected.format(2)
-    assert norms_sentence(weights, moved, base=0) == expected.format(1)
-
-
-def test_a_model_without_sep_is_compared_by_another_class():
-    absent = averages([[np.nan, np.nan]])
-    assert norms_sentence(absent, absent).startswith("[CLS] receives 25% of the weights and 25% of the norms")
 
 
 def test_lengths_beside_other_tokens_and_the_head_with_the_lowest_correlation():
