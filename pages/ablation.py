@@ -27,10 +27,8 @@ result = view.result
 selection = view.selection
 view.draw_figures()
 
-matters = result.matters
 entries = [
     ("Loss of the full model", f"{result.loss:.2f} nats", f"in {int(result.segments.max()):,} segments"),
-    ("Heads that matter", f"{int(matters.sum())} of {matters.size}", "a corrected interval above 0"),
 ]
 if "to_sink_loss_change" in result.present:
     head = result.largest("to_sink_loss_change")

@@ -10,7 +10,7 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import ANALYSES, EXAMPLES
 from bertviz_core.analyses.results import Result, head_frame
-from bertviz_core.heads import all_labels, highest, ranks
+from bertviz_core.heads import all_labels, ranks
 from bertviz_core.numbers import number
 from bertviz_core.overview import segments
 from bertviz_core.plotting.drawing import HEIGHT, FigureSpec
@@ -102,24 +102,16 @@ class AnalysisPage:
                 page.finding(finding)
 
     def key_numbers(self) -> list[page.Metric]:
-        """The highest head, the highest layer, all heads and the chosen head."""
+        """The highest layer, and the mean over all heads beside the baseline."""
         column = self.column
         values = self.values[column]
-        base = self.selection.base
-        head = highest(values)
-        chosen = self.selection.head
         baseline, name = column.baseline(self.result) if column.baseline else (np.nan, "")
         means = np.nanmean(values, axis=1)
         layer = int(means.argmax())
+        highest_mean = f"mean of its heads: {column.text(means[layer])}"
         return [
-            ("Highest head", head.label(base), f"{column.text(values[head])}, of {values.size} heads"),
-            ("Highest layer", str(layer + base), f"mean of its heads: {column.text(means[layer])}"),
+            ("Highest layer", str(layer + self.selection.base), highest_mean),
             ("Mean over heads", column.text(np.nanmean(values)), f"{name}: {column.text(baseline)}" if name else ""),
-            (
-                f"Head {chosen.label(base)}",
-                column.text(values[chosen]),
-                f"rank {ranks(values)[chosen]} of {values.size}",
-            ),
         ]
 
     def draw_heads(self) -> None:
