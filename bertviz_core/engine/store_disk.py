@@ -72,12 +72,15 @@ def open_cache(folder: Path, limit: int, patience: float) -> diskcache.Cache:
 
 
 def sweep(folder: Path, old: float = OLD) -> int:
-    """Remove files without a row that a killed process left, `old` seconds ago or earlier; returns their number."""
+    """Remove files without a row that a killed process left, `old` seconds ago or earlier; returns their number. None is
+    removed where the database cannot be read: each may have a row."""
     before = time.time() - old
     count = 0
     paths = list(folder.glob("??/??/*.val"))
     with closing(Reader(folder)) as reader:
-        known = {name for (name,) in reader.sql("SELECT filename FROM Cache WHERE filename IS NOT NULL")}
+        if not reader.sql("SELECT COUNT(*) FROM Cache"):
+            return 0
+        known = {name for (name,) in reader.sql("SELECT filename FROM Cache")}
     for path in paths:
         if str(path.relative_to(folder)) not in known:
             with suppress(FileNotFoundError):
