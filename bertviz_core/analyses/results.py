@@ -107,7 +107,7 @@ def result_of(results: Results, result_class: type[R]) -> R:
     return cast(R, results[result_class.analysis].default_view())
 
 
-def read_header(head: bytes) -> tuple[str, dict[str, Any], set[str]] | None:
+def describe_header(head: bytes) -> tuple[str, dict[str, Any], set[str]] | None:
     """(analysis, provenance, names of fields) of a stored result's safetensors header; None where it is damaged."""
     with suppress(ValueError, KeyError, TypeError):
         header = json.loads(head)

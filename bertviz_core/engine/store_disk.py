@@ -72,14 +72,13 @@ def open_cache(folder: Path, limit: int, patience: float) -> diskcache.Cache:
 
 
 def sweep(folder: Path, old: float = OLD) -> int:
-    """Remove files without a row that a killed process left, `old` seconds ago or earlier; returns their number. None is
-    removed where the database cannot be read: each may have a row."""
+    """Remove files without a row that a killed process left, `old` seconds ago or earlier; returns their number."""
     before = time.time() - old
     count = 0
     paths = list(folder.glob("??/??/*.val"))
     with closing(Reader(folder)) as reader:
         if not reader.sql("SELECT COUNT(*) FROM Cache"):
-            return 0
+            return 0  # the database cannot be read: each file may have a row
         known = {name for (name,) in reader.sql("SELECT filename FROM Cache")}
     for path in paths:
         if str(path.relative_to(folder)) not in known:

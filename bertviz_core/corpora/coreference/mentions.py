@@ -76,7 +76,7 @@ def head_words(document: CoreferenceDocument) -> tuple[int, ...]:
     elif source == "parse":
         phrases = _phrase_heads(document.parse or (), document.tags or ())
         heads = (phrases.get((mention.start, mention.end)) for mention in mentions)
-    find_by_rule = _rule(document.words)
+    find_by_rule = _head_finder(document.words)
     pairs = zip(mentions, heads, strict=True)
     return tuple(find_by_rule(mention) if head is None else head for mention, head in pairs)
 
@@ -110,7 +110,7 @@ def _first_outside(governors: np.ndarray, mention: Mention) -> int | None:
     return mention.start + int(outside[0]) if outside.size else None
 
 
-def _rule(words: Sequence[str]) -> Callable[[Mention], int]:
+def _head_finder(words: Sequence[str]) -> Callable[[Mention], int]:
     """A function that finds the head: the last word, without punctuation and a possessive 's, before the first of
     BREAKS after the mention's first word. It is fast for mentions that nest thousands deep."""
     breaks = [index for index, word in enumerate(words) if word.lower() in BREAKS]

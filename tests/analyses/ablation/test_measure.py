@@ -189,7 +189,7 @@ def test_a_cancel_ends_it(model: loading.AttentionModel) -> None:
 def test_a_family_with_attention_of_its_own_and_a_corpus_without_words_have_messages(
     model: loading.AttentionModel, tmp_path: Path
 ) -> None:
-    with pytest.raises(ModelError, match="cannot be switched off"):
+    with pytest.raises(ModelError, match="cannot be ablated"):
         computed(load(save("deberta-v2", tmp_path)))
     nothing = from_bytes(b'[{"tokens": ["[CLS]", "[SEP]"]}]', "none.json")
     with pytest.raises(InputError, match="No segment has a token"):
