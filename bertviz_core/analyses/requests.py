@@ -37,7 +37,7 @@ def compute(
     progress: Progress | None = None,
     model: AttentionModel | None = None,
 ) -> Result:
-    """The result of a request, computed and stored with those that share its pass; a call after a stop goes on."""
+    """The result of a request, computed and stored with those that share its pass; after an interruption it resumes."""
     together = shared(request)
     if store:
         store.check()

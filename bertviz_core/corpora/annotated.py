@@ -61,7 +61,7 @@ EXPECTED: dict[Kind, str] = {
 
 
 class AnnotatedCorpus:
-    """A corpus of one of the formats, read from the source on every pass; raises InputError for another source."""
+    """A corpus in one of the formats, read again on every pass; raises InputError for a source in none of them."""
 
     kind: ClassVar[Kind]
 

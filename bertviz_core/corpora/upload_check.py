@@ -42,8 +42,8 @@ class CheckedFiles:
 
 
 class UploadCheck:
-    """A check of files (name, bytes), whose result `checked` raises InputError where they cannot be read, or take too
-    much time or memory. `kind` is that of the corpus that the page reads, or "vectors"; where it is not `fixed`, files
+    """A check of files (name, bytes). `checked.result()` raises InputError where they cannot be read, or take too long
+    or too much memory. `kind` is that of the corpus that the page reads, or "vectors"; where it is not `fixed`, files
     are read as what they are. Limits are `max_size` and `max_unpacked`, in bytes, and `seconds` of a core."""
 
     def __init__(self, files: Sequence[tuple[str, bytes]], kind: str, *, fixed: bool, **limits: int) -> None:

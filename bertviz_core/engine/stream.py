@@ -19,8 +19,8 @@ PassFunction = Callable[..., None]  # (model, batch, *observers): each observer 
 
 
 class Accumulator(Protocol):
-    """Sums over a corpus, of a size that does not grow. They are stored and sent to other processes as bytes (those
-    of a pass in stages are not). A method `take_detail` may return further values of a chunk, which are stored."""
+    """Sums whose size does not grow with the corpus. They are stored and sent as bytes, unless their analysis is not
+    `chunked`. A method `take_detail` may return further values of a chunk to store."""
 
     def new_empty(self) -> Self: ...  # of the same kind
     def update(self, batch: Batch, layer: Any, /) -> None: ...  # by what the pass shows of one layer; once for each
@@ -37,11 +37,11 @@ def run(
     batch_tokens: int | None = None,
     passing: PassFunction | None = None,
 ) -> None:
-    """Feed every example once to all accumulators, in a forward pass or in `passing`; halve batches without room."""
+    """Feed every example once to all accumulators, in a forward pass or in `passing`; halve batches that do not fit."""
 
     def cancellable() -> Iterator[Encoded]:
         for example in examples:
-            progress.advance(0)  # thousands are encoded before the first batch
+            progress.advance(0)  # raises Cancelled: thousands are encoded before the first batch
             yield example
 
     for group in buckets(cancellable(), batch_tokens or model.batch_tokens):

@@ -22,8 +22,8 @@ RunLayer = Callable[..., Any]  # (a layer's own forward function, hidden states,
 
 @dataclass
 class AblatedAttention:
-    """Replaces the product of weights and values in one forward pass, a new object in each: by zeros, by `mean`, or by
-    the product without the weights to `keys`, where the other weights are not renormalized."""
+    """Replaces the product of weights and values for one forward pass (make a new object for each): by zeros, by
+    `mean`, or by the product without the weights to `keys`, where the other weights are not renormalized."""
 
     heads: Tensor  # (row, layer, head) bool
     keys: Tensor | None = None  # (row, token)
@@ -48,8 +48,8 @@ class AblatedAttention:
 
 
 class Restart:
-    """Runs a model from the input of any of its layers, whose modules are replaced during a pass: no other thread may
-    use it. Raises ModelError where no list of modules calls attention once each (ALBERT calls few several times)."""
+    """Runs a model from the input of any layer. It replaces the layers' `forward` meanwhile: no other thread may use
+    the model. Raises ModelError unless each module of a list calls attention once (ALBERT reuses its modules)."""
 
     def __init__(self, model: AttentionModel) -> None:
         self.model = model

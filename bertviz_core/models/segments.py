@@ -19,7 +19,7 @@ from bertviz_core.models.reading import EncodedCorpus, Reading
 
 EncodedLine = tuple[int, list[int]]  # line number, ids
 INPUTS = 100  # of random tokens, without a limit
-SHORTEST = 3  # tokens of a random sequence: of two, the previous one would be the one after the first occurrence
+SHORTEST = 3  # tokens of a sequence: in one of two, the token before would be the one after the first occurrence
 MAX_TOKENS = 1_000_000  # of FirstSegments
 
 

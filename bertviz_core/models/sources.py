@@ -38,7 +38,7 @@ def not_available(kind: str) -> ModelError:
 
 @lru_cache(maxsize=4)
 def _scan(roots: tuple[Path, ...], _now: int) -> tuple[dict[str, Path], dict[str, Path]]:
-    """(models, trainings) by path below the allowed folder, or by its own name; nothing inside them, nor links out."""
+    """(models, trainings) by path below the allowed folder, or by its own name; none inside another, nor links out."""
     models: dict[str, Path] = {}
     trainings: dict[str, Path] = {}
     for root in roots:

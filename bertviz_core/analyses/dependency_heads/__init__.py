@@ -82,7 +82,7 @@ def no_head_parses(shown: RelationCounts, base: int) -> Answer:
 
 
 def dependents_attend(shown: RelationCounts, base: int) -> Answer:
-    """Of the relations that are decided, as by chance, too, most best heads may be of one direction."""
+    """Only relations above their baseline count: of the others, most best heads may share a direction by chance."""
     if shown.is_causal:  # each arc has one direction alone, whatever its heads do
         raise KeyError("direction")
     is_above = shown.above() & ~np.isin(shown.relations, NO_RELATION)

@@ -29,9 +29,9 @@ RELEASE_POSSESSIVES = ("'s", "s'")
 class Guesses:
     """Right guesses of heads and fixed offsets, and what random words would find, as integers.
 
-    by_sentence: sentence, guesses and weights in 255ths (direction, layer, head, word) by its number, of a chunk; after
-        `take_detail` of the corpus's first.
-    counts: (fold, ...) by view and relation; of a causal model's words, but for roots, the view is of a side.
+    by_sentence: number of a sentence -> the sentence, guesses and weights in 255ths (direction, layer, head, word): of
+        a chunk; after `take_detail` only of the corpus's first.
+    counts: (fold, ...) by view and relation; for a causal model the view names the governor's side, except for roots.
     """
 
     layers: int

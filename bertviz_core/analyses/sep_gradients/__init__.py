@@ -119,7 +119,7 @@ def no_op(result: SepGradients, base: int) -> Answer:
 
 
 def paper_figure(result: SepGradients, base: int = 1) -> go.Figure:
-    """Mean |dL/dA| by layer and class, a dot for each head, lines for layer means; a log axis, since it spans tens."""
+    """Mean |dL/dA| by layer and class, dots for heads, lines for layer means; log, since values span powers of ten."""
     series = [_series(result, GRADIENT, name) for name in CLASSES if GRADIENT.format(name) in result]
     return _log_axis(layer_figure([series], base=base, height=420), 1, series)
 

@@ -24,7 +24,7 @@ PROPER_TAGS = frozenset(("NNP", "NNPS", "PROPN"))
 MARK = re.compile(r"\(([^()*\s]+)|(\*)|(\))")
 NOUN_PHRASES = frozenset(("NP", "NX", "NML", "WHNP"))
 LAST, FIRST = -1, 1
-# An NP's head is the last (or first) child in the first of these sets that has any, else the last word; never 's.
+# An NP's head is the last (or first) child in the first of these sets that has any, else the last word; 's never is.
 RULES = (
     (("NN", "NNP", "NNPS", "NNS", "NX", "NML", "JJR"), LAST),
     (("NP", "WHNP"), FIRST),
@@ -169,7 +169,7 @@ class Item:
     """A mention with an antecedent; numbers are indices of the document's mentions, in its order."""
 
     mention: int
-    candidates: tuple[int, ...]  # preceding mentions in the window, by their head words, without those of an equal one
+    candidates: tuple[int, ...]  # preceding mentions whose head words are in the window and differ from its own
     antecedents: tuple[int, ...]  # candidates of the same chain; never empty
 
 
