@@ -187,7 +187,7 @@ def find_items(
             continue
         earlier = chains.setdefault(mention.cluster, set())
         where = f"{document.name}, word {mention.start + 1}"
-        if earlier - {head}:
+        if len(earlier) > (head in earlier):
             position = bisect_left(ends, head + 1)
             first, end = (bisect_left(before, (edge, -1)) for edge in windows[position])
             candidates = tuple(sorted(other for word, other in before[first:end] if word != head))
