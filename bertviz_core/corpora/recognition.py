@@ -21,7 +21,7 @@ CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # characters that no text has
 UNPACKED = 3  # about how many times larger a packed text becomes
 BLANK = re.compile(r"\n\s*\n")
 MARKUP = ("<", "{", "[", "#")
-CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"  # written without spaces: each letter is a word
 
 
 def kinds(source: Source) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
     return data, ""
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=4)  # a source in memory stays there as long
 def estimate_word_count(source: Source) -> int:
     """The number of words, or of rows, as the beginning suggests; raises InputError for an unreadable source."""
     start = _start(source)
@@ -111,7 +111,7 @@ def estimate_word_count(source: Source) -> int:
         if columns and line.startswith("{"):  # a whole document
             words += line.count('"') // 2
         elif not columns or (line.count(" ") >= 20 and not line.startswith("#")):
-            words += len(line.split()) + len(CJK.findall(line))
+            words += len(line.split()) + len(re.findall(f"[{CJK}]", line))
         else:
             words += bool(line) and line[0] != "#" and not line[0].isspace()
     if len(start) > START_LENGTH // 2:  # there may be more
