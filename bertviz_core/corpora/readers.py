@@ -112,8 +112,8 @@ class TreebankText(TextCorpus):
             if rows:
                 is_empty = False
                 sentence = next((match[1] for match in map(SENTENCE_TEXT.match, comments) if match), "")
-                words = (_word(text) for _, text in rows)
-                yield Paragraph(document, rows[0][0], sentence or " ".join(words).strip())
+                words = filter(None, (_word(text) for _, text in rows))
+                yield Paragraph(document, rows[0][0], sentence or " ".join(words))
         if is_empty:
             raise self.source.error("The treebank has no sentence.")
 
