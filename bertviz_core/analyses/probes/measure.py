@@ -70,12 +70,15 @@ class ProbeRun:
         self.outcomes.sort(key=lambda outcome: self.names.index(outcome.name))
 
     def _test_file(self) -> list[EncodedSentence]:
-        """The sentences of the separate treebank to score on, where one was given."""
+        """The sentences of the separate treebank to score on, where one was given; raises InputError without any."""
         if "dev" not in self.others:
             return []
         reading = Reading()
         sentences = Sentences(self.others["dev"], self.model.tokens, replace(self.settings, limit=None))
         tested = list(sentences.read(reading))
+        if not tested:
+            what = "No sentence of the test file can be scored."
+            raise self.others["dev"].error(what, "Choose a larger maximum length, or another file.")
         for reason, entry in reading.skipped.reasons.items():
             self.skipped.reasons[f"in the test file: {reason}"] = entry
         return tested
