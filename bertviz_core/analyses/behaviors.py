@@ -43,6 +43,7 @@ class Thresholds:
         values = dict[str, float]()
         for text in texts:
             name, _, value = text.partition("=")
+            values.pop(name, None)
             with suppress(ValueError):
                 values[name] = float(value)
             if name not in QUANTITIES or math.isnan(values.get(name, math.nan)):
