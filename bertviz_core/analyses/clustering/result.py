@@ -59,12 +59,12 @@ def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def within_and_between(divergence: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
     """Mean divergence of two heads with the same label, and with different ones; NaN where there are none."""
-    first, second = np.triu_indices(len(labels), 1)
-    pairs = divergence[first, second]
-    same = labels[first] == labels[second]
-    within = pairs[same].mean() if same.any() else np.nan
-    between = pairs[~same].mean() if not same.all() else np.nan
-    return float(within), float(between)
+    members = (labels[:, None] == np.unique(labels)).astype(float)  # (head, label)
+    within = (members * (divergence @ members)).sum()  # over pairs in both orders, as the next three
+    same = (members.sum(0) ** 2).sum() - len(labels)
+    between = divergence.sum() - within
+    different = len(labels) * (len(labels) - 1) - same
+    return float(share(within, same)), float(share(between, different))
 
 
 @dataclass(frozen=True)
