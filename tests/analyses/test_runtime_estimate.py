@@ -12,6 +12,7 @@ from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.recognition import estimate_word_count
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.models import checkpoint
+from bertviz_core.models.segments import INPUTS
 from bertviz_core.settings import Settings
 
 LINE = "The cat sat on the mat.\n"
@@ -61,6 +62,14 @@ def test_another_models_pass_is_scaled_by_operations(store, request_, tiny):
     runtime_estimate.record(store, [other], loading=1.0, running=10.0)
     scale = runtime_estimate.operations(request_) / runtime_estimate.operations(other)
     assert runtime_estimate.seconds(store, [[request_]]) == pytest.approx(1 + 10 * scale) and scale > 1
+
+
+def test_sequences_without_a_limit_are_as_many_as_are_drawn(store):
+    drawn = Request("induction", checkpoint.find("demo"), sample("random"))
+    limited = replace(drawn, settings=Settings(limit=INPUTS))
+    assert runtime_estimate.seconds(store, [[drawn]]) == runtime_estimate.seconds(store, [[limited]]) < 600
+    runtime_estimate.record(store, [drawn], loading=1.0, running=50.0)
+    assert runtime_estimate.seconds(store, [[drawn]]) == pytest.approx(51.0)
 
 
 def test_other_options_are_timed_apart(store):
