@@ -103,7 +103,7 @@ def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
 def examples(result: RelationCounts, choice: DirectedHead, relation: str) -> list[SentenceExample]:
     """The sentences of a result that have the relation, in file order."""
     view, is_merged = (result.provenance["options"][name] for name in ("view", "merge_subtypes"))
-    query = SentenceQuery(choice, "all", -1.0, (), "file order", relation, view, is_merged, result.is_causal)
+    query = SentenceQuery(choice, "all", 0.0, (), "file order", relation, view, is_merged, result.is_causal)
     return page(result, query)[1]
 
 

@@ -203,7 +203,7 @@ def rows_of(names: Sequence[tuple[str, str]], n: np.ndarray, causal: bool) -> di
         members = [row for row, (part, _) in enumerate(names) if part in parts]
         order = by_size([names[row][1] for row in members], n[members])
         for part in parts:
-            own = [row for row in members if part in (view, names[row][0])]
+            own = members if part == view else [row for row in members if names[row][0] == part]
             rows[part, ALL] = own
             rows[part, UAS] = [row for row in own if guesses.base_of(names[row][1]) != "punct"]
             for name in order:
