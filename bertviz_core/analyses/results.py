@@ -15,7 +15,7 @@ from bertviz_core.heads import all_labels
 from bertviz_core.models.checkpoint import label_of
 from bertviz_core.numbers import plural
 
-UNITS = ("documents", "segments", "sentences", "windows", "words", "tokens")  # of a corpus
+UNITS = ("documents", "segments", "sequences", "sentences", "windows", "words", "tokens")  # of a corpus
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 

@@ -49,6 +49,7 @@ def run(
         while parts:
             part = parts.pop(0)
             sums = [accumulator.new_empty() for accumulator in accumulators]
+            fits = True
             try:
                 batch = collate(part, model.tokens, model.device)
                 (passing or forward)(model, batch, *(partial(each.update, batch) for each in sums))
@@ -58,16 +59,17 @@ def run(
                 if len(part) == 1:
                     what = f"One example of {len(part[0])} tokens does not fit into the {model.device} memory."
                     raise ModelError(what, hint="Choose a smaller maximum length, or another device.") from error
-                parts[:0] = part[: len(part) // 2], part[len(part) // 2 :]
-            else:
+                fits = False
+            if fits:
                 for accumulator, each in zip(accumulators, sums, strict=True):
                     accumulator.merge(each)
                 progress.advance(len(part))
-                continue
-            if model.device.startswith("cuda"):  # after the error, which has references to the failed pass
-                import torch
+            else:
+                parts[:0] = part[: len(part) // 2], part[len(part) // 2 :]
+                if model.device.startswith("cuda"):  # after the error, which has references to the failed pass
+                    import torch
 
-                torch.cuda.empty_cache()
+                    torch.cuda.empty_cache()
 
 
 def extract(

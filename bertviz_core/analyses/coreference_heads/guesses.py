@@ -184,15 +184,14 @@ def baselines_right(window: Window) -> np.ndarray:
 
 
 def features(words: Sequence[str], head: str, tag: str = "") -> Features:
-    """Features of a mention. All but pronouns are third person, and plural by their tag, their ending or an "and"."""
-    head = head.lower()
-    lowered = {word.lower() for word in words}
+    """Features of a mention, from its words and its head word in lower case. All but pronouns are third person, and
+    plural by their tag, their ending or an "and"."""
     if head in PRONOUNS:
         return PRONOUNS[head]
     ending = head.endswith("s") and not head.endswith(SINGULAR_ENDINGS) and len(head) > 3
-    is_plural = tag in {"NNS", "NNPS"} or "and" in lowered or head in PLURAL_NOUNS
+    is_plural = tag in {"NNS", "NNPS"} or "and" in words or head in PLURAL_NOUNS
     is_plural = is_plural or (ending and tag not in {"NN", "NNP"})
     # The head word decides the gender where it can, else a title or noun anywhere in the mention.
-    genders = {GENDERED[word] for word in lowered if word in GENDERED}
+    genders = {GENDERED[word] for word in words if word in GENDERED}
     gender = GENDERED.get(head) or (genders.pop() if len(genders) == 1 else "")
     return Features("plural" if is_plural else "singular", gender, 3)
