@@ -66,8 +66,7 @@ class Analysis:
         return averages_of(self.name)
 
     def measure(self, batch: Batch, layer: Any) -> Any:
-        """(batch, head, quantity) tensor from one layer of a batch, a LayerAttention or LayerGradient; NaN where an
-        input has no such value."""
+        """(batch, head, quantity) from one layer of a batch, a LayerAttention or LayerGradient; NaN where absent."""
         return self._module.measure(batch, layer)
 
     def accumulator(self, model: AttentionModel, request: Request) -> Any:

@@ -46,8 +46,7 @@ def seconds(store: Store | None, groups: Iterable[Sequence[Request]]) -> float |
 
 
 def duration(store: Store, groups: Iterable[Sequence[Request]], left: float = 1.0) -> str:
-    """The time of all passes, or of the share that is left, as "about 40 s" or "about 12 min"; without passes that of
-    loading."""
+    """The time of all passes, or of the share left, as "about 40 s" or "about 12 min"; that of loading without any."""
     length = seconds(store, groups)
     if length is None:
         return "unknown time"

@@ -77,8 +77,7 @@ class Treebank(AnnotatedCorpus):
     kind = "treebank"
 
     def sentences(self, skipped: Skipped) -> Iterator[Sentence]:
-        """Every sentence that is a tree; others are counted. Raises InputError where no sentence can be read, and for
-        more labels than any treebank has."""
+        """Every sentence that is a tree; others are counted. Raises InputError for none, and for too many labels."""
         number = 0
         labels = set[str]()
         has_trees = False

@@ -31,8 +31,7 @@ def read_text(source: Source) -> "TextCorpus | ExampleCorpus":
             break
     if not head:
         kind = "contains only blank lines" if piece else "is empty"
-        hint = "Write one paragraph per line, a blank line between documents."
-        raise source.error(f"The file {kind}.", hint)
+        raise source.error(f"The file {kind}.", "Write one paragraph per line, a blank line between documents.")
     if source.name.lower().endswith(".json") or re.match(r"\[\s*[{\]]", head):
         return ExampleCorpus(source)
     if head.lower().startswith(("<!doctype html", "<html")):

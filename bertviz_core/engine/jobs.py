@@ -17,8 +17,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Progress:
-    """State of long work, written by a worker and read by any thread, which reads what may become 0 only once; times in
-    seconds of the monotonic clock."""
+    """State of long work, which a worker changes while others read it; times in seconds of the monotonic clock."""
 
     stage: str = "waiting"
     done: int = 0  # how much of the stage, in units

@@ -139,8 +139,7 @@ def predict(
     positions = np.flatnonzero(original.example.ids != masked.example.ids)
     if model.language_model is None or not len(positions):
         return ()
-    batch = collate([masked.example], model.tokens, model.device)
-    inputs = batch.inputs(model)
+    inputs = collate([masked.example], model.tokens, model.device).inputs(model)
     if ablated is not None:
         inputs["combine"] = AblatedAttention(torch.from_numpy(ablated)[None].to(model.device))
     with torch.inference_mode():

@@ -121,8 +121,6 @@ def _failure(name: str, error: Exception) -> ModelError:
         hint = "Accept its license on the hub, download it there with your token, and give its folder."
         return ModelError(f"The hub gives {name!r} only to those who have accepted its license.", hint=hint)
     problem = "the hub cannot be reached" if UNREACHABLE.search(kind) else "the download failed"
-    return ModelError(
-        f"The model {name!r} is not on this machine and {problem} ({getattr(error, 'strerror', None) or kind}).",
-        hint="On a machine with a network save it with save_pretrained (model and tokenizer) into a folder,"
-        " bring the folder here, and give its path as the model. `demo` always works.",
-    )
+    what = f"The model {name!r} is not on this machine and {problem} ({getattr(error, 'strerror', None) or kind})."
+    hint = "On a machine with a network save it with save_pretrained (model and tokenizer) into a folder, bring the "
+    return ModelError(what, hint=f"{hint}folder here, and give its path as the model. `demo` always works.")

@@ -52,8 +52,7 @@ def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if len(divergence) == 1:
         return np.zeros((0, 4)), np.zeros(1, dtype=np.int64)
     distances = squareform(divergence, checks=False)
-    is_ordered = len(divergence) <= MANY_HEADS
-    tree = linkage(distances, method="average", optimal_ordering=is_ordered)
+    tree = linkage(distances, method="average", optimal_ordering=len(divergence) <= MANY_HEADS)
     return tree, leaves_list(tree).astype(np.int64)
 
 

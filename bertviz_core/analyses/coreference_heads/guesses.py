@@ -117,8 +117,7 @@ class BatchItems:
                     mention[row, column, heads[list(mentions)]] = mentions
                 right[row, column, heads[list(item.antecedents)]] = True
         allowed = np.stack([mention >= 0, others], 1)[:, None]
-        arrays = (head, allowed, right, groups)
-        tensors = (torch.from_numpy(array).to(device) for array in arrays)
+        tensors = (torch.from_numpy(array).to(device) for array in (head, allowed, right, groups))
         words = [word_of(window) for window in windows]
         return cls(membership(words, device, first_piece=first_piece), mention, *tensors)
 

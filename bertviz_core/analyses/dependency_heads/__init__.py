@@ -77,8 +77,7 @@ def clearest_relation(shown: RelationCounts, base: int) -> Answer:
 def no_head_parses(shown: RelationCounts, base: int) -> Answer:
     states = decide(shown.gain(1).negative(), -OVERALL)
     sentence = relation_sentence(shown, ALL, base)
-    best = shown.best_choice(ALL)
-    return Answer(states[shown.relations.index(ALL)], sentence, best.head)
+    return Answer(states[shown.relations.index(ALL)], sentence, shown.best_choice(ALL).head)
 
 
 def dependents_attend(shown: RelationCounts, base: int) -> Answer:

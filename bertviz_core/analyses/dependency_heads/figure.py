@@ -123,10 +123,8 @@ def example_svg(example: SentenceExample, choice: DirectedHead) -> str:
             mark, word = ("✓", "right") if right else ("✗", "wrong")
             note = f"{isolated(words[i])} ← {isolated(words[guess])}, weight {weight}, {word}"
             guessed.append(Arc(i, guess, f"{mark} {weight}", note, right))
-    head = choice.head.label()
-    direction = DIRECTIONS[choice.direction]
-    name = f"Gold arcs and the guesses of head {head}, {direction}, for: {' '.join(words)}"
-    return sentence_svg(words, gold, guessed, name)
+    head = f"{choice.head.label()}, {DIRECTIONS[choice.direction]}"
+    return sentence_svg(words, gold, guessed, f"Gold arcs and the guesses of head {head}, for: {' '.join(words)}")
 
 
 def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:

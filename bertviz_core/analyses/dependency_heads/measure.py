@@ -63,8 +63,7 @@ class Guesses:
         """Prepare for a batch, whose layers follow."""
         examples: Any = batch.examples
         self.examples = examples
-        owners = list(map(word_of, self.examples))
-        self.words = membership(owners, self.device, first_piece=self.first_piece)
+        self.words = membership(list(map(word_of, self.examples)), self.device, first_piece=self.first_piece)
         self.last = torch.tensor([[len(example.sentence) - 1] for example in self.examples], device=self.device)
         size = self.words.mask.shape[1]
         shape = (len(self.examples), len(DIRECTIONS), self.layers, self.heads, size)
@@ -118,8 +117,7 @@ class Guesses:
 
     def take_detail(self) -> dict[str, Any]:
         """The guesses of a chunk for `SentenceQuery`, without words: a corpus that is deleted is gone."""
-        numbers = sorted(self.by_sentence)
-        sentences, arrays = self.joined(numbers)
+        sentences, arrays = self.joined(sorted(self.by_sentence))
         self.by_sentence = {n: entry for n, entry in self.by_sentence.items() if n < guesses.MAX_SENTENCES}
         return arrays | guesses.trees_of(sentences, VIEWS)
 

@@ -138,8 +138,7 @@ class ProbeRun:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.settings.seed)
             heads = self.model.layers * self.model.heads
-            misaligned = name.endswith(AS_RELEASED)
-            probe = network(heads, self.vectors, paper=paper, misaligned_root=misaligned)
+            probe = network(heads, self.vectors, paper=paper, misaligned_root=name.endswith(AS_RELEASED))
         probe = probe.to(self.model.device)
         if network is probes.AttentionOnly and self.options.optimizer == "lbfgs" and not paper:
             fit_lbfgs(probe, train, validation, self.progress, text)
@@ -150,8 +149,7 @@ class ProbeRun:
         self.progress.start(f"Scoring {text}")
         guesses = scoring.guesses(probe, test, self.progress)
         size = sum(map(torch.numel, probe.parameters()))
-        right = self.gold.right(guesses)
-        return Outcome(name, "UAS", right, self.gold.counted, guesses, size, seconds), probe
+        return Outcome(name, "UAS", self.gold.right(guesses), self.gold.counted, guesses, size, seconds), probe
 
     def _with_options(self, schedule: Schedule) -> Schedule:
         return replace(schedule, epochs=self.options.epochs or schedule.epochs, seed=self.settings.seed)

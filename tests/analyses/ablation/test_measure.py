@@ -177,7 +177,7 @@ def test_the_worst_words_are_those_of_an_exhaustive_search(
 def test_a_cancel_ends_it(model: loading.AttentionModel) -> None:
     class Ends(Progress):
         def advance(self, count: int) -> None:
-            if self.stage == "Switching off each head" and count:
+            if self.stage == "Ablating each head" and count:
                 self.cancelled.set()
             super().advance(count)
 
