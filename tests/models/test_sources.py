@@ -33,10 +33,8 @@ class Hub:
 
     def snapshot(self, *_: object, local_files_only: bool = False, token: object = None, **__: object) -> str:
         self.tokens.append(token)
-        if local_files_only:
-            raise FileNotFoundError
-        if self.error:
-            raise self.error
+        if local_files_only or self.error:
+            raise self.error or FileNotFoundError
         return str(checkpoint.DEMO_FOLDER)
 
 
