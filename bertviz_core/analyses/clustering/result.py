@@ -59,11 +59,10 @@ def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def within_and_between(divergence: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
     """Mean divergence of two heads with the same label, and with different ones; NaN where there are none."""
     members = (labels[:, None] == np.unique(labels)).astype(float)  # (head, label)
-    within = (members * (divergence @ members)).sum()  # over pairs in both orders, as the next three
+    within = (members * (divergence @ members)).sum()  # over pairs in both orders, as the others
     same = (members.sum(0) ** 2).sum() - len(labels)
-    between = divergence.sum() - within
     different = len(labels) * (len(labels) - 1) - same
-    return float(share(within, same)), float(share(between, different))
+    return float(share(within, same)), float(share(divergence.sum() - within, different))
 
 
 @dataclass(frozen=True)

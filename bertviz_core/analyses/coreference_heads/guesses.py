@@ -118,8 +118,7 @@ class BatchItems:
                 right[row, column, heads[list(item.antecedents)]] = True
         allowed = np.stack([mention >= 0, others], 1)[:, None]
         tensors = (torch.from_numpy(array).to(device) for array in (head, allowed, right, groups))
-        words = [word_of(window) for window in windows]
-        return cls(membership(words, device, first_piece=first_piece), mention, *tensors)
+        return cls(membership(list(map(word_of, windows)), device, first_piece=first_piece), mention, *tensors)
 
     def scores(self, weights: Tensor) -> Tensor:
         """(batch, direction, head, item, word) attention from an item's head word to every word, and to it."""
