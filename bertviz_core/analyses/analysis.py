@@ -35,7 +35,7 @@ class Analysis:
     name: str  # the stem of its page, its address, and (with hyphens) its command
     title: str  # of its page, also in the navigation
     summary: str  # one sentence, the help of its command
-    section: str = ""  # of the paper, shown beside the title
+    section: str = ""  # of the paper, or a question beyond it; shown beside the title
     icon: str = ":material/extension:"  # in the navigation
     corpus: Kind = "text"  # "random" for sequences that are drawn, of which the settings say how many
     options: type[Options] = Options  # its own settings, which are part of a result's key
@@ -56,7 +56,7 @@ class Analysis:
     overhead: float = 0.0  # additional seconds, independent of the size of the corpus
     limit: int | None = None  # default maximum number of inputs; None for all
     shared: bool = False  # so cheap that it is always computed with the others that share its forward pass
-    language_model: bool = False  # whether it needs the head that predicts masked words
+    language_model: bool = False  # whether it needs the head that predicts masked or next words
     has_own_pass: bool = False  # whether `run` replaces a plain forward pass
     chunked: bool = True  # a sum over inputs, computed chunk by chunk; otherwise `run` gets all inputs
     reads_maps: bool = True  # whether it reads attention maps, so that norms can replace them
@@ -66,8 +66,7 @@ class Analysis:
         return averages_of(self.name)
 
     def measure(self, batch: Batch, layer: Any) -> Any:
-        """(batch, head, quantity) tensor from one layer of a batch, a LayerAttention or LayerGradient; NaN where an
-        input has no such value."""
+        """(batch, head, quantity) from one layer of a batch, a LayerAttention or LayerGradient; NaN where absent."""
         return self._module.measure(batch, layer)
 
     def accumulator(self, model: AttentionModel, request: Request) -> Any:

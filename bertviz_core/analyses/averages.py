@@ -33,7 +33,7 @@ class DocumentSums:
         self.total = self._moments(self.sums)  # (layer, ...) of the complete documents
         # For each layer and batch of an unfinished chunk: documents (segment,) and rows (segment, ...)
         self.rows: list[list[tuple[np.ndarray, Tensor]]] = [[] for _ in range(layers)]
-        self.is_batch = False  # whether rows were added, so that it may be any part of a chunk
+        self.is_batch = False  # whether rows were added since: then it may be any part of a chunk
 
     def add(self, layer: int, documents: np.ndarray, rows: Tensor) -> None:
         """Add rows (segment, ...) of one layer; `documents` (segment,) are the numbers of their documents."""

@@ -17,7 +17,7 @@ from bertviz_core.heads import Head
 
 OTHER, LINGUISTIC = "other", "linguistic"
 BEHAVIORS = ("next", "previous", "broad", "to_cls", "to_sep", "to_first", "to_punct", OTHER, LINGUISTIC)
-UNTRAINED = ("broad", OTHER)  # what heads of a network drawn at random do too
+UNTRAINED = ("broad", OTHER)  # heads of a randomly initialized network do, too
 QUANTITIES = ("next", "previous", "entropy", "to_cls", "to_sep", "to_punct", "to_first")
 KINDS = {"dependency_heads": "treebank", "coreference_heads": "coreference"}  # analysis -> its kind of corpus
 COREFERENCE = "coreference"  # the name of a head that finds antecedents
@@ -43,6 +43,7 @@ class Thresholds:
         values = dict[str, float]()
         for text in texts:
             name, _, value = text.partition("=")
+            values.pop(name, None)
             with suppress(ValueError):
                 values[name] = float(value)
             if name not in QUANTITIES or math.isnan(values.get(name, math.nan)):

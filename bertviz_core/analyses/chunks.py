@@ -21,7 +21,7 @@ from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import CorpusReading, cut
 
-WORK = "work/chunks/"  # and the keys of requests, a + between them: the sums of a pass, in the store
+WORK = "work/chunks/"  # begins the name of the entry with a pass's sums; the requests' keys follow, joined by +
 SAVING = 0.02  # share of the time that saving may take: short chunks are saved several at once
 DAMAGED = (ValueError, KeyError, TypeError, StoreError)
 Chunk = tuple[int, list[Encoded]]  # number, from 0, and examples

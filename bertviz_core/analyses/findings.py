@@ -50,7 +50,7 @@ def decide(interval: Interval, threshold: Any = 0.0) -> np.ndarray:
 
 
 def head_intervals(result: HeadAverages, quantity: str, comparisons: int | None = None) -> Interval:
-    """(layer, head) intervals of averages, corrected for the number of heads unless `comparisons` says another."""
+    """(layer, head) intervals of averages, corrected for the number of heads, or of `comparisons` where it is given."""
     values = result[quantity]
     units = result.units[result.quantities.index(quantity)]
     half = result.interval(quantity, comparisons or values.size)

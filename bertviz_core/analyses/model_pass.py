@@ -61,8 +61,7 @@ def compute_pass(
     progress.start("Reading the corpus", unit=examples.unit)
     chunked = None
     if analysis.chunked:
-        batch_tokens = runner.execution.batch_tokens or model.batch_tokens
-        rounding = f"{model.device}, batches of {batch_tokens} tokens"
+        rounding = f"{model.device}, batches of {runner.execution.batch_tokens or model.batch_tokens} tokens"
         chunked = ChunkedPass(together, corpus, model, store, rounding)
         try:
             for number, parts in runner.map(together, chunked.missing(progress), progress):

@@ -94,9 +94,10 @@ class RayRunner(LocalRunner):
         cpus = int(resources.get("CPU", 0))
         gpus = 0 if self.execution.device == "cpu" else int(resources.get("GPU", 0))
         count = self.execution.workers or gpus or cpus
-        if count > cpus:
+        if not 0 < count <= cpus:
             what = f"{count} workers need {count} CPUs, and the cluster has {cpus}."
-            raise SettingsError(what, hint=f"Choose at most {cpus} workers.")
+            hint = f"Choose at most {cpus} workers, or wait until workers have joined the cluster."
+            raise SettingsError(what, hint=hint)
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         variables = {"PYTHONPATH": path, "OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
         worker: Any = ray.remote(ChunkWorker).options(

@@ -17,7 +17,7 @@ from bertviz_core.analyses.results import Results
 from bertviz_core.analyses.sep_gradients import SepGradientsAnalysis
 from bertviz_core.analyses.surface_patterns import SurfacePatternsAnalysis
 from bertviz_core.models.encoding import Encoded
-from bertviz_core.models.reading import Examples, Sentences, Windows
+from bertviz_core.models.reading import EncodedCorpus, Sentences, Windows
 from bertviz_core.models.segments import RandomSequences, Segments
 
 CLASSES: tuple[type[Analysis], ...] = (
@@ -32,7 +32,7 @@ CLASSES: tuple[type[Analysis], ...] = (
     InductionAnalysis,
 )
 BUILT_IN = {analysis.name: analysis() for analysis in CLASSES}
-EXAMPLES: dict[Kind, type[Examples[Encoded]]] = {  # the reader of corpora of each kind
+EXAMPLES: dict[Kind, type[EncodedCorpus[Encoded]]] = {  # the reader of corpora of each kind
     "text": Segments,
     "treebank": Sentences,
     "coreference": Windows,

@@ -37,7 +37,7 @@ def compute(
     progress: Progress | None = None,
     model: AttentionModel | None = None,
 ) -> Result:
-    """The result of a request, computed and stored with those that share its pass; a call after a stop goes on."""
+    """The result of a request, computed and stored with those that share its pass; after an interruption it resumes."""
     together = shared(request)
     if store:
         store.check()
@@ -71,8 +71,8 @@ def passes(requests: Iterable[Request]) -> list[list[Request]]:
     for request in requests:
         analysis = ANALYSES[request.analysis]
         is_plain = analysis.chunked and not analysis.has_own_pass
-        shared = (request.checkpoint.fingerprint(), analysis.corpus, request.source.digest, request.settings)
-        groups.setdefault(shared if is_plain else request.key(), []).append(request)
+        pass_key = (request.checkpoint.fingerprint(), analysis.corpus, request.source.digest, request.settings)
+        groups.setdefault(pass_key if is_plain else request.key(), []).append(request)
     return list(groups.values())
 
 

@@ -15,7 +15,7 @@ from bertviz_core.heads import all_labels
 from bertviz_core.models.checkpoint import label_of
 from bertviz_core.numbers import plural
 
-UNITS = ("documents", "segments", "sentences", "windows", "words", "tokens")  # of a corpus
+UNITS = ("documents", "segments", "sequences", "sentences", "windows", "words", "tokens")  # of a corpus
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -107,7 +107,7 @@ def result_of(results: Results, result_class: type[R]) -> R:
     return cast(R, results[result_class.analysis].default_view())
 
 
-def read_header(head: bytes) -> tuple[str, dict[str, Any], set[str]] | None:
+def describe_header(head: bytes) -> tuple[str, dict[str, Any], set[str]] | None:
     """(analysis, provenance, names of fields) of a stored result's safetensors header; None where it is damaged."""
     with suppress(ValueError, KeyError, TypeError):
         header = json.loads(head)

@@ -17,6 +17,8 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.recognition import estimate_word_count
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, StoreError
+from bertviz_core.models import model_files
+from bertviz_core.models.segments import INPUTS
 
 LOADING = 3.0  # seconds to load libraries and the model for the first pass
 LOADING_NEXT = 0.8  # seconds of loading for each further pass
@@ -24,7 +26,6 @@ PIECES = {"text": 1.3, "treebank": 1.3, "coreference": 2.6, "random": math.inf} 
 SENTENCE = 0.13  # length of a treebank's sentence as a share of the maximum length, which other inputs fill
 SPEED = 0.75  # of a pass of a wide model, as a share of that of a matrix product
 NARROW = 250.0  # dimensions of a model that reaches half of that
-WIDTHS = ("hidden_size", "dim", "d_model", "n_embd")
 
 
 def seconds(store: Store | None, groups: Iterable[Sequence[Request]]) -> float | None:
@@ -45,8 +46,7 @@ def seconds(store: Store | None, groups: Iterable[Sequence[Request]]) -> float |
 
 
 def duration(store: Store, groups: Iterable[Sequence[Request]], left: float = 1.0) -> str:
-    """The time of all passes, or of the share that is left, as "about 40 s" or "about 12 min"; without passes that of
-    loading."""
+    """The time of all passes, or of the share left, as "about 40 s" or "about 12 min"; that of loading without any."""
     length = seconds(store, groups)
     if length is None:
         return "unknown time"
@@ -67,8 +67,8 @@ def _work(together: Sequence[Request]) -> tuple[float, float]:
     request = together[0]
     analyses = [ANALYSES[each.analysis] for each in together]
     tokens = estimate_word_count(request.source) * PIECES[analyses[0].corpus]
-    if request.settings.limit is not None:
-        tokens = max(1.0, min(tokens, request.settings.limit * _length(request)))
+    if limit := request.settings.limit or (INPUTS if analyses[0].corpus == "random" else None):
+        tokens = max(1.0, min(tokens, limit * _length(request)))
     cost = max(analysis.cost(request.checkpoint) for analysis in analyses)
     return sum(analysis.overhead for analysis in analyses), tokens * cost * operations(request)
 
@@ -78,7 +78,7 @@ def operations(request: Request) -> float:
     each head and key; more for narrow models, which spend a larger share of their time on other things."""
     checkpoint = request.checkpoint
     length = _length(request)
-    width = next((int(checkpoint.config[name]) for name in WIDTHS if name in checkpoint.config), 0)
+    width = model_files.number(checkpoint.config, model_files.WIDTHS) or 0
     weights = 12 * checkpoint.layers * width**2 if width else checkpoint.parameters()
     attention = 4 * checkpoint.layers * width * length
     statistics = 60 * checkpoint.layers * checkpoint.heads * length

@@ -15,7 +15,7 @@ from bertviz_core import exports
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import origin, read_header
+from bertviz_core.analyses.results import describe_header, origin
 from bertviz_core.cli import Console, parameters, with_console
 from bertviz_core.cli.inputs import inputs_app
 from bertviz_core.comparison import Comparison, compare
@@ -199,7 +199,7 @@ def store_list(store: Folder = None) -> None:
 def _described(head: bytes) -> dict[str, str]:
     """What a result is, and what it was computed from."""
     try:
-        what, provenance, _ = read_header(head) or ("", {}, set())
+        what, provenance, _ = describe_header(head) or ("", {}, set())
         about = origin(provenance)
         settings = [about["mode"], f"{about['max_length']} tokens", about["dtype"], f"seed {about['seed']}"]
         options = {"limit": about["limit"] or None} | provenance["options"]

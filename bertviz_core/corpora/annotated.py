@@ -11,6 +11,7 @@ from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
 from bertviz_core.corpora.treebank import BrokenSentence, Sentence, conll
 
 FORMAT_SAMPLE = 1000  # rows
+MAX_LABELS = 2000  # of a treebank, which sums and tables grow with; the largest in use have some hundreds
 Kind = Literal["treebank", "coreference"]
 
 
@@ -61,7 +62,7 @@ EXPECTED: dict[Kind, str] = {
 
 
 class AnnotatedCorpus:
-    """A corpus of one of the formats, read from the source on every pass; raises InputError for another source."""
+    """A corpus in one of the formats, read again on every pass; raises InputError for a source in none of them."""
 
     kind: ClassVar[Kind]
 
@@ -76,8 +77,9 @@ class Treebank(AnnotatedCorpus):
     kind = "treebank"
 
     def sentences(self, skipped: Skipped) -> Iterator[Sentence]:
-        """Every sentence that is a tree; others are counted. Raises InputError where no sentence can be read."""
+        """Every sentence that is a tree; others are counted. Raises InputError for none, and for too many labels."""
         number = 0
+        labels = set[str]()
         has_trees = False
         first: BrokenSentence | None = None
         for block in blocks(self.source):
@@ -89,6 +91,10 @@ class Treebank(AnnotatedCorpus):
                 number += 1
                 continue
             if sentence is not None:
+                labels.update(sentence.relations, sentence.tags)
+                if len(labels) > MAX_LABELS:
+                    what = f"There are more than {MAX_LABELS:,} different relations and parts of speech."
+                    raise self.source.error(what, "Check that no columns are swapped.", sentence.line)
                 yield sentence
                 has_trees = True
                 number += 1

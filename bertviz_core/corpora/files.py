@@ -5,14 +5,16 @@ import glob
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from bertviz_core.corpora.source import Source, from_bytes, from_path
+from bertviz_core.corpora.source import Source, from_bytes, from_path, replace_surrogates
 from bertviz_core.errors import InputError
+from bertviz_core.numbers import plural
 
 FOLDER = Path(__file__).parent.parent / "assets" / "corpora"
 # kind of corpus -> {name shown, used in permalinks and on the command line -> file}
@@ -51,10 +53,13 @@ def find_sources(names: Sequence[str]) -> Source:
 def expand(name: str) -> list[Path]:
     """The files that a name matches, or the name itself. Raises InputError for a folder or a pattern without files."""
     path = Path(name)
-    if path.is_dir():
+    exists = False
+    with suppress(OSError, ValueError):  # a name too long for a file, or with a NUL
+        exists = path.exists()
+    if exists and path.is_dir():
         names = ((match, match.relative_to(path).parts) for match in path.rglob("*"))
         matches = [match for match, parts in names if not any(part.startswith(".") for part in parts)]
-    elif path.exists() or not glob.has_magic(name):
+    elif exists or not glob.has_magic(name):
         return [path]
     else:
         matches = [Path(match) for match in glob.glob(name, recursive=True)]  # noqa: PTH207
@@ -110,7 +115,7 @@ def source_of(corpus: Corpus | None, kind: str) -> Source:
         unit = "trees"
     else:
         raise InputError("The entries of the list are of different kinds.", hint=ACCEPTED)
-    return from_bytes(written.encode("utf-8", "surrogatepass"), f"{len(entries):,} {unit} in memory")
+    return from_bytes(replace_surrogates(written).encode(), f"{plural(len(entries), unit)} in memory")
 
 
 def _json(records: Sequence[dict[str, Any]], kind: str) -> str:

@@ -31,8 +31,7 @@ def read_text(source: Source) -> "TextCorpus | ExampleCorpus":
             break
     if not head:
         kind = "contains only blank lines" if piece else "is empty"
-        hint = "Write one paragraph per line, a blank line between documents."
-        raise source.error(f"The file {kind}.", hint)
+        raise source.error(f"The file {kind}.", "Write one paragraph per line, a blank line between documents.")
     if source.name.lower().endswith(".json") or re.match(r"\[\s*[{\]]", head):
         return ExampleCorpus(source)
     if head.lower().startswith(("<!doctype html", "<html")):
@@ -112,8 +111,8 @@ class TreebankText(TextCorpus):
             if rows:
                 is_empty = False
                 sentence = next((match[1] for match in map(SENTENCE_TEXT.match, comments) if match), "")
-                words = (_word(text) for _, text in rows)
-                yield Paragraph(document, rows[0][0], sentence or " ".join(words).strip())
+                words = filter(None, (_word(text) for _, text in rows))
+                yield Paragraph(document, rows[0][0], sentence or " ".join(words))
         if is_empty:
             raise self.source.error("The treebank has no sentence.")
 

@@ -18,10 +18,10 @@ from bertviz_core.errors import InputError
 START_LENGTH = 1 << 16  # characters
 ENTITY = re.compile(r"[\t|]Entity=")  # CorefUD's chains, in the last column
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # characters that no text has
-UNPACKED = 3  # size of an unpacked text in that of the packed file, about
+UNPACKED = 3  # about how many times larger a packed text becomes
 BLANK = re.compile(r"\n\s*\n")
 MARKUP = ("<", "{", "[", "#")
-CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"  # written without spaces: each letter is a word
 
 
 def kinds(source: Source) -> tuple[str, ...]:
@@ -70,8 +70,8 @@ def _start(source: Source) -> str:
 
 
 def join_files(files: Sequence[tuple[bytes, str]], max_unpacked: int) -> tuple[bytes, str, str]:
-    """Files (bytes, name), unpacked where there are several, as one: its bytes, its name, and the encoding that was not
-    UTF-8. Raises InputError where they cannot be read, are too large or of different kinds."""
+    """Files (bytes, name), unpacked where there are several, as one: its bytes, its name, and the encoding it was
+    converted from. Raises InputError where they cannot be read, are too large or of different kinds."""
     decoded = [(*to_utf8(data), name) for data, name in files]
     first, encoding, name = decoded[0]
     if len(decoded) == 1:
@@ -94,14 +94,14 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encodings = [("utf-16", "UTF-16")]
     elif not CONTROL.search(data):
-        encodings += [("cp1252", "Windows-1252 (Latin-1)"), ("latin-1", "Latin-1")]  # nearly a part of the other
+        encodings += [("cp1252", "Windows-1252 (Latin-1)"), ("latin-1", "Latin-1")]  # cp1252 cannot decode five bytes
     for codec, encoding in encodings:
         with suppress(UnicodeDecodeError):
             return data.decode(codec).encode(), encoding
     return data, ""
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=4)  # a source in memory stays there as long
 def estimate_word_count(source: Source) -> int:
     """The number of words, or of rows, as the beginning suggests; raises InputError for an unreadable source."""
     start = _start(source)
@@ -111,7 +111,7 @@ def estimate_word_count(source: Source) -> int:
         if columns and line.startswith("{"):  # a whole document
             words += line.count('"') // 2
         elif not columns or (line.count(" ") >= 20 and not line.startswith("#")):
-            words += len(line.split()) + len(CJK.findall(line))
+            words += len(line.split()) + len(re.findall(f"[{CJK}]", line))
         else:
             words += bool(line) and line[0] != "#" and not line[0].isspace()
     if len(start) > START_LENGTH // 2:  # there may be more

@@ -31,7 +31,8 @@ XZ_READ = CHUNK // 16
 XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
 MAX_MEMBERS = 10_000
 MAX_DIRECTORY = 4 << 20  # bytes of a zip's list of members, which is read as a whole
-SKIPPED = re.compile(r"(^|/)(readme|licen[cs]e|copying|__macosx|\.(?!\./))", re.IGNORECASE)  # files, and all in folders
+# such files, and everything in such folders
+SKIPPED = re.compile(r"(^|/)(readme|licen[cs]e|copying|__macosx|\.(?!\./))", re.IGNORECASE)
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for any amount of memory
 NOT_TEXT = (  # position and beginning of a format, its name, the hint
     (0, b"%PDF-", "a PDF", "Save it as text (pdftotext file.pdf file.txt), or copy its text and paste it."),
@@ -40,7 +41,7 @@ NOT_TEXT = (  # position and beginning of a format, its name, the hint
     (0, b"PAR1", "a Parquet file", 'Write its text as .txt, or give the column to the library: corpus=frame["text"].'),
     (257, b"ustar", "a tar archive", "Unpack it, or pack its files as a .zip."),
 )
-# Raised by unpacking; RuntimeError for a zip that is encrypted or of a newer version.
+# Raised by reading and unpacking; RuntimeError for a zip that is encrypted or of a newer version.
 DAMAGE = (EOFError, OSError, RuntimeError, UnicodeError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
 
 
@@ -123,9 +124,9 @@ class Source:
                         number += 1
                         length = 0
         except DAMAGE as error:
-            what = f"The compressed file is truncated or damaged ({error})."
-            where = f"{self.name}, after line {number - 1}"
-            raise InputError(what, where=where, hint="Compress or download it again.") from error
+            what = f"The file cannot be read to its end ({error})."
+            hint = "Check that it is still there and whole, or download it again."
+            raise InputError(what, where=f"{self.name}, after line {number - 1}", hint=hint) from error
         self._decode(decoder, b"", True, number, length)
 
     def _blocks(self) -> Iterator[bytes]:
@@ -199,14 +200,14 @@ def from_bytes(data: bytes, name: str, max_unpacked: int | None = None) -> Sourc
 
 
 def from_path(path: Path | str) -> Source:
-    """A file on disk, read in pieces; raises InputError when it is missing or a folder."""
+    """A file on disk, read in pieces; raises InputError where it cannot be opened."""
     path = Path(path)
     try:
         with path.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         size = path.stat().st_size
-    except OSError as error:
-        what = f"The file cannot be read ({error.strerror})."
+    except (OSError, ValueError) as error:
+        what = f"The file cannot be read ({getattr(error, 'strerror', error)})."
         raise InputError(what, where=str(path), hint="Check the path.") from error
     return Source(path.name, digest, size, lambda: path.open("rb"), locator=f"file:{path.absolute()}")
 

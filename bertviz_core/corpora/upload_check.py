@@ -42,14 +42,15 @@ class CheckedFiles:
 
 
 class UploadCheck:
-    """A check of files (name, bytes), whose result `checked` raises InputError where they cannot be read, or take too
-    much time or memory. `kind` is that of the corpus that the page reads, or "vectors"; where it is not `fixed`, files
+    """A check of files (name, bytes). `checked.result()` raises InputError where they cannot be read, or take too long
+    or too much memory. `kind` is that of the corpus that the page reads, or "vectors"; where it is not `fixed`, files
     are read as what they are. Limits are `max_size` and `max_unpacked`, in bytes, and `seconds` of a core."""
 
     def __init__(self, files: Sequence[tuple[str, bytes]], kind: str, *, fixed: bool, **limits: int) -> None:
         task = {"kind": kind, "fixed": fixed, "seconds": 10} | limits
         self.name = files[0][0]
         self._files = files
+        self._size = sum(len(data) for _, data in files)
         self._ended = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         self.checked: Future[CheckedFiles] = _threads.submit(self._run, task)
@@ -60,19 +61,20 @@ class UploadCheck:
         """Stop, and forget the files."""
         self._ended.set()
         self._files = ()
+        self._size = 0
         if process := self._process:
             process.kill()
 
     @property
     def size(self) -> int:
-        """Bytes in memory: the files while it waits, and the file to be stored at the end."""
-        if self.checked.done() and not self.checked.exception():
-            return len(self.checked.result().data)
-        return sum(len(data) for _, data in self._files)
+        """Bytes in memory: the files until they are checked, then the file to be stored."""
+        if not self.checked.done():
+            return self._size
+        return 0 if self.checked.exception() else len(self.checked.result().data)
 
     def _run(self, task: dict[str, Any]) -> CheckedFiles:
         files, self._files = self._files, ()
-        _check_size(sum(len(data) for _, data in files), self.name, task)
+        _check_size(self._size, self.name, task)
         with tempfile.TemporaryDirectory(prefix="bertviz-upload-") as folder:
             for number, (_, data) in enumerate(files):
                 Path(folder, str(number)).write_bytes(data)
@@ -88,9 +90,10 @@ class UploadCheck:
                     answer = json.loads(output)
                 except (subprocess.TimeoutExpired, ValueError) as error:
                     process.kill()
-                    ended = self._ended.is_set()
-                    what = "The upload was interrupted." if ended else "It takes too much time or memory to read."
+                    what = "It cannot be read: it takes too much time or memory, or the disk is full."
                     hint = "Unpack or split it, or use the command line."
+                    if self._ended.is_set():
+                        what, hint = "The upload was interrupted.", "Upload it again."
                     raise InputError(what, where=self.name, hint=hint) from error
             if "error" in answer:
                 raise InputError(answer["error"], where=answer["where"], hint=answer["hint"])

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from bertviz_core.corpora.examples import ExampleCorpus
 from bertviz_core.corpora.readers import read_text
+from bertviz_core.corpora.recognition import CJK
 from bertviz_core.corpora.source import Source
 
-CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"  # written without spaces: each letter is a word
 WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+|[^\w\s]")
 CONTEXT = 70  # letters before and after the words that were searched
 
@@ -75,7 +75,7 @@ def _first(words: Sequence[str], searched: Sequence[str]) -> int | None:
     lower = [word.casefold() for word in words]
 
     def matches(at: int) -> bool:
-        pairs = zip(lower[at:], searched, strict=False)
+        pairs = zip(lower[at : at + len(searched)], searched, strict=True)
         return all(word.startswith(s[:-1]) if s.endswith("*") else word == s for word, s in pairs)
 
     return next(filter(matches, range(len(lower) - len(searched) + 1)), None)

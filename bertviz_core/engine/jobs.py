@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Progress:
-    """State of long work, written by a worker and read by any thread; times in seconds of the monotonic clock."""
+    """State of long work, which a worker changes while others read it; times in seconds of the monotonic clock."""
 
     stage: str = "waiting"
     done: int = 0  # how much of the stage, in units
@@ -59,13 +59,13 @@ class Progress:
         self.done += count
 
     def snapshot(self) -> dict[str, Any]:
-        """The fields but the cancel, as JSON: what one process shows another, whose clock is the same."""
+        """All fields but `cancelled`, as JSON, for another process of this machine, where the clock is the same."""
         return {name: value for name, value in vars(self).items() if name != "cancelled"}
 
     @property
     def fraction(self) -> float:
         """Share of the work that is done, from 0 to 1; passes count as equally long."""
-        part = min(1.0, self.done / self.total) if self.total else 0.0
+        part = min(1.0, self.done / total) if (total := self.total) else 0.0
         return (self.pass_number - 1 + part) / self.passes
 
     @property
@@ -77,15 +77,16 @@ class Progress:
     def eta(self) -> float | None:
         """Seconds to go in this stage, or in all passes where there are several; None while that is not known."""
         if self.passes > 1:
-            return (time.monotonic() - self.begun) * (1 / self.fraction - 1) if self.fraction else None
-        return (self.total - self.done) / self.rate if self.total and self.done > self.before else None
+            return (time.monotonic() - self.begun) * (1 / fraction - 1) if (fraction := self.fraction) else None
+        return (self.total - self.done) / rate if self.total and (rate := self.rate) > 0 else None
 
     def __str__(self) -> str:
         subject = f"Pass {self.pass_number} of {self.passes} ({self.subject}): " if self.passes > 1 else ""
         if not self.total:
             return subject + self.stage
-        eta = f", about {self.eta:,.0f} s left" if self.eta is not None else ""
-        pace = f"{1 / self.rate:,.0f} s each" if 0 < self.rate < 1 else f"{self.rate:,.0f} per second"
+        rate = self.rate
+        pace = f"{1 / rate:,.0f} s each" if 0 < rate < 1 else f"{rate:,.0f} per second"
+        eta = f", about {left:,.0f} s left" if (left := self.eta) is not None else ""
         return f"{subject}{self.stage}: {self.done:,} of {self.total:,} {self.unit}, {pace}{eta}"
 
 
@@ -155,7 +156,7 @@ class JobQueue:
             self.leave(job, session_id)
 
     def jobs_of(self, session_id: str) -> list[Job]:
-        """The unfinished jobs that this session wants."""
+        """The unfinished jobs that this session requested."""
         return [job for job in list(self._jobs) if session_id in job.sessions]
 
     def before(self, job: Job) -> int:

@@ -20,7 +20,7 @@ def read_header(stream: BinaryIO) -> bytes:
 
 
 def frame_header(header: bytes) -> bytes:
-    """A header as it begins a file: its length before it, spaces behind it that align the data."""
+    """A header as it stands in a file: its length, then the header, padded with spaces so that the data is aligned."""
     header += b" " * (-len(header) % 8)
     return len(header).to_bytes(8, "little") + header
 
@@ -39,7 +39,7 @@ def pack(values: Mapping[str, Any], **metadata: str) -> bytes:
             other[name] = value
     stream = io.BytesIO(safetensors.numpy.save(arrays, metadata | {"json": json.dumps(other)}))
     header = json.loads(read_header(stream))
-    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))  # else in an order that differs between runs
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))  # otherwise their order differs
     return frame_header(json.dumps(header, separators=(",", ":")).encode()) + stream.read()
 
 

@@ -77,7 +77,9 @@ def sweep(folder: Path, old: float = OLD) -> int:
     count = 0
     paths = list(folder.glob("??/??/*.val"))
     with closing(Reader(folder)) as reader:
-        known = {name for (name,) in reader.sql("SELECT filename FROM Cache WHERE filename IS NOT NULL")}
+        if not reader.sql("SELECT COUNT(*) FROM Cache"):
+            return 0  # the database cannot be read: each file may have a row
+        known = {name for (name,) in reader.sql("SELECT filename FROM Cache")}
     for path in paths:
         if str(path.relative_to(folder)) not in known:
             with suppress(FileNotFoundError):

@@ -19,8 +19,8 @@ PassFunction = Callable[..., None]  # (model, batch, *observers): each observer 
 
 
 class Accumulator(Protocol):
-    """Sums over a corpus, of a size that does not grow. They are stored and sent to other processes as bytes (those
-    of a pass in stages are not). A method `take_detail` may return further values of a chunk, which are stored."""
+    """Sums whose size does not grow with the corpus. They are stored and sent as bytes, unless their analysis is not
+    `chunked`. A method `take_detail` may return further values of a chunk to store."""
 
     def new_empty(self) -> Self: ...  # of the same kind
     def update(self, batch: Batch, layer: Any, /) -> None: ...  # by what the pass shows of one layer; once for each
@@ -37,11 +37,11 @@ def run(
     batch_tokens: int | None = None,
     passing: PassFunction | None = None,
 ) -> None:
-    """Feed every example once to all accumulators, in a forward pass or in `passing`; halve batches without room."""
+    """Feed every example once to all accumulators, in a forward pass or in `passing`; halve batches that do not fit."""
 
     def cancellable() -> Iterator[Encoded]:
         for example in examples:
-            progress.advance(0)  # thousands are encoded before the first batch
+            progress.advance(0)  # raises Cancelled: thousands are encoded before the first batch
             yield example
 
     for group in buckets(cancellable(), batch_tokens or model.batch_tokens):
@@ -49,6 +49,7 @@ def run(
         while parts:
             part = parts.pop(0)
             sums = [accumulator.new_empty() for accumulator in accumulators]
+            fits = True
             try:
                 batch = collate(part, model.tokens, model.device)
                 (passing or forward)(model, batch, *(partial(each.update, batch) for each in sums))
@@ -58,16 +59,17 @@ def run(
                 if len(part) == 1:
                     what = f"One example of {len(part[0])} tokens does not fit into the {model.device} memory."
                     raise ModelError(what, hint="Choose a smaller maximum length, or another device.") from error
-                parts[:0] = part[: len(part) // 2], part[len(part) // 2 :]
-            else:
+                fits = False
+            if fits:
                 for accumulator, each in zip(accumulators, sums, strict=True):
                     accumulator.merge(each)
                 progress.advance(len(part))
-                continue
-            if model.device.startswith("cuda"):  # after the error, which has references to the failed pass
-                import torch
+            else:
+                parts[:0] = part[: len(part) // 2], part[len(part) // 2 :]
+                if model.device.startswith("cuda"):  # after the error, which has references to the failed pass
+                    import torch
 
-                torch.cuda.empty_cache()
+                    torch.cuda.empty_cache()
 
 
 def extract(

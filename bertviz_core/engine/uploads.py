@@ -42,7 +42,7 @@ class Uploads:
         self._lock = threading.Lock()
 
     def keep(self, data: bytes, name: str, kind: str) -> Upload:
-        """Store a checked file, or on one's own machine an equal one for longer; raises InputError without space."""
+        """Store a checked file; on a local app keep an equal stored one longer. Raises InputError without space."""
         new = Upload(secrets.token_urlsafe(32), name, kind, hashlib.sha256(data).hexdigest(), len(data))
         expire = DAY * (1 if self.access.public else self.access.upload_days)
         with self._lock:
@@ -113,7 +113,5 @@ def _description(data: bytes | None) -> Upload | None:
 
 def missing_upload() -> InputError:
     """The error for every token without an upload, whatever the reason."""
-    return InputError(
-        "This upload is not on this server: it may have expired or been deleted.",
-        hint="Upload the file again: results computed from it are kept.",
-    )
+    what = "This upload is not on this server: it may have expired or been deleted."
+    return InputError(what, hint="Upload the file again: results computed from it are kept.")

@@ -1,4 +1,4 @@
-"""Predictions of a model whose heads are switched off (docs/methods.md, section 12)."""
+"""Predictions of a model whose heads are ablated (docs/methods.md, section 12)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,9 +21,9 @@ RunLayer = Callable[..., Any]  # (a layer's own forward function, hidden states,
 
 
 @dataclass
-class SwitchedOff:
-    """Replaces the product of weights and values in one forward pass, a new object in each: by zeros, by `mean`, or by
-    the product without the weights to `keys`, where the other weights are not renormalized."""
+class AblatedAttention:
+    """Replaces the product of weights and values for one forward pass (make a new object for each): by zeros, by
+    `mean`, or by the product without the weights to `keys`, where the other weights are not renormalized."""
 
     heads: Tensor  # (row, layer, head) bool
     keys: Tensor | None = None  # (row, token)
@@ -48,8 +48,8 @@ class SwitchedOff:
 
 
 class Restart:
-    """Runs a model from the input of any of its layers, whose modules are replaced during a pass: no other thread may
-    use it. Raises ModelError where no list of modules calls attention once each (ALBERT calls few several times)."""
+    """Runs a model from the input of any layer. It replaces the layers' `forward` meanwhile: no other thread may use
+    the model. Raises ModelError unless each module of a list calls attention once (ALBERT reuses its modules)."""
 
     def __init__(self, model: AttentionModel) -> None:
         self.model = model
@@ -58,7 +58,7 @@ class Restart:
             self.modules = list(dict.fromkeys(entry)) if isinstance(entry, torch.nn.ModuleList) else []
             if self.modules and self._are_layers(batch):
                 return
-        what = f"The heads of {model.checkpoint.name!r} cannot be switched off"
+        what = f"The heads of {model.checkpoint.name!r} cannot be ablated"
         raise ModelError(f"{what}: its family of models computes attention in a way of its own.", hint=OTHER_FAMILY)
 
     def _are_layers(self, batch: Batch) -> bool:
@@ -88,7 +88,7 @@ class Restart:
 
 @dataclass(frozen=True)
 class WholeModel:
-    """One batch run through the whole model, with no head switched off."""
+    """One batch run through the whole model, with no head ablated."""
 
     predictions: Predictions
     # Of each layer:
@@ -140,7 +140,7 @@ def predict_without(
             size = len(chosen)
             repeated = replace(batch, **{name: getattr(batch, name).repeat(size, 1) for name in names})
             off = chosen.repeat_interleave(len(labels), 0)  # (set and row, layer, head)
-            combine = SwitchedOff(off, None if keys is None else keys.repeat(size, 1), mean, first)
+            combine = AblatedAttention(off, None if keys is None else keys.repeat(size, 1), mean, first)
             with restart.layers_run_by(_start_at(first, inputs[first].repeat(size, 1, 1))):
                 predictions = predict_words(restart.model, repeated, labels.repeat(size, 1), combine=combine)[1]
             for parts in zip(*(value.chunk(size) for value in vars(predictions).values()), strict=True):

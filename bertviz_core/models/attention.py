@@ -14,13 +14,7 @@ from bertviz_core.models.tensors import Tensor
 REGISTERED = "bertviz_observed"
 # Arguments of attention functions that change no map: their effect is in the mask, the query or the key already, or
 # they are for other kernels, or for the model's output.
-IN_MASK = (
-    "cache_position",
-    "is_causal",
-    "position_embeddings",
-    "position_ids",
-    "sliding_window",
-)  # or in query and key
+IN_MASK = ("cache_position", "is_causal", "position_embeddings", "position_ids", "sliding_window")
 OF_KERNELS = ("cu_seq_lens_k", "cu_seq_lens_q", "deterministic", "max_length_k", "max_length_q")
 OF_OUTPUT = ("output_attentions", "output_hidden_states", "return_dict", "use_cache")
 HARMLESS = {*IN_MASK, *OF_KERNELS, *OF_OUTPUT}

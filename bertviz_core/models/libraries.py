@@ -1,7 +1,7 @@
-"""torch and transformers, imported together: two threads that each begin with another part of transformers, which
-import one another, would get unfinished modules. Python makes a second thread wait for this module."""
+"""torch and transformers, imported together: two threads that first import different parts of transformers, which
+import each other, would get half-initialized modules. Python makes a second thread wait for this module."""
 
-import huggingface_hub.hf_api  # likewise, so what imports it alone begins here too
+import huggingface_hub.hf_api  # for the same reason: import it from here
 import torch
 import transformers
 from transformers import AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForTextEncoding, AutoTokenizer  # noqa: F401

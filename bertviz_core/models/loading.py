@@ -65,7 +65,7 @@ def _explained(checkpoint: Checkpoint) -> Iterator[None]:
         raise
     except Exception as error:
         what = f"The model {checkpoint.name!r} cannot be loaded ({type(error).__name__}: {str(error)[:300]})."
-        hint = "It must be an encoder that transformers knows, saved with save_pretrained."
+        hint = "It must be an encoder or decoder that transformers knows, saved with save_pretrained."
         raise ModelError(what, hint=hint) from error
 
 

@@ -26,7 +26,7 @@ DISCRIMINATORS = ("ElectraForPreTraining", "FunnelForPreTraining")  # predict wh
 
 @dataclass
 class AttentionModel:
-    """An encoder with per-head attention, in evaluation mode, its parameters frozen."""
+    """An encoder or decoder with per-head attention, in evaluation mode, its parameters frozen."""
 
     checkpoint: Checkpoint
     encoder: Any
@@ -63,11 +63,10 @@ def _classes(checkpoint: Checkpoint) -> list[str]:
 
 
 def no_head(checkpoint: Checkpoint, why: str) -> ModelError:
-    """The error for a head that is missing: transformers would draw it at random."""
-    return ModelError(
-        f"The model {checkpoint.name!r} has no head that predicts masked or next words ({why}), so it has no loss.",
-        hint="Choose the checkpoint as it was pre-trained, such as bert-base-uncased, not one saved without its head.",
-    )
+    """The error for a head that is missing: transformers would initialize it at random."""
+    what = f"The model {checkpoint.name!r} has no head that predicts masked or next words ({why}), so it has no loss."
+    hint = "Choose the checkpoint as it was pre-trained, such as bert-base-uncased, not one saved without its head."
+    return ModelError(what, hint=hint)
 
 
 def check_norms(checkpoint: Checkpoint, weights: Weights) -> None:

@@ -180,7 +180,7 @@ def _wrong_numbers(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _misfits(config: Mapping[str, Any], shapes: Mapping[str, list[int]]) -> Iterator[str]:
-    """Sizes that the weights contradict: transformers would draw at random what is not there, however large."""
+    """Sizes that the weights contradict: transformers would initialize at random what is not there, however large."""
     positions = number(config, POSITIONS) or 0
     rows = [shape[0] for name, shape in shapes.items() if name.endswith("position_embeddings.weight") and shape]
     if rows and positions > max(rows):

@@ -32,7 +32,7 @@ class Reading:
 
 
 @dataclass
-class Examples(ABC, Generic[Example_co]):
+class EncodedCorpus(ABC, Generic[Example_co]):
     """A corpus as encoded examples, read again on every iteration."""
 
     source: Source
@@ -60,7 +60,7 @@ class Examples(ABC, Generic[Example_co]):
 class CorpusReading:
     """One reading of a corpus: iterates over `examples`, and counts them in `reading`."""
 
-    def __init__(self, examples: Examples[Any]) -> None:
+    def __init__(self, examples: EncodedCorpus[Any]) -> None:
         self.examples = examples
         self.reading = Reading()
         self.count = 0  # of examples so far
@@ -115,7 +115,7 @@ class EncodedSentence(Encoded):
 
 
 @dataclass
-class Sentences(Examples[EncodedSentence]):
+class Sentences(EncodedCorpus[EncodedSentence]):
     """The encoded sentences of a treebank; a reading's `split_words` are the words in several pieces."""
 
     unit = "sentences"
@@ -151,7 +151,7 @@ class Window(Encoded):
 
 
 @dataclass
-class Windows(Examples[Window]):
+class Windows(EncodedCorpus[Window]):
     """The windows of a coreference corpus with mentions to score: the beginning of each document in mode paper, else
     windows that overlap by half, in which a mention is scored with as much text before it as possible."""
 

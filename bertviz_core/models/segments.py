@@ -15,16 +15,16 @@ from bertviz_core.corpora.readers import Paragraph, TextCorpus, read_text
 from bertviz_core.corpora.word_search import Hit
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.encoding import Encoded, encode_words, framed
-from bertviz_core.models.reading import Examples, Reading
+from bertviz_core.models.reading import EncodedCorpus, Reading
 
-Line = tuple[int, list[int]]  # line number, ids
+EncodedLine = tuple[int, list[int]]  # line number, ids
 INPUTS = 100  # of random tokens, without a limit
-SHORTEST = 3  # tokens of a random sequence: of two, the previous one would be the one after the first occurrence
+SHORTEST = 3  # tokens of a sequence: in one of two, the token before would be the one after the first occurrence
 MAX_TOKENS = 1_000_000  # of FirstSegments
 
 
 @dataclass
-class Segments(Examples[Encoded]):
+class Segments(EncodedCorpus[Encoded]):
     """The segments of a text corpus, `[CLS] A [SEP] B [SEP]`, as in BERT's pre-training or as in the release."""
 
     unit = "segments"
@@ -54,12 +54,12 @@ class Segments(Examples[Encoded]):
             inputs = framed(fitting, frame, 0 if self.settings.paper else 1)[:2]
             yield Encoded(number, _where(chunk), *inputs, document_number=document)
 
-    def _chunks(self, paragraphs: Iterator[Paragraph], reading: Reading) -> Iterator[tuple[int, list[Line]]]:
+    def _chunks(self, paragraphs: Iterator[Paragraph], reading: Reading) -> Iterator[tuple[int, list[EncodedLine]]]:
         """(document, lines) for each run of lines that becomes one segment."""
         budget = self.room(self.tokens.frame)
         minimum = 1 if self.settings.paper else 2
         document = 0
-        chunk: list[Line] = []
+        chunk: list[EncodedLine] = []
         for paragraph in paragraphs:
             is_full = len(chunk) >= minimum and sum(len(ids) for _, ids in chunk) >= budget
             if chunk and (is_full or paragraph.document != document):
@@ -122,8 +122,8 @@ class Segments(Examples[Encoded]):
 
 
 def _released(
-    chunks: Iterator[tuple[int, list[Line]]], unended: int | None, skipped: Skipped
-) -> Iterator[tuple[int, list[Line]]]:
+    chunks: Iterator[tuple[int, list[EncodedLine]]], unended: int | None, skipped: Skipped
+) -> Iterator[tuple[int, list[EncodedLine]]]:
     """The chunks that the release makes segments of; the lines of the others are counted."""
     ended_early = None
     for document, chunk in chunks:
@@ -140,7 +140,7 @@ def _released(
         skipped.add(reason, _where(chunk), len(chunk))
 
 
-def _where(chunk: list[Line]) -> str:
+def _where(chunk: list[EncodedLine]) -> str:
     return f"line {chunk[0][0]}" + (f"-{chunk[-1][0]}" if len(chunk) > 1 else "")
 
 
@@ -157,7 +157,7 @@ def _fit(sides: list[list[int]], budget: int, rng: random.Random) -> list[list[i
 
 
 @dataclass
-class RandomSequences(Examples[Encoded]):
+class RandomSequences(EncodedCorpus[Encoded]):
     """Pairs of inputs of random tokens: a sequence and its repetition, then the same sequence and another one, all
     distinct. `words` has the place of each token in its sequence, in the repetition that of its first occurrence."""
 

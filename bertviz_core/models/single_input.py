@@ -134,15 +134,14 @@ def predict(
     """Predictions where the two differ, () without an MLM head; outputs of `ablated`, (layer, head) bool, are zeros."""
     import torch
 
-    from bertviz_core.models.ablation import SwitchedOff
+    from bertviz_core.models.ablation import AblatedAttention
 
     positions = np.flatnonzero(original.example.ids != masked.example.ids)
     if model.language_model is None or not len(positions):
         return ()
-    batch = collate([masked.example], model.tokens, model.device)
-    inputs = batch.inputs(model)
+    inputs = collate([masked.example], model.tokens, model.device).inputs(model)
     if ablated is not None:
-        inputs["combine"] = SwitchedOff(torch.from_numpy(ablated)[None].to(model.device))
+        inputs["combine"] = AblatedAttention(torch.from_numpy(ablated)[None].to(model.device))
     with torch.inference_mode():
         logits = model.language_model(**inputs).logits[0, positions]
     shares = logits.float().softmax(-1).cpu().numpy()  # (masked position, token of the vocabulary)

@@ -19,6 +19,7 @@ CHECKPOINT = re.compile(r"(step|checkpoint|epoch)\D*\d+$")  # of a training; oth
 HINT = "Choose from the list."
 PATTERNS = ["*.json", "*.safetensors", "*.txt", "*.model"]  # of the files that are downloaded
 SPARE = 10**9  # bytes that a download leaves free on the disk
+UNREACHABLE = re.compile(r"Connect|Timeout|ReadError|Protocol|Proxy|Offline|LocalEntry")  # in names of errors
 
 
 def models(access: Access) -> dict[str, Path]:
@@ -38,7 +39,7 @@ def not_available(kind: str) -> ModelError:
 
 @lru_cache(maxsize=4)
 def _scan(roots: tuple[Path, ...], _now: int) -> tuple[dict[str, Path], dict[str, Path]]:
-    """(models, trainings) by path below the allowed folder, or by its own name; nothing inside them, nor links out."""
+    """(models, trainings) by path below the allowed folder, or by its own name; none inside another, nor links out."""
     models: dict[str, Path] = {}
     trainings: dict[str, Path] = {}
     for root in roots:
@@ -68,7 +69,7 @@ def snapshot(name: str, revision: str | None, access: Access, download: bool = F
         return Path(snapshot_download(name, revision=revision, **options))
     except Exception as error:
         if download:
-            raise _unreachable(name, error) from error
+            raise _failure(name, error) from error
         if access.downloads == 0:
             what = f"The model {name!r} is not on this machine, and downloads are off."
             raise ModelError(what, hint="Give a folder, or start the app without BERTVIZ_DOWNLOADS=off.") from error
@@ -84,7 +85,7 @@ def check_room(name: str, revision: str | None, access: Access) -> int:
         api = HfApi(token=access.hub_token)
         files = api.model_info(name, revision=revision, files_metadata=True, timeout=5.0).siblings or []
     except Exception as error:
-        raise _unreachable(name, error) from error
+        raise _failure(name, error) from error
     files = [file for file in files if any(fnmatch(file.rfilename, pattern) for pattern in PATTERNS)]
     if not any(file.rfilename.endswith(".safetensors") for file in files):
         what = f"The hub's {name!r} has no safetensors weights; pickled ones are never opened here."
@@ -112,12 +113,14 @@ def downloaded() -> int:
     return size
 
 
-def _unreachable(name: str, error: Exception) -> ModelError:
+def _failure(name: str, error: Exception) -> ModelError:
     kind = type(error).__name__
     if kind in ("RepositoryNotFoundError", "RevisionNotFoundError", "HFValidationError"):
         return ModelError(f"The hub has no model {name!r}.", hint="Check the spelling (owner/name) and the revision.")
-    return ModelError(
-        f"The model {name!r} is not on this machine and the hub cannot be reached ({kind}).",
-        hint="On a machine with a network save it with save_pretrained (model and tokenizer) into a folder,"
-        " bring the folder here, and give its path as the model. `demo` always works.",
-    )
+    if kind == "GatedRepoError":
+        hint = "Accept its license on the hub, download it there with your token, and give its folder."
+        return ModelError(f"The hub gives {name!r} only to those who have accepted its license.", hint=hint)
+    problem = "the hub cannot be reached" if UNREACHABLE.search(kind) else "the download failed"
+    what = f"The model {name!r} is not on this machine and {problem} ({getattr(error, 'strerror', None) or kind})."
+    hint = "On a machine with a network save it with save_pretrained (model and tokenizer) into a folder, bring the "
+    return ModelError(what, hint=f"{hint}folder here, and give its path as the model. `demo` always works.")

@@ -53,8 +53,9 @@ class Tokens:
         bare, after_space, two = (self.names(self.encode(text)) for text in ("a", " a", "a a"))
         marks = tuple(SPACE_MARKS)
         self.byte_level = any(name.startswith("Ġ") for name in after_space)  # names are in BYTES
-        self.marks_spaces = any(name.startswith(marks) for name in two[1:])  # names show where words begin,
-        self.spaced = self.marks_spaces and not any(name.startswith(marks) for name in bare[:1])  # after a space alone
+        # Whether names show where words begin, and whether only after a space, not at a text's start
+        self.marks_spaces = any(name.startswith(marks) for name in two[1:])
+        self.spaced = self.marks_spaces and not any(name.startswith(marks) for name in bare[:1])
 
     def encode(self, text: str) -> list[int]:
         """Ids without special tokens; "[SEP]" in a text stays text. Raises InputError for a word of absurd length."""

@@ -9,7 +9,7 @@ from bertviz_core.analyses import requests
 from bertviz_core.analyses.dependency_heads.guesses import VIEW_NAMES
 from bertviz_core.analyses.findings import DECIDED
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import Results, origin, read_header, to_csv
+from bertviz_core.analyses.results import Results, describe_header, origin, to_csv
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError
 from bertviz_core.models.checkpoint import Checkpoint
@@ -31,7 +31,7 @@ class StoredResult:
 def stored_results(store: Store) -> Iterator[StoredResult]:
     """Every stored or shipped result whose format is current; those before format 4 list no skipped input."""
     for key, head in store.headers():
-        header = read_header(head)
+        header = describe_header(head)
         if header is None or header[0] not in ANALYSES:
             continue
         analysis, provenance, names = header

@@ -23,7 +23,7 @@ from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled, InputError, SettingsError
 from bertviz_core.models import checkpoint, loading
-from bertviz_core.models.reading import Examples, Reading, Sentences, Windows
+from bertviz_core.models.reading import EncodedCorpus, Reading, Sentences, Windows
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import MODES, Execution, Settings
 from tests.bracketed import conll
@@ -271,12 +271,12 @@ def test_two_requests_of_one_pass_have_the_provenance_of_each_alone(
     ],
 )
 def test_a_corpus_is_read_once(
-    tiny: Any, request_for: Any, monkeypatch: Any, examples: type[Examples[Any]], analysis: str, text: str
+    tiny: Any, request_for: Any, monkeypatch: Any, examples: type[EncodedCorpus[Any]], analysis: str, text: str
 ) -> None:
     readings: list[Reading] = []
     read = examples.read
 
-    def noted(self: Examples[Any], reading: Reading) -> Iterator[Any]:
+    def noted(self: EncodedCorpus[Any], reading: Reading) -> Iterator[Any]:
         readings.append(reading)
         return read(self, reading)
 

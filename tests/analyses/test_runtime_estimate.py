@@ -63,6 +63,13 @@ def test_another_models_pass_is_scaled_by_operations(store, request_, tiny):
     assert runtime_estimate.seconds(store, [[request_]]) == pytest.approx(1 + 10 * scale) and scale > 1
 
 
+def test_sequences_without_a_limit_are_as_many_as_are_drawn(store):
+    drawn = Request("induction", checkpoint.find("demo"), sample("random"))
+    assert runtime_estimate.seconds(store, [[drawn]]) < 600
+    runtime_estimate.record(store, [drawn], loading=1.0, running=50.0)
+    assert runtime_estimate.seconds(store, [[drawn]]) == pytest.approx(51.0)
+
+
 def test_other_options_are_timed_apart(store):
     whole = Request("probes", checkpoint.find("demo"), sample("treebank"))
     few = replace(whole, options={"probes": ["right-branching"]})

@@ -77,6 +77,7 @@ def test_crossing_mentions_and_mentions_of_one_chain_inside_each_other():
         ("t 0 0 a (1)\nt 0 1 b 4)", 2, "Chain 4 is closed here"),
         ("t 0 0 a (1)\nt 0 1 b 4", 2, "'4' is not a list of chain brackets"),
         ("t 0 0 a (1)\nt 0 1 b ((4)", 2, "not a list of chain brackets"),
+        (f"t 0 0 a (1)\nt 0 1 b {''.join(f'({chain})' for chain in range(101))}", 2, "begin at word 2"),
         ("t 0 0 a (1)\nt 0 b -", 2, "4 columns where the file has 5"),
     ],
 )

@@ -78,7 +78,7 @@ def test_a_text_sample_is_documents_of_paragraphs_under_its_own_name(name):
 
 def test_names_that_stand_for_nothing(tmp_path):
     (tmp_path / "empty").mkdir()
-    for name in ("empty", "*.txt", "missing.txt"):
+    for name in ("empty", "*.txt", "missing.txt", "word " * 80, "a\0b"):
         with pytest.raises(InputError):
             find_sources([str(tmp_path / name)])
 
@@ -91,6 +91,8 @@ def test_a_text_is_a_document_and_its_lines_are_paragraphs(tmp_path):
     path = tmp_path / "same.txt"
     path.write_text("One.\nTwo.\n\nThree\nfour.\n\n")
     assert source_of(path, "text").digest == source.digest
+    half_an_emoji = source_of(["Cut \ud83d"], "text")
+    assert half_an_emoji.name == "1 text in memory" and next(half_an_emoji.lines()) == (1, "Cut \ufffd")
 
 
 def test_trees_are_read_as_they_were_given():

@@ -113,9 +113,9 @@ def test_types(words, tag, expected):
     ],
 )
 def test_agreement(one, other, agree):
-    first, second = (features(words.split(), head) for words, head in (one, other))
+    first, second = (features(words.lower().split(), head.lower()) for words, head in (one, other))
     assert first.agrees(second) is agree and second.agrees(first) is agree
-    numbers = [features([word], word, tag).number for word, tag in (("police", "NNS"), ("Paris", "NNP"))]
+    numbers = [features([word], word, tag).number for word, tag in (("police", "NNS"), ("paris", "NNP"))]
     assert numbers == ["plural", "singular"]  # as tags say
 
 

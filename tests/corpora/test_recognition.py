@@ -65,6 +65,8 @@ def test_articles_of_an_encyclopedia_are_text(source):
 def test_sentences_as_text(source):
     paragraphs = list(read_text(source(CONLLU)).paragraphs())
     assert [(p.document, p.text) for p in paragraphs] == [(0, "Don't go."), (1, "She slept")]
+    between = CONLLU.replace("# text = Don't go.\n", "").replace("2\tn't", "1.1\tx" + "\t_" * 8 + "\n2\tn't")
+    assert [p.text for p in read_text(source(between)).paragraphs()] == ["Do n't go", "She slept"]
     assert [p.text for p in read_text(source("He 2-nsubj\nsat 0-root\n\nGo 0-root\n")).paragraphs()] == ["He sat", "Go"]
     assert [(p.document, p.text) for p in read_text(source(LITBANK)).paragraphs()] == [(0, "She slept"), (0, "She")]
     assert [p.text for p in read_text(source(JSONLINES)).paragraphs()] == ["She slept", "She woke"]

@@ -60,8 +60,16 @@ def test_nul_bytes_and_other_encodings_are_refused(source, data):
 def test_broken_compression_is_refused(source, pack):
     packed = pack(os.urandom(5000).hex().encode() + b"\n")
     for damaged in (packed[:7], packed[: len(packed) // 2], packed[:-1], packed[:30] + b"\xff" * 40 + packed[70:]):
-        with pytest.raises(InputError, match="damaged"):
+        with pytest.raises(InputError, match="cannot be read to its end"):
             list(source(damaged, "broken").lines())
+
+
+def test_a_file_that_is_gone_or_ends_within_a_letter_is_not_said_to_be_compressed(tmp_path, source):
+    gone = replace(source(b"text"), opener=(tmp_path / "gone.txt").open)
+    for cut_short in (gone, source("text".encode("utf-16")[:-1])):
+        with pytest.raises(InputError, match="cannot be read to its end") as caught:
+            list(cut_short.lines())
+        assert "ompress" not in str(caught.value)
 
 
 @given(st.binary(max_size=60).filter(lambda data: b"\0" not in data), st.integers(1, 5))

@@ -71,13 +71,15 @@ def test_a_reader_who_leaves_ends_the_process() -> None:
     while not processes():
         time.sleep(0.01)
     check.end()
-    with pytest.raises(InputError, match="interrupted"):
+    with pytest.raises(InputError, match="interrupted") as caught:
         check.checked.result()
+    assert caught.value.hint == "Upload it again."
 
 
-def test_checks_that_wait_are_counted_and_keep_nothing_once_they_end() -> None:
+def test_files_are_counted_until_they_are_checked_and_kept_no_longer() -> None:
     before = upload_check.bytes_in_memory()
     running = [begin(PACKED, seconds=60) for _ in range(AT_ONCE)]
+    before += AT_ONCE * len(PACKED)
     while len(processes()) < AT_ONCE:
         time.sleep(0.01)
     waiting = [begin(b"x" * MB) for _ in range(3)]

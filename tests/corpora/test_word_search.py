@@ -20,6 +20,7 @@ def hits(text: str, words: str, first: int = 0, count: int = 100, name: str = "a
         ("cat", [1, 2, 6]),
         ("Cat*", [1, 2, 6]),
         ("cat sat", [1]),
+        ("sat cat sat", []),
         ("the cat,", [2]),
         ("cats", [2]),
         ("愛書", [4]),

@@ -210,6 +210,14 @@ def test_damaged(tmp_path, shipped):
         assert (folder / "cache.db").read_bytes() == content  # somebody may still rescue it
 
 
+def test_no_file_is_removed_while_the_database_cannot_be_read(filled):
+    content = (filled / "cache.db").read_bytes()
+    (filled / "cache.db").write_bytes(bytes(8192))
+    assert store_disk.sweep(filled, old=0) == 0
+    (filled / "cache.db").write_bytes(content)
+    assert Store(filled).get("large") == LARGE
+
+
 @pytest.mark.parametrize("error", [sqlite3.DatabaseError("malformed"), OSError(5, "I/O error"), diskcache.Timeout()])
 def test_errors_that_cannot_be_provoked(store, monkeypatch, error):
     def broken(*args, **kwargs):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import huggingface_hub
 import pytest
-from huggingface_hub.errors import RepositoryNotFoundError
+from huggingface_hub.errors import GatedRepoError, OfflineModeIsEnabled, RepositoryNotFoundError
 
 from bertviz_core.emergence.series import find_training
 from bertviz_core.errors import BertvizError, DownloadNeeded, ModelError
@@ -33,8 +33,8 @@ class Hub:
 
     def snapshot(self, *_: object, local_files_only: bool = False, token: object = None, **__: object) -> str:
         self.tokens.append(token)
-        if local_files_only:
-            raise FileNotFoundError
+        if local_files_only or self.error:
+            raise self.error or FileNotFoundError
         return str(checkpoint.DEMO_FOLDER)
 
 
@@ -49,11 +49,23 @@ def hub(monkeypatch, tmp_path: Path) -> Hub:
     return fake
 
 
-def test_a_typo_and_a_broken_line_have_messages_of_their_own(hub: Hub) -> None:
-    response = SimpleNamespace(headers={}, request=None, status_code=404)
-    hub.error = RepositoryNotFoundError("404", response=response)
-    with pytest.raises(ModelError, match="Check the spelling"):
-        checkpoint.find("bert-base-uncasd")
+RESPONSE = SimpleNamespace(headers={}, request=None, status_code=404)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (RepositoryNotFoundError("404", response=RESPONSE), "Check the spelling"),
+        (GatedRepoError("403", response=RESPONSE), "only to those who have accepted its license"),
+        (OSError(28, "No space left on device"), r"the download failed \(No space left on device\)"),
+        (OfflineModeIsEnabled(), r"the hub cannot be reached \(OfflineModeIsEnabled\)"),
+    ],
+)
+def test_each_failure_of_the_hub_has_a_message_of_its_own(hub: Hub, error: Exception, said: str) -> None:
+    hub.error = error
+    for open_model in (checkpoint.find, checkpoint.download):
+        with pytest.raises(ModelError, match=said):
+            open_model("owner/model")
 
 
 def test_a_download_is_announced_with_the_size_of_the_files_it_takes(hub):

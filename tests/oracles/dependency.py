@@ -118,7 +118,7 @@ def matching_sentences(sentences, relation, which, minimum, searched, order):
                 counted.append(word)
         right = [sentence["guesses"][word] + 1 == sentence["governors"][word] for word in counted]
         highest = max([sentence["weights"][word] for word in counted], default=None)
-        if highest is None or not highest / 255 > minimum:
+        if highest is None or highest / 255 < minimum:
             continue
         if (which == "right" and True not in right) or (which == "wrong" and False not in right):
             continue

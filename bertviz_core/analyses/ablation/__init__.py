@@ -99,7 +99,7 @@ def estimate_figure(result: Ablation, base: int = 1) -> go.Figure:
 
 
 def curve_figure(result: Ablation) -> go.Figure:
-    """The loss while heads are switched off, the least important first."""
+    """The loss while heads are ablated, the least important first."""
     shares = result.removed / result.removed.max()
     figure = go.Figure().add_scatter(
         x=shares,
@@ -110,7 +110,7 @@ def curve_figure(result: Ablation) -> go.Figure:
         hovertemplate=f"%{{customdata}} of {result.removed.max()} heads off: loss %{{y:.3f}} nats<extra></extra>",
     )
     figure.add_hline(y=result.loss, line={"dash": "dot", "color": NEUTRAL[0], "width": 1})
-    figure.update_xaxes(title="share of the heads switched off, the least important first", tickformat=".0%")
+    figure.update_xaxes(title="share of the heads ablated, the least important first", tickformat=".0%")
     figure.update_yaxes(title="loss, nats")
     return finish(figure, 360, showlegend=False)
 
@@ -183,7 +183,7 @@ class AblationAnalysis(Analysis):
         lambda result: {
             "The gradient estimate and the measured change": estimate_figure(result),
             "Groups of heads": groups_figure(result),
-            "The loss while heads are switched off": curve_figure(result),
+            "The loss while heads are ablated": curve_figure(result),
         }
     )
     control = "change"

@@ -52,14 +52,14 @@ class AblationRun:
         self.examples = list(with_words(examples, self.targets, self.skipped))
         self.mean = self._mean_outputs() if self.request.options.get("mean") else None
         work = self.model.heads * layers * (layers + 1)
-        self._stream("Switching off each head", work, self.heads, self._each_head)
+        self._stream("Ablating each head", work, self.heads, self._each_head)
         self.removals = removals(self.heads.result()["mean"][0])
         self.groups = groups(labels, self.request.settings.seed)
         of_groups = [heads for sets in self.groups.values() for heads in sets]
         sets = torch.from_numpy(np.stack(self.removals[1:] + of_groups)).to(self.model.device)  # (set, layer, head)
         self.sets = SegmentAverages(("loss_change",), self.heads.measure, 1, len(sets), self.model.device)
         work = int((layers - _lowest_layer(sets)).sum())
-        self._stream("Switching off groups of heads", work, self.sets, partial(self._each_set, sets=sets))
+        self._stream("Ablating groups of heads", work, self.sets, partial(self._each_set, sets=sets))
 
     def behaviors(self, examples: Sequence[Encoded]) -> tuple[np.ndarray, str]:
         """(layer, head) labels by the paper's thresholds, on all segments, unmasked; and the class of the sink."""
@@ -162,8 +162,7 @@ def groups(labels: np.ndarray, seed: int) -> dict[str, list[np.ndarray]]:
 
 
 def removals(change: np.ndarray) -> list[np.ndarray]:
-    """About POINTS + 1 sets (layer, head) bool of the least important heads by `change` (layer, head): from none to
-    all."""
+    """About POINTS + 1 sets (layer, head) bool of the least important heads by `change` (layer, head), none to all."""
     order = np.argsort(change, axis=None, kind="stable")
     rank = np.argsort(order)
     counts = np.unique(np.linspace(0, change.size, POINTS + 1).round().astype(int))

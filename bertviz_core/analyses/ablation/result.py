@@ -39,7 +39,7 @@ class Ablation(LossAverages):
 
     analysis: ClassVar[str] = "ablation"
     sink: str  # what receives the most attention, "sep", "cls" or "first" (token); empty where no input has one
-    # Of each behavior and layer: `name`, `heads` (labels from 1), `loss_change` when all are switched off, `interval`
+    # Of each behavior and layer: `name`, `heads` (labels from 1), `loss_change` when all are ablated, `interval`
     # (half-width of the 95% interval, None for a single unit), `random_loss_change`, the mean of `random_draws`: of as
     # many heads drawn from the same layers, or None where such a draw is the group itself.
     groups: list[dict[str, Any]]

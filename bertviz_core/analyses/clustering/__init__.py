@@ -22,7 +22,7 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.plotting import BEHAVIORS, COLORBAR, SEQUENTIAL, finish
 
 LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # light = early
-NEAR = [[1 - share, color] for share, color in reversed(SEQUENTIAL)]  # saturated = alike, as it is high elsewhere
+NEAR = [[1 - share, color] for share, color in reversed(SEQUENTIAL)]  # reversed: a saturated color means alike here
 OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest marker in sight on any background
 SIZE = 11  # pixels, of a marker
 LAYER = "layer"

@@ -52,19 +52,17 @@ def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if len(divergence) == 1:
         return np.zeros((0, 4)), np.zeros(1, dtype=np.int64)
     distances = squareform(divergence, checks=False)
-    is_ordered = len(divergence) <= MANY_HEADS
-    tree = linkage(distances, method="average", optimal_ordering=is_ordered)
+    tree = linkage(distances, method="average", optimal_ordering=len(divergence) <= MANY_HEADS)
     return tree, leaves_list(tree).astype(np.int64)
 
 
 def within_and_between(divergence: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
     """Mean divergence of two heads with the same label, and with different ones; NaN where there are none."""
-    first, second = np.triu_indices(len(labels), 1)
-    pairs = divergence[first, second]
-    same = labels[first] == labels[second]
-    within = pairs[same].mean() if same.any() else np.nan
-    between = pairs[~same].mean() if not same.all() else np.nan
-    return float(within), float(between)
+    members = (labels[:, None] == np.unique(labels)).astype(float)  # (head, label)
+    within = (members * (divergence @ members)).sum()  # over pairs in both orders, as the others
+    same = (members.sum(0) ** 2).sum() - len(labels)
+    different = len(labels) * (len(labels) - 1) - same
+    return float(share(within, same)), float(share(divergence.sum() - within, different))
 
 
 @dataclass(frozen=True)

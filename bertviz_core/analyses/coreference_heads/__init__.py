@@ -117,8 +117,7 @@ def paper_figure(result: AntecedentCounts) -> go.Figure:
         figure.update_yaxes(single.layout.yaxis, title_text="" if right else "head", **panel)
     figure.data[0].colorbar.title.text = f"accuracy of attention {arrow(DIRECTIONS[0])}"
     height = round(1.3 * single.layout.height)
-    margin = {"t": 30, "b": 80}
-    return finish(figure, height, showlegend=False, margin=margin, title=None, meta=DIRECTIONS[0])
+    return finish(figure, height, showlegend=False, margin={"t": 30, "b": 80}, title=None, meta=DIRECTIONS[0])
 
 
 def by_group(

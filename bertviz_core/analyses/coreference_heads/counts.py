@@ -120,8 +120,7 @@ class ItemCounts(Result):
 
     def best(self, kind: str = "all", direction: int = 0) -> DirectedHead:
         """The head with the most right guesses on one of TYPE_ROWS, the first of equals."""
-        right = self.right[direction, TYPE_ROWS.index(kind)]
-        return DirectedHead(direction, highest(right))
+        return DirectedHead(direction, highest(self.right[direction, TYPE_ROWS.index(kind)]))
 
     def sums_of(self, at: DirectedHead | str | None = None) -> Sums:
         """The sums (..., column) of a head, of a system, or of all heads (direction, layer, head)."""

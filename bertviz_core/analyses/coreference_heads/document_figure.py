@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 from bertviz_core.errors import shorten
 from bertviz_core.models.labels import PICTURES, columns, isolated, right_to_left
+from bertviz_core.plotting.arcs import RIGHT, WRONG
 
 COLUMNS = 94  # letters in a line
 BESIDE = 48  # pixels at the right, for the weight of a line's last word
@@ -21,7 +22,6 @@ BELOW = 20  # pixels under the baseline, for underlines
 RISE = 13  # pixels of the letters above it
 CHAIN_COLORS = ("#4c6ef5", "#e8890c", "#0c9aa8", "#9c36b5", "#2b9348", "#d6336c", "#8a6d1a", "#5f7d95")
 ALONE = "#8c8c8c"  # a chain of one mention
-RIGHT, WRONG = "#2b9348", "#e03131"
 DEEPEST = 3  # underlines below the first
 Point = tuple[float, float]  # pixels from the left and from the top
 Span = tuple[int, float, float]  # of a curve: its line or side, from, to

@@ -117,10 +117,8 @@ class BatchItems:
                     mention[row, column, heads[list(mentions)]] = mentions
                 right[row, column, heads[list(item.antecedents)]] = True
         allowed = np.stack([mention >= 0, others], 1)[:, None]
-        arrays = (head, allowed, right, groups)
-        tensors = (torch.from_numpy(array).to(device) for array in arrays)
-        words = [word_of(window) for window in windows]
-        return cls(membership(words, device, first_piece=first_piece), mention, *tensors)
+        tensors = (torch.from_numpy(array).to(device) for array in (head, allowed, right, groups))
+        return cls(membership(list(map(word_of, windows)), device, first_piece=first_piece), mention, *tensors)
 
     def scores(self, weights: Tensor) -> Tensor:
         """(batch, direction, head, item, word) attention from an item's head word to every word, and to it."""
@@ -184,15 +182,14 @@ def baselines_right(window: Window) -> np.ndarray:
 
 
 def features(words: Sequence[str], head: str, tag: str = "") -> Features:
-    """Features of a mention. All but pronouns are third person, and plural by their tag, their ending or an "and"."""
-    head = head.lower()
-    lowered = {word.lower() for word in words}
+    """Features of a mention, from its words and its head word in lower case. All but pronouns are third person, and
+    plural by their tag, their ending or an "and"."""
     if head in PRONOUNS:
         return PRONOUNS[head]
     ending = head.endswith("s") and not head.endswith(SINGULAR_ENDINGS) and len(head) > 3
-    is_plural = tag in {"NNS", "NNPS"} or "and" in lowered or head in PLURAL_NOUNS
+    is_plural = tag in {"NNS", "NNPS"} or "and" in words or head in PLURAL_NOUNS
     is_plural = is_plural or (ending and tag not in {"NN", "NNP"})
     # The head word decides the gender where it can, else a title or noun anywhere in the mention.
-    genders = {GENDERED[word] for word in lowered if word in GENDERED}
+    genders = {GENDERED[word] for word in words if word in GENDERED}
     gender = GENDERED.get(head) or (genders.pop() if len(genders) == 1 else "")
     return Features("plural" if is_plural else "singular", gender, 3)

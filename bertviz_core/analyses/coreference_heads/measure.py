@@ -30,8 +30,7 @@ def count_moments(sums: np.ndarray) -> np.ndarray:
     counts = by_row(sums)
     correct = counts[:, :-1]
     n = np.broadcast_to(counts[:, -1:], correct.shape)
-    products = (n > 0, n * n, n * correct, correct * correct)
-    return np.stack([product.sum(0) for product in products])
+    return np.stack([product.sum(0) for product in (n > 0, n * n, n * correct, correct * correct)])
 
 
 @dataclass
@@ -61,7 +60,8 @@ class AntecedentSums:
         self.by_document = DocumentSums(count_moments, self.layers, systems, GROUPS)
         self.blocks: dict[int, ItemGuesses] = {}
         self.documents: dict[int, dict[str, Any]] = {}
-        self.passage_starts = lru_cache(1)(_passage_starts)  # windows of a document follow one another
+        # (sentences, words) -> each passage's first word; cached, since windows of a document follow one another
+        self.passage_starts = lru_cache(1)(lambda *document: [first for first, _ in passages(*document)])
 
     def new_empty(self) -> Self:
         return replace(self)
@@ -191,8 +191,3 @@ def finish(accumulator: AntecedentSums, windows: Windows, provenance: dict[str, 
         weight=items.weight,
         chance=sums["chance"],
     )
-
-
-def _passage_starts(sentences: tuple[int, ...], words: int) -> list[int]:
-    """The first word of each passage of a document."""
-    return [first for first, _ in passages(sentences, words)]

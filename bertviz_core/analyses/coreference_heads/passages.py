@@ -52,7 +52,7 @@ def document_record(document: CoreferenceDocument, heads: Sequence[int]) -> Reco
     }
 
 
-def cut(document: Record, guesses: Iterable[Guess], passage: Span) -> tuple[Record, list[Guess]]:
+def cut_passage(document: Record, guesses: Iterable[Guess], passage: Span) -> tuple[Record, list[Guess]]:
     """One passage as a document, and the guesses between mentions whose head words are in it."""
     first, end = passage
     indices: dict[int, int] = {}  # in the passage, of the document's mentions
@@ -214,7 +214,7 @@ class GuessedPassages:
             guessed = mention_text(document, guess.guessed)
             head = document["mentions"][guess.mention][3] - window[0]
             listed.append(ListedGuess(mention, guessed, guess.weight, guess.right, words[window], head))
-        part, drawn = cut(document, guesses, span)
+        part, drawn = cut_passage(document, guesses, span)
         return PassageExample(part, span, len(items.items), int(items.right.sum()), drawn, listed)
 
     def _is_selected(self, items: ItemGuesses) -> np.ndarray:

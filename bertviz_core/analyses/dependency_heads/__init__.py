@@ -77,12 +77,11 @@ def clearest_relation(shown: RelationCounts, base: int) -> Answer:
 def no_head_parses(shown: RelationCounts, base: int) -> Answer:
     states = decide(shown.gain(1).negative(), -OVERALL)
     sentence = relation_sentence(shown, ALL, base)
-    best = shown.best_choice(ALL)
-    return Answer(states[shown.relations.index(ALL)], sentence, best.head)
+    return Answer(states[shown.relations.index(ALL)], sentence, shown.best_choice(ALL).head)
 
 
 def dependents_attend(shown: RelationCounts, base: int) -> Answer:
-    """Of the relations that are decided, as by chance, too, most best heads may be of one direction."""
+    """Only relations above their baseline count: of the others, most best heads may share a direction by chance."""
     if shown.is_causal:  # each arc has one direction alone, whatever its heads do
         raise KeyError("direction")
     is_above = shown.above() & ~np.isin(shown.relations, NO_RELATION)

@@ -103,7 +103,7 @@ def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
 def examples(result: RelationCounts, choice: DirectedHead, relation: str) -> list[SentenceExample]:
     """The sentences of a result that have the relation, in file order."""
     view, is_merged = (result.provenance["options"][name] for name in ("view", "merge_subtypes"))
-    query = SentenceQuery(choice, "all", -1.0, (), "file order", relation, view, is_merged, result.is_causal)
+    query = SentenceQuery(choice, "all", 0.0, (), "file order", relation, view, is_merged, result.is_causal)
     return page(result, query)[1]
 
 
@@ -123,10 +123,8 @@ def example_svg(example: SentenceExample, choice: DirectedHead) -> str:
             mark, word = ("✓", "right") if right else ("✗", "wrong")
             note = f"{isolated(words[i])} ← {isolated(words[guess])}, weight {weight}, {word}"
             guessed.append(Arc(i, guess, f"{mark} {weight}", note, right))
-    head = choice.head.label()
-    direction = DIRECTIONS[choice.direction]
-    name = f"Gold arcs and the guesses of head {head}, {direction}, for: {' '.join(words)}"
-    return sentence_svg(words, gold, guessed, name)
+    head = f"{choice.head.label()}, {DIRECTIONS[choice.direction]}"
+    return sentence_svg(words, gold, guessed, f"Gold arcs and the guesses of head {head}, for: {' '.join(words)}")
 
 
 def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:

@@ -97,8 +97,8 @@ class SentenceExample:
 
 @dataclass(frozen=True)
 class SentenceQuery(GuessQuery[SentenceExample]):
-    """A selection of sentences with a relation, "all" or "UAS", under a view, whose highest weight is above `minimum`.
-    `causal`: only words count whose arc the direction of a causal model can see."""
+    """A selection of sentences with a relation, "all" or "UAS", under a view, whose highest weight is at least
+    `minimum`. `causal`: only words count whose arc the direction of a causal model can see."""
 
     relation: str = ALL
     view: str = DEFAULT_VIEW
@@ -168,7 +168,7 @@ class GuessedSentences:
     def confidence(self) -> np.ndarray:
         weights = np.where(self.chosen, self.weights.astype(np.int64), -1)
         highest = np.maximum.reduceat(weights, self.starts)
-        is_listed = highest / 255 > self.query.minimum
+        is_listed = highest / 255 >= self.query.minimum
         if self.query.which != "all":
             is_right = self.guesses.astype(np.int64) == self.governors - 1
             is_asked = self.chosen & (is_right == (self.query.which == "right"))

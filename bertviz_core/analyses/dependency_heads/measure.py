@@ -29,9 +29,9 @@ RELEASE_POSSESSIVES = ("'s", "s'")
 class Guesses:
     """Right guesses of heads and fixed offsets, and what random words would find, as integers.
 
-    by_sentence: sentence, guesses and weights in 255ths (direction, layer, head, word) by its number, of a chunk; after
-        `take_detail` of the corpus's first.
-    counts: (fold, ...) by view and relation; of a causal model's words, but for roots, the view is of a side.
+    by_sentence: number of a sentence -> the sentence, guesses and weights in 255ths (direction, layer, head, word): of
+        a chunk; after `take_detail` only of the corpus's first.
+    counts: (fold, ...) by view and relation; for a causal model the view names the governor's side, except for roots.
     """
 
     layers: int
@@ -63,8 +63,7 @@ class Guesses:
         """Prepare for a batch, whose layers follow."""
         examples: Any = batch.examples
         self.examples = examples
-        owners = list(map(word_of, self.examples))
-        self.words = membership(owners, self.device, first_piece=self.first_piece)
+        self.words = membership(list(map(word_of, self.examples)), self.device, first_piece=self.first_piece)
         self.last = torch.tensor([[len(example.sentence) - 1] for example in self.examples], device=self.device)
         size = self.words.mask.shape[1]
         shape = (len(self.examples), len(DIRECTIONS), self.layers, self.heads, size)
@@ -118,8 +117,7 @@ class Guesses:
 
     def take_detail(self) -> dict[str, Any]:
         """The guesses of a chunk for `SentenceQuery`, without words: a corpus that is deleted is gone."""
-        numbers = sorted(self.by_sentence)
-        sentences, arrays = self.joined(numbers)
+        sentences, arrays = self.joined(sorted(self.by_sentence))
         self.by_sentence = {n: entry for n, entry in self.by_sentence.items() if n < guesses.MAX_SENTENCES}
         return arrays | guesses.trees_of(sentences, VIEWS)
 
@@ -203,7 +201,7 @@ def rows_of(names: Sequence[tuple[str, str]], n: np.ndarray, causal: bool) -> di
         members = [row for row, (part, _) in enumerate(names) if part in parts]
         order = by_size([names[row][1] for row in members], n[members])
         for part in parts:
-            own = [row for row in members if part in (view, names[row][0])]
+            own = members if part == view else [row for row in members if names[row][0] == part]
             rows[part, ALL] = own
             rows[part, UAS] = [row for row in own if guesses.base_of(names[row][1]) != "punct"]
             for name in order:

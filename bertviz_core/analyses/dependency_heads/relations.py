@@ -13,7 +13,7 @@ from bertviz_core.analyses.findings import SHOWN, Interval, decide, gain_interva
 from bertviz_core.analyses.proportions import MIN_SCORED, Estimate, best_heads, counts_of_best, scored, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.corpora.treebank import ALL, UAS
-from bertviz_core.heads import DirectedHead, Head, all_heads
+from bertviz_core.heads import DirectedHead, Head, all_labels
 
 ROOT = "root"  # in any case; no head can find the governor of a root, so it has no row
 NO_RELATION = (ALL, UAS, ROOT, "punct")  # rows that say nothing of a relation
@@ -237,7 +237,7 @@ class RelationCounts(Result):
         by_offset = self.offset_correct
         n = np.broadcast_to(n[:, None] if self.is_causal else n[0], by_offset.shape)
         offsets = {"n": n, "right": by_offset, "accuracy": share(by_offset, n)}
-        names = [head.label() for head in all_heads(*self.correct.shape[3:])]
+        names = all_labels(*self.correct.shape[3:])
         tables = {
             "heads": tidy({"direction": DIRECTIONS, "relation": self.relations, "head": names}, heads),
             "offsets": tidy(axes, offsets),

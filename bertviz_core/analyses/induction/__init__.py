@@ -1,5 +1,6 @@
 """Induction: do heads continue a repeated sequence? (beyond the paper; docs/methods.md, section 15)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -8,7 +9,7 @@ import plotly.graph_objects as go
 
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.findings import Answer, Statement, decide, head_intervals
-from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
+from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn, averaged_column
 from bertviz_core.heads import highest
 from bertviz_core.models.segments import INPUTS
 from bertviz_core.numbers import half_width
@@ -27,20 +28,20 @@ CONTROLS = {
     "previous": ("duplicate", "to the token one sequence before where nothing is repeated"),
 }
 OVERVIEW = ("prefix", "duplicate")  # surface patterns have "previous" on text
-COLUMNS = tuple(
-    averaged_column(
-        quantity := form.format(kind),
-        label.format(where, short),
-        name=name.format(short),
-        marker=marker,
-        overview=quantity in OVERVIEW,
-        maximum=1.0,
-    )
-    for form, label, name in (
-        ("{}", "attention {} ({})", "{}"),
-        (CONTROL, "without repetition, attention {}", "{}, control"),
-    )
-    for kind, (where, short, marker) in KINDS.items()
+
+
+def _columns(form: str, label: str, name: str) -> Iterator[HeadColumn]:
+    """A column for each kind, from templates."""
+    for kind, (where, short, marker) in KINDS.items():
+        quantity = form.format(kind)
+        title = label.format(where, short)
+        is_shown = quantity in OVERVIEW
+        yield averaged_column(quantity, title, name=name.format(short), marker=marker, overview=is_shown, maximum=1.0)
+
+
+COLUMNS = (
+    *_columns("{}", "attention {} ({})", "{}"),
+    *_columns(CONTROL, "without repetition, attention {}", "{}, control"),
 )
 
 

@@ -36,11 +36,8 @@ def scratch_arrays(shapes: Sequence[tuple[int, ...]], what: str) -> list[np.ndar
     if size <= IN_MEMORY:
         flat = np.zeros(ends[-1], dtype=np.float16)
     elif size > min(MAX_ON_DISK, shutil.disk_usage(folder).free * 0.8):
-        raise SettingsError(
-            f"The {what} of this treebank needs {size / 1e9:,.0f} GB, more than is free.",
-            where=folder,
-            hint="Use --limit, or free space in the temporary folder.",
-        )
+        message = f"The {what} of this treebank needs {size / 1e9:,.0f} GB, more than is free."
+        raise SettingsError(message, where=folder, hint="Use --limit, or free space in the temporary folder.")
     else:
         flat = np.memmap(tempfile.TemporaryFile(), np.float16, "w+", shape=(ends[-1],))  # noqa: SIM115
     return [flat[end - math.prod(shape) : end].reshape(shape) for shape, end in zip(shapes, ends, strict=True)]

@@ -70,12 +70,15 @@ class ProbeRun:
         self.outcomes.sort(key=lambda outcome: self.names.index(outcome.name))
 
     def _test_file(self) -> list[EncodedSentence]:
-        """The sentences of the separate treebank to score on, where one was given."""
+        """The sentences of the separate treebank to score on, where one was given; raises InputError without any."""
         if "dev" not in self.others:
             return []
         reading = Reading()
         sentences = Sentences(self.others["dev"], self.model.tokens, replace(self.settings, limit=None))
         tested = list(sentences.read(reading))
+        if not tested:
+            what = "No sentence of the test file can be scored."
+            raise self.others["dev"].error(what, "Choose a larger maximum length, or another file.")
         for reason, entry in reading.skipped.reasons.items():
             self.skipped.reasons[f"in the test file: {reason}"] = entry
         return tested
@@ -135,8 +138,7 @@ class ProbeRun:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.settings.seed)
             heads = self.model.layers * self.model.heads
-            misaligned = name.endswith(AS_RELEASED)
-            probe = network(heads, self.vectors, paper=paper, misaligned_root=misaligned)
+            probe = network(heads, self.vectors, paper=paper, misaligned_root=name.endswith(AS_RELEASED))
         probe = probe.to(self.model.device)
         if network is probes.AttentionOnly and self.options.optimizer == "lbfgs" and not paper:
             fit_lbfgs(probe, train, validation, self.progress, text)
@@ -147,8 +149,7 @@ class ProbeRun:
         self.progress.start(f"Scoring {text}")
         guesses = scoring.guesses(probe, test, self.progress)
         size = sum(map(torch.numel, probe.parameters()))
-        right = self.gold.right(guesses)
-        return Outcome(name, "UAS", right, self.gold.counted, guesses, size, seconds), probe
+        return Outcome(name, "UAS", self.gold.right(guesses), self.gold.counted, guesses, size, seconds), probe
 
     def _with_options(self, schedule: Schedule) -> Schedule:
         return replace(schedule, epochs=self.options.epochs or schedule.epochs, seed=self.settings.seed)

@@ -25,7 +25,7 @@ class Probe(nn.Module):
 
     paper: ROOT has the words' weights, on maps with CLS times one learned scale plus maps with SEP times another, and a
         word may govern itself; else ROOT has its own weights.
-    misaligned_root: candidate i has the vector of word i+1, a slip, the last none, not even the dependent's.
+    misaligned_root: candidate i has the vector of word i+1 (a slip); for the last, both its and the dependent's are 0.
     """
 
     def __init__(self, paper: bool = False, misaligned_root: bool = False) -> None:

@@ -63,9 +63,10 @@ class ProbeOptions(Options):
                 raise SettingsError(f"--{name} is below 1.", hint="Choose 1 or more.")
 
     def to_json(self) -> dict[str, Any]:
-        values = super().to_json()
-        if "probes" in values:  # in the order of the table, however they were asked for
-            values["probes"] = [probe for probe in PROBES if probe in self.probes]
+        """In the order of the table, however the probes were asked for."""
+        values = super().to_json() | {"probes": [probe for probe in PROBES if probe in self.probes]}
+        if len(values["probes"]) == len(PROBES):
+            del values["probes"]
         return values
 
 

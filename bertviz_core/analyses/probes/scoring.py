@@ -42,10 +42,8 @@ def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopp
     different = {sentence.words for sentence in given} - tested
     order = sorted(different, key=lambda words: _draw(" ".join(words), seed))
     if len(order) < MIN_SENTENCES:
-        raise InputError(
-            f"{len(order)} different sentences are too few to train a probe on.",
-            hint=f"Give a treebank of {MIN_SENTENCES} or more; hundreds are better.",
-        )
+        what = f"{len(order)} different sentences are too few to train a probe on."
+        raise InputError(what, hint=f"Give a treebank of {MIN_SENTENCES} or more; hundreds are better.")
     cut = 0 if test_count else round(TEST * len(order))
     stop = cut + (max(1, round(VALIDATION * len(order))) if early_stopping else 0)
     part_of = dict.fromkeys(order[:cut], 2) | dict.fromkeys(order[cut:stop], 1) | dict.fromkeys(order[stop:], 0)

@@ -178,13 +178,15 @@ class Best:
 
     def record(self, losses: Tensor) -> bool:
         """Record losses; returns True if none has improved for `patience` calls."""
-        better = losses < self.losses
-        self.since = 0 if better.any() else self.since + 1
-        if better.any():
-            self.losses = torch.where(better, losses, self.losses)
+        is_better = losses < self.losses
+        self.since = 0 if is_better.any() else self.since + 1
+        if is_better.any():
+            self.losses = torch.where(is_better, losses, self.losses)
             now = [parameter.detach() for parameter in self.probe.parameters()]
-            for_each = [better.reshape(*better.shape, *[1] * (new.dim() - better.dim())).to(new.device) for new in now]
-            self.best = list(map(torch.where, for_each, now, self.best or now))
+            before, self.best = self.best or now, []
+            for new, old in zip(now, before, strict=True):
+                is_taken = is_better.reshape(*is_better.shape, *[1] * (new.dim() - is_better.dim()))
+                self.best.append(torch.where(is_taken.to(new.device), new, old))
         return bool(self.best) and self.since >= self.patience
 
     @torch.no_grad()

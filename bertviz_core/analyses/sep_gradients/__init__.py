@@ -86,16 +86,17 @@ class Sink(NamedTuple):
 
 
 def sink(result: SepGradients) -> Sink | None:
-    """The sink of a result; None where no input has a special token."""
+    """The sink of a result; None where no input has a special token, or none has another one to compare it with."""
     attention = {name: ATTENTION.format(name.removeprefix("to_")) for name in SINKS}
     shares = {name: result[quantity] for name, quantity in attention.items() if quantity in result}
     ranked = sinks(shares)
-    if not ranked:
+    if not ranked or GRADIENT.format("other") not in result:
         return None
+    token = ranked[0].removeprefix("to_")
     means = shares[ranked[0]].mean(1)
     layer = int(means.argmax())
-    ratio = share(result[ranked[0]][layer].mean(), result["to_other"][layer].mean())
-    return Sink(ranked[0].removeprefix("to_"), layer, float(means[layer]), float(ratio))
+    ratio = share(result[GRADIENT.format(token)][layer].mean(), result[GRADIENT.format("other")][layer].mean())
+    return Sink(token, layer, float(means[layer]), float(ratio))
 
 
 def no_op(result: SepGradients, base: int) -> Answer:
@@ -114,12 +115,12 @@ def no_op(result: SepGradients, base: int) -> Answer:
         f"Layer {layer + base} puts {attention:.0%} of its attention on {TOKENS[token][0]} ({result.input_name}), the "
         f"most that a layer puts on a special token; {matters}.",
         highest(result[ATTENTION.format(token)]),
-        f"to_{token}",
+        GRADIENT.format(token),
     )
 
 
 def paper_figure(result: SepGradients, base: int = 1) -> go.Figure:
-    """Mean |dL/dA| by layer and class, a dot for each head, lines for layer means; a log axis, since it spans tens."""
+    """Mean |dL/dA| by layer and class, dots for heads, lines for layer means; log, since values span powers of ten."""
     series = [_series(result, GRADIENT, name) for name in CLASSES if GRADIENT.format(name) in result]
     return _log_axis(layer_figure([series], base=base, height=420), 1, series)
 
@@ -128,11 +129,10 @@ def no_op_figure(result: SepGradients, base: int = 1) -> go.Figure:
     """Attention to the sink above its gradient, layer by layer: a no-op is high above and low below. The gradient to
     other tokens is beside it, since all gradients may fall or rise from layer to layer."""
     peak = sink(result)
-    assert peak is not None, "drawn only where the inputs have a special token"
+    assert peak is not None, "drawn only where there is a sink"
     token = peak.token
-    shown = [name for name in (token, "other") if GRADIENT.format(name) in result]
     titles = [f"How much attention goes to {TOKENS[token][0]}", "How much that attention matters to the loss"]
-    gradients = [_series(result, GRADIENT, name) for name in shown]
+    gradients = [_series(result, GRADIENT, name) for name in (token, "other")]
     figure = layer_figure([[_series(result, ATTENTION, token)], gradients], titles, base=base, height=560)
     figure.update_yaxes(title="share of attention", range=[-0.02, 1.02], row=1, col=1)
     return _log_axis(figure, 2, gradients)

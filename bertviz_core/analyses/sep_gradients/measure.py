@@ -13,7 +13,6 @@ from bertviz_core.analyses.sep_gradients import QUANTITIES
 from bertviz_core.corpora import Skipped
 from bertviz_core.engine import stream
 from bertviz_core.engine.jobs import Progress
-from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Batch, Encoded
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.segments import Segments
@@ -48,8 +47,7 @@ class GradientAverages(SegmentAverages):
         """The fields of LossAverages; raises InputError where no segment had a token to predict."""
         loss, right, predicted, count = self.predicted.tolist()
         if not count:
-            hint = "Give text with words."
-            raise InputError("No segment has a token to predict.", where=examples.source.name, hint=hint)
+            raise examples.source.error("No segment has a token to predict.", "Give text with words.")
         counts = {"loss": loss / count, "right": int(right), "predicted": int(predicted)}
         return super().fields(examples) | counts
 

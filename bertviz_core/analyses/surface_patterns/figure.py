@@ -53,10 +53,10 @@ def paper_figure(
             for column in (BY_QUANTITY[key] for key in keys if key in beside):
                 plotting.add_means(figure, column.series(beside), row, base, dash="dash")
         line = {"color": NEUTRAL[0], "width": 2, "dash": "dash"}
-        name = f"means of {_maps(beside)}"
+        name = f"means of {_weights_name(beside)}"
         figure.add_scatter(x=[None], y=[None], mode="lines", line=line, name=name, legend="legend", row=1, col=1)
-    return figure.update_yaxes(title=f"average {_maps(result)}", range=[-0.02, 1.02])
+    return figure.update_yaxes(title=f"average {_weights_name(result)}", range=[-0.02, 1.02])
 
 
-def _maps(result: HeadAverages) -> str:
+def _weights_name(result: HeadAverages) -> str:
     return "norms" if result.provenance.get("settings", {}).get("weights") == "norms" else "attention"

@@ -60,8 +60,7 @@ def measure_with_lengths(batch: Batch, attention: LayerAttention) -> Tensor:
 
 
 def _spearman(first: Tensor, second: Tensor, mask: Tensor) -> Tensor:
-    """(batch, head): Pearson's correlation of the ranks of (batch, head, token) over the marked tokens; NaN where
-    either does not vary."""
+    """(batch, head): Pearson's correlation of ranks, over the marked tokens; NaN where either does not vary."""
     weights = mask[:, None].double()
     mean = (weights.sum(-1, keepdim=True) + 1) / 2
     a, b = ((_ranks(values, mask) - mean) * weights for values in (first, second))

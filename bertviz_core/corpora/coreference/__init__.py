@@ -1,6 +1,7 @@
 """Coreference: documents with words, sentences and mentions, and the drafts from which readers build them."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ MAX_WORDS = 700_000
 MAX_BRACKETS = 500_000
 MAX_LETTERS = 5_000_000
 MAX_OPEN = 10_000  # mentions that have begun and not yet ended
+MAX_AT_WORD = 100  # mentions that begin at one word: each is compared with those of the words before
 SENTENCE_ENDS = frozenset(".?!")
 CLOSING_MARKS = frozenset(["''", "”", '"', "’", "'", ")", "]", "-RRB-"])
 EMPTY_CELLS = frozenset(["", "-", "_", "*"])
@@ -67,6 +69,7 @@ class Draft:
     open_count: int = 0
     clusters: dict[str, int] = field(default_factory=dict)  # chain -> its number
     mentions: dict[Mention, None] = field(default_factory=dict)
+    begun: Counter[int] = field(default_factory=Counter)  # word -> number of mentions that begin there
 
     def begin_row(self, line: int, *cells: str) -> None:
         """Count a row and the cells that are kept of it; raises InputError where the document grows too large."""
@@ -108,7 +111,7 @@ class Draft:
             self.add_mention(start, span[1], chain, line)
 
     def add_mention(self, start: int, end: int, chain: str, line: int) -> None:
-        """Add `words[start:end]` to a chain, once."""
+        """Add `words[start:end]` to a chain, once; raises InputError where too many begin at one word."""
         mention = Mention(start, end, self.clusters.setdefault(chain, len(self.clusters)))
         if start >= end:
             self.skipped.add("a mention without a word of its own (a zero)", f"line {line}")
@@ -116,6 +119,10 @@ class Draft:
             self.skipped.add("a mention given twice (read once)", f"line {line}")
         else:
             self.mentions[mention] = None
+            self.begun[start] += 1
+            if self.begun[start] > MAX_AT_WORD:
+                what = f"More than {MAX_AT_WORD} mentions begin at word {start + 1} of the document."
+                raise self.source.error(what, "Put each mention into one chain.", line)
 
     def to_document(self, number: int) -> CoreferenceDocument:
         """The document with this number in the corpus; raises InputError for a bracket that never closes."""

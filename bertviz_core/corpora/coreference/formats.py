@@ -90,8 +90,7 @@ def _read_row(draft: Draft, fields: list[str], line: int) -> None:
     draft.tags.append(tag)
     draft.parse.append(piece)
     for opens, label, closes in draft.read_brackets(fields[-1].strip(), line):
-        chain = TYPED.sub(r"\1", label)
-        draft.add_bracket(chain, opens, closes, (index, index + 1), line)
+        draft.add_bracket(TYPED.sub(r"\1", label), opens, closes, (index, index + 1), line)
 
 
 PART = re.compile(r"(.*)\[(\d+)/\d+\]")  # one part of a discontinuous mention

@@ -24,7 +24,7 @@ PROPER_TAGS = frozenset(("NNP", "NNPS", "PROPN"))
 MARK = re.compile(r"\(([^()*\s]+)|(\*)|(\))")
 NOUN_PHRASES = frozenset(("NP", "NX", "NML", "WHNP"))
 LAST, FIRST = -1, 1
-# An NP's head is the last (or first) child in the first of these sets that has any, else the last word; never 's.
+# An NP's head is the last (or first) child in the first of these sets that has any, else the last word; 's never is.
 RULES = (
     (("NN", "NNP", "NNPS", "NNS", "NX", "NML", "JJR"), LAST),
     (("NP", "WHNP"), FIRST),
@@ -76,7 +76,7 @@ def head_words(document: CoreferenceDocument) -> tuple[int, ...]:
     elif source == "parse":
         phrases = _phrase_heads(document.parse or (), document.tags or ())
         heads = (phrases.get((mention.start, mention.end)) for mention in mentions)
-    find_by_rule = _rule(document.words)
+    find_by_rule = _head_finder(document.words)
     pairs = zip(mentions, heads, strict=True)
     return tuple(find_by_rule(mention) if head is None else head for mention, head in pairs)
 
@@ -110,7 +110,7 @@ def _first_outside(governors: np.ndarray, mention: Mention) -> int | None:
     return mention.start + int(outside[0]) if outside.size else None
 
 
-def _rule(words: Sequence[str]) -> Callable[[Mention], int]:
+def _head_finder(words: Sequence[str]) -> Callable[[Mention], int]:
     """A function that finds the head: the last word, without punctuation and a possessive 's, before the first of
     BREAKS after the mention's first word. It is fast for mentions that nest thousands deep."""
     breaks = [index for index, word in enumerate(words) if word.lower() in BREAKS]
@@ -169,7 +169,7 @@ class Item:
     """A mention with an antecedent; numbers are indices of the document's mentions, in its order."""
 
     mention: int
-    candidates: tuple[int, ...]  # preceding mentions in the window, by their head words, without those of an equal one
+    candidates: tuple[int, ...]  # preceding mentions whose head words are in the window and differ from its own
     antecedents: tuple[int, ...]  # candidates of the same chain; never empty
 
 
@@ -187,7 +187,7 @@ def find_items(
             continue
         earlier = chains.setdefault(mention.cluster, set())
         where = f"{document.name}, word {mention.start + 1}"
-        if earlier - {head}:
+        if len(earlier) > (head in earlier):
             position = bisect_left(ends, head + 1)
             first, end = (bisect_left(before, (edge, -1)) for edge in windows[position])
             candidates = tuple(sorted(other for word, other in before[first:end] if word != head))

@@ -43,7 +43,7 @@ def sentence_of(described: dict[str, Any]) -> Sentence:
 
 
 class BrokenSentence(Exception):
-    """A sentence that is skipped, for a reason in plain words, which many may share, and with a detail."""
+    """A sentence that is skipped, with a `reason` in plain words, which others may share, and a `detail` of its own."""
 
     def __init__(self, reason: str, line: int, detail: str = "") -> None:
         super().__init__(reason)

@@ -177,7 +177,7 @@ def test_the_worst_words_are_those_of_an_exhaustive_search(
 def test_a_cancel_ends_it(model: loading.AttentionModel) -> None:
     class Ends(Progress):
         def advance(self, count: int) -> None:
-            if self.stage == "Switching off each head" and count:
+            if self.stage == "Ablating each head" and count:
                 self.cancelled.set()
             super().advance(count)
 
@@ -189,7 +189,7 @@ def test_a_cancel_ends_it(model: loading.AttentionModel) -> None:
 def test_a_family_with_attention_of_its_own_and_a_corpus_without_words_have_messages(
     model: loading.AttentionModel, tmp_path: Path
 ) -> None:
-    with pytest.raises(ModelError, match="cannot be switched off"):
+    with pytest.raises(ModelError, match="cannot be ablated"):
         computed(load(save("deberta-v2", tmp_path)))
     nothing = from_bytes(b'[{"tokens": ["[CLS]", "[SEP]"]}]', "none.json")
     with pytest.raises(InputError, match="No segment has a token"):

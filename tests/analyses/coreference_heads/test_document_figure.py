@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.coreference_heads.document_figure import ALONE, CHAIN_COLORS, RIGHT, WRONG, Guess, draw
-from bertviz_core.analyses.coreference_heads.passages import cut, passages
+from bertviz_core.analyses.coreference_heads.passages import cut_passage, passages
 
 SVG = "{http://www.w3.org/2000/svg}"
 DOCUMENT = {
@@ -64,7 +64,7 @@ def test_passages_are_whole_sentences(sentences, words, expected):
 
 
 def test_a_passage_is_a_document_of_its_own():
-    part, guesses = cut(DOCUMENT, GUESSES, (2, 8))
+    part, guesses = cut_passage(DOCUMENT, GUESSES, (2, 8))
     assert part["words"][0].startswith("<script") and part["sentences"] == [2]
     assert part["mentions"][0] == [0, 1, 1, 0, "nominal"] and part["mentions"][1] == [2, 3, 0, 2, "pronoun"]
     assert guesses == [Guess(1, 0, 0.1, False)]  # the other one points before the passage

@@ -72,7 +72,7 @@ def test_every_list_equals_the_sorted_whole(whole, stored, view, merge, relation
     head, direction = Head(1, 1), ["all", "UAS", "nsubj", "det"].index(relation) % 2
     sentences = literal(whole, head, direction, view, merge)
     for which, minimum, searched, order in product(
-        ("all", "right", "wrong"), (-1.0, 0.3), ((), ("the",), ("in", "the")), ORDERS
+        ("all", "right", "wrong"), (0.0, 0.3), ((), ("the",), ("in", "the")), ORDERS
     ):
         query = SentenceQuery(DirectedHead(direction, head), which, minimum, searched, order, relation, view, merge)
         expected = oracle.matching_sentences(sentences, relation, which, minimum, searched, order)
@@ -89,7 +89,7 @@ def test_every_list_equals_the_sorted_whole(whole, stored, view, merge, relation
 
 def test_a_result_without_the_rest_gives_its_first_sentences(whole, stored) -> None:
     assert len(stored[0].sentences) == MAX_SENTENCES < stored[0].provenance["sentences"] == len(whole.sentences)
-    query = SentenceQuery(DirectedHead(0, Head(0, 1)), minimum=-1.0, order="file order")
+    query = SentenceQuery(DirectedHead(0, Head(0, 1)), order="file order")
     shown = stored[0].show(RelationFilter("as-is", 1))
     assert [example.sentence["number"] for example in page(shown, query, 0, 10)[1]] == [0, 1, 2]
     assert (stored[0].correct == whole.correct).all() and (stored[0].n == whole.n).all()

@@ -292,9 +292,16 @@ def test_plans_are_checked_and_defaults_are_no_options():
     assert ProbeOptions().to_json() == {}
     plan = ProbeOptions(("structural", "attention-only"), 3, 8)
     assert plan.to_json() == {"probes": ["attention-only", "structural"], "epochs": 3, "rank": 8}
+    assert ProbeOptions(PROBES[::-1]).to_json() == {}
     for wrong in (ProbeOptions(("parser",)), ProbeOptions(rank=0), ProbeOptions(optimizer="sgd")):
         with pytest.raises(SettingsError):
             wrong.check()
+
+
+def test_a_test_file_whose_sentences_are_all_too_long_is_refused(tiny) -> None:
+    long = from_bytes(b"he 0-root\n" + b"sat 1-dep\n" * 40, "long")
+    with pytest.raises(InputError, match="long: No sentence of the test file"):
+        compute(asked(tiny, others={"dev": long}, probes=PROBES[:1]), None, Execution("cpu"), model=tiny)
 
 
 def test_a_result_has_the_first_sentences_of_the_test_part(tiny, monkeypatch) -> None:

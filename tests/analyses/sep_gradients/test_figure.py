@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bertviz_core.analyses.registry import BUILT_IN
 from bertviz_core.analyses.sep_gradients import (
     CLASSES,
     QUANTITIES,
     SepGradients,
     no_op_figure,
     paper_figure,
+    sink,
 )
 
 LAYERS, HEADS = 3, 2
@@ -32,6 +34,14 @@ def _result(mean: np.ndarray, segments: np.ndarray) -> SepGradients:
     return SepGradients(
         {}, list(QUANTITIES), mean, mean / 10, segments, segments, segments, "documents", none, none, {}, 2.5, 3, 12
     )
+
+
+def _without(result: SepGradients, token: str) -> SepGradients:
+    """A result of a corpus in which no segment has the class."""
+    absent = [place for place, name in enumerate(QUANTITIES) if token in name]
+    mean, segments = result.mean.copy(), result.segments.copy()
+    mean[absent], segments[absent] = np.nan, 0
+    return _result(mean, segments)
 
 
 def traces(figure: Any, mode: str) -> dict[str, Any]:
@@ -59,9 +69,12 @@ def test_the_no_op_picture_has_attention_over_gradient(result: SepGradients) -> 
 
 def test_a_class_that_no_segment_has_is_missing_not_zero(result: SepGradients) -> None:
     """A model without SEP: its quantities are absent."""
-    absent = [place for place, name in enumerate(QUANTITIES) if "sep" in name]
-    mean, segments = result.mean.copy(), result.segments.copy()
-    mean[absent], segments[absent] = np.nan, 0
-    without = _result(mean, segments)
+    without = _without(result, "sep")
     assert list(traces(paper_figure(without), "markers")) == ["1-to_punct", "1-to_cls", "1-to_other"]
     assert "to_sep" not in without.arrays()
+
+
+def test_there_is_no_sink_where_every_token_is_punctuation_or_special(result: SepGradients) -> None:
+    without = _without(result, "other")
+    assert sink(result) and sink(without) is None
+    assert [finding.state for finding in BUILT_IN["sep_gradients"].findings(without)] == ["absent"]
