@@ -52,7 +52,7 @@ def analyze(
             a list of dicts as a JSON corpus has them. The sample of the analysis's kind where it is None.
         device: "auto", "cpu" or "cuda". A model in memory stays where it is under "auto".
         batch_tokens: Tokens per batch; the device decides where it is None.
-        store: True for the store that command and app use, a folder for another one, False for none.
+        store: True for the store that the command line and the app use, a folder for another one, False for none.
         **options: `max_length`, `limit`, `seed`, `mode`, `dtype`, `weights` and the analysis's own options.
 
     Raises:

@@ -82,11 +82,9 @@ def paper_figure(result: Result) -> go.Figure:
     """The paper's figure for this result."""
     if result.analysis in ANALYSES:
         return ANALYSES[result.analysis].figure(result)
-    figures: dict[str, Callable[..., go.Figure]] = {
-        "comparison": comparison_figure.paper_figure,
-        "emergence": emergence_figure.paper_figure,
-    }
-    return figures[result.analysis](result)
+    module = {"comparison": comparison_figure, "emergence": emergence_figure}[result.analysis]
+    figure: go.Figure = module.paper_figure(result)
+    return figure
 
 
 def title_of(result: Result) -> str:
@@ -171,15 +169,15 @@ def slug(*parts: str) -> str:
 
 def write_bytes(path: Path, data: bytes | Iterable[bytes]) -> None:
     """Write a file as a whole or in pieces, visible when it is complete; raises SettingsError where that fails."""
-    partial = path.with_name(path.name + ".partial")
+    unfinished = path.with_name(path.name + ".partial")
     try:
-        with partial.open("wb") as stream:
+        with unfinished.open("wb") as stream:
             stream.writelines([data] if isinstance(data, bytes) else data)
-        partial.replace(path)
+        unfinished.replace(path)
     except OSError as error:
         raise SettingsError(f"The file cannot be written ({error.strerror}).", where=str(path)) from error
     finally:
-        partial.unlink(missing_ok=True)
+        unfinished.unlink(missing_ok=True)
 
 
 def json_pieces(records: Iterable[Any]) -> Iterator[bytes]:
@@ -192,7 +190,7 @@ def json_pieces(records: Iterable[Any]) -> Iterator[bytes]:
     yield b"[]" if before == "[\n" else b"\n]"
 
 
-def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
+def check_path(path: Path, allowed: tuple[str, ...]) -> str:
     """The suffix of a path, one of those allowed; raises SettingsError, ahead of any work, for an unwritable path."""
     suffix = next((suffix for suffix in allowed if path.name.lower().endswith(suffix)), None)
     if suffix is None:

@@ -1,4 +1,4 @@
-"""Attention heads and their labels; the only module that converts between indices from 0 and labels from 1."""
+"""Attention heads: indices from 0, labels from 1 or 0."""
 
 import re
 from functools import lru_cache
@@ -26,12 +26,12 @@ class Head(NamedTuple):
         return f"{self.layer + base}-{self.head + base}"
 
     @classmethod
-    def parse(cls, label: str, base: int = 1) -> "Head":
-        """Read a label; raises SettingsError for anything else."""
+    def parse(cls, label: str) -> "Head":
+        """Read a label that counts from 1; raises SettingsError for anything else."""
         match = re.fullmatch(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*", label)
-        if not match or min(int(part) for part in match.groups()) < base:
-            raise SettingsError(f"{label!r} is not a head.", hint=f"Write layer-head, counted from {base}, as in 3-5.")
-        return cls(int(match[1]) - base, int(match[2]) - base)
+        if not match or min(int(part) for part in match.groups()) < 1:
+            raise SettingsError(f"{label!r} is not a head.", hint="Write layer-head, counted from 1, as in 3-5.")
+        return cls(int(match[1]) - 1, int(match[2]) - 1)
 
     def check(self, layers: int, heads: int) -> None:
         """Raises SettingsError for a head that a model of this size does not have."""

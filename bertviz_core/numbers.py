@@ -3,6 +3,7 @@
 import math
 import re
 
+SINGULAR = {"analyses": "analysis", "passes": "pass"}  # of plurals that do not add an s
 NATS = ", nats"  # the unit at the end of a label
 
 
@@ -43,5 +44,5 @@ def half_width(value: float | None, form: str = ".2g") -> str:
 
 
 def plural(count: int, units: str) -> str:
-    """A number of things whose plural ends in s, as "1 document" or "2,000 words"."""
-    return f"{count:,} {units.removesuffix('s') if count == 1 else units}"
+    """A number of things in the plural, as "1 document" or "2,000 words"."""
+    return f"{count:,} {SINGULAR.get(units, units.removesuffix('s')) if count == 1 else units}"

@@ -29,7 +29,7 @@ class Settings:
     seed: int = 0  # of every random choice
     mode: Mode = "corrected"  # or "paper", which follows the release
     dtype: str = "float32"  # of the parameters; softmax and statistics are float32 and sums float64 in any case
-    weights: Weights = "attention"  # what is read as a map: these, or how much each moves (docs/methods.md, section 11)
+    weights: Weights = "attention"  # or norms: weights times the lengths of the vectors they carry
 
     @property
     def paper(self) -> bool:

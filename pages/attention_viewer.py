@@ -44,7 +44,10 @@ with controls.container(horizontal=True, vertical_alignment="bottom", key="input
 
 summary = st.container()
 is_alone = kind == viewer_panes.ONE
-left, right = (st.container(), st.container()) if is_wide else st.columns([3, 2] if is_alone else 2, gap="medium")
+if is_wide:
+    left, right = st.container(), st.container()
+else:
+    left, right = st.columns([3, 2] if is_alone else 2, gap="medium")
 notes = right if is_alone else st.container()  # beside the drawing, not above it
 shown = masked
 if positions:

@@ -18,7 +18,7 @@ head = selection.head
 base = selection.base
 computed = stored.result_or_stop(selection.request("clustering"), Clustering)
 with st.container(horizontal=True, vertical_alignment="center"):
-    about = "Embed √JS, a metric, instead of JS as in the paper."
+    about = "Embed √JS, which is a metric; the paper embeds JS."
     root = choices.toggle("Square-root distance", key="root", help=about)
     chosen = {}
     with st.popover("Behavior thresholds", icon=":material/tune:", key="thresholds", on_change="rerun"):

@@ -5,21 +5,19 @@ import streamlit as st
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.comparison import change, figure
 from bertviz_core.emergence import REQUIRED
+from bertviz_core.heads import Head
 from pages.shared import endnotes, page, services
 from pages.shared.frame import address, header
 from pages.shared.messages import plain
 from pages.shared.views import compare_view
 
-SHOWN = 15  # heads in the table
+MAX_ROWS = 15  # heads in the table
 BEST = {"n_a": "n, A", "head_a": "best in A", "a": "A", "n_b": "n, B", "head_b": "best in B", "b": "B"}
 BEST |= {"difference": "B − A", "low": "from", "high": "to"}  # the 95% interval's ends
 
 selection = header.current()
 with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
     chosen = compare_view.choose(selection)
-    if chosen is None:
-        st.info("No analysis has two stored results yet. Analyze in two modes, with norms, or with two models.")
-        raise address.PageEnd
     for name, value in zip(("analysis", "a", "b"), chosen, strict=True):
         address.put(name, value)  # even at its default: the first runs change with the store
     comparison = compare_view.find_comparison(*chosen)
@@ -28,6 +26,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="page-contro
         st.info("This run is no longer in the store. Choose another one, or run its analysis again.")
         raise address.PageEnd
     key = compare_view.choose_quantity(comparison)
+st.session_state["files"] = comparison.names
 st.session_state["origin"] = f"A: {comparison.names[0]}; B: {comparison.names[1]}"
 
 if comparison.changes:
@@ -37,7 +36,7 @@ if comparison.changes:
 st.caption(plain(" ".join(comparison.notes)))
 if comparison.compared not in REQUIRED:
     titles = ", ".join(ANALYSES[name].title for name in REQUIRED)
-    st.caption(f"Of its checkpoints a training stores only {titles}, so none can be compared here.")
+    st.caption(f"The training that ships stores only {titles} for its checkpoints, so none can be compared here.")
 if comparison.changes:
     left, right = st.columns([2, 3], gap="medium")
     with left:
@@ -47,7 +46,7 @@ if comparison.changes:
         page.chart(drawing, "compare-scatter", alt, head=selection.head)
     with right:
         st.header("Heads that changed most")
-        rows = comparison.changes[key].rows(SHOWN, selection.base)
+        rows = comparison.changes[key].rows(MAX_ROWS, selection.base)
         st.dataframe(rows, hide_index=True, height="content", alt="Heads by the size of their difference")
 else:
     st.header("By relative depth")
@@ -57,6 +56,8 @@ else:
 st.header("Best heads")
 best = comparison.tables()["best"]
 best["quantity"] = best["quantity"].map(comparison.label)
+for name in ("head_a", "head_b"):
+    best[name] = [Head.parse(label).label(selection.base) for label in best[name]]
 formats = {
     name: st.column_config.NumberColumn(label, format="%.3g") if best[name].dtype.kind == "f" else label
     for name, label in BEST.items()

@@ -24,7 +24,7 @@ from pages.shared.views import lists, opening
 
 PAPER_HEAD = "head 5-4"
 PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
-SHOWN = 3  # passages on one page
+PER_PAGE = 3  # passages on one page
 AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
 
 
@@ -35,7 +35,7 @@ def draw_documents() -> None:
     query = partial(passages.PassageQuery, choice)
     keys = ("guesses", "over", "document_search", "passage_page")
     is_whole = len(result.stored.items) == n
-    total, listed, is_all = lists.guesses(result, request, is_whole, query, SHOWN, keys, ORDERS[2])
+    total, listed, is_all = lists.guesses(result, request, is_whole, query, PER_PAGE, keys, ORDERS[2])
     part = "" if is_all else f" in the documents of the first {passages.MAX_ITEMS:,} of {n:,} mentions"
     st.caption(
         f"{total:,} passages{part}. Head words are bold; mentions of one chain have one color. Right guesses are solid "
@@ -89,10 +89,10 @@ with left:
     page.chart(page.drawn(by_group, result, shown, base), "coreference-distance", alt)
 with right:
     values = result.accuracy[direction, TYPE_ROWS.index(kind)]
-    mentions = "all mentions" if kind == "all" else f"{kind}s"
+    mentions = f"{kind} mentions"
     st.markdown(f"**Head map**: {mentions}, {shown_direction}")
-    squares = memoize(accuracy_map, values, f"{kind} mentions", base)
-    alt = f"Map of all heads, layer by head, colored by accuracy on {kind} mentions"
+    squares = memoize(accuracy_map, values, mentions, base)
+    alt = f"Map of all heads, layer by head, colored by accuracy on {mentions}"
     page.head_map(squares, "coreference-map", alt, selection)
 
 origin = result.provenance

@@ -19,7 +19,7 @@ from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.views import lists, opening
 
-SHOWN = 10  # sentences on one page
+PER_PAGE = 10  # sentences on one page
 WIDTHS = {  # pixels, so that the paper's columns are in sight
     "relation": 62,
     "meaning": 146,
@@ -58,7 +58,7 @@ def draw_sentences() -> None:
         causal=bool(result.provenance["model"]["causal"]),
     )
     keys = ("which", "weight", "search", "sentence_page")
-    total, listed, is_all = lists.guesses(result, request, first == count, query, SHOWN, keys)
+    total, listed, is_all = lists.guesses(result, request, first == count, query, PER_PAGE, keys)
     part = f"all {count:,} sentences" if is_all else f"the first {first:,} of {count:,} sentences"
     st.caption(
         f"{total:,} of {part}. Above, the gold arcs; below, the guesses: correct ones solid with a check mark, "

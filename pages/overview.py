@@ -82,7 +82,7 @@ def offer_report() -> None:
     has_results = any(services.find(each) is not None for each in request.requests())
     if is_incomplete:
         titles = ", ".join(ANALYSES[each.analysis].title for each in missing) or "the lines of Figures 1 and 5"
-        st.write(f"The report lacks: {titles}." + (" The download is without them." if has_results else ""))
+        st.write(f"Not in the report yet: {titles}." + (" The download leaves them out." if has_results else ""))
     with st.container(horizontal=True, vertical_alignment="center"):
         if is_incomplete:
             label = f"Compute the report ({stored.duration(missing)})"
@@ -139,7 +139,7 @@ with header.title_line():
     links.to("tour", "Take the guided tour")
 results = stored.results(selection)
 if not {"surface_patterns", "entropy"} & results.keys():
-    st.write("No results are stored for this model yet.")
+    st.write("Neither surface patterns nor entropy is stored for this model and these corpora yet.")
     draw_stored(downloads=False)
     offer_report()
     stored.offer_papers_model(selection)
@@ -166,7 +166,7 @@ if isinstance(patterns := results.get("surface_patterns"), HeadAverages):
         note = f"unmasked text; paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}"
         entries.append((f"To {figure.BY_QUANTITY[quantity].short}, highest layer", value, note))
 if "dependency_heads" in results or "coreference_heads" in results:
-    entries.append(("Linguistic heads", str(len(named)), f"paper: names {paper.LINGUISTIC_HEADS}"))
+    entries.append(("Linguistic heads", str(len(named)), f"the paper names {paper.LINGUISTIC_HEADS}"))
 page.metrics(entries)
 with st.expander("Findings that hold for this model", icon=":material/fact_check:", expanded=True):
     for finding in memoize(findings, results, selection.base):

@@ -13,6 +13,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import ALL, meaning
 from bertviz_core.corpora.word_search import has, searched_words
+from bertviz_core.engine.uploads import missing_upload
 from bertviz_core.errors import BertvizError
 from bertviz_core.plotting.head_map import weight_map
 from pages.shared import endnotes, messages, page, services, stored
@@ -21,7 +22,7 @@ from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.views import lists
 
-SHOWN = 10  # sentences a page
+PER_PAGE = 10  # sentences a page
 DECIMAL = st.column_config.NumberColumn(format="%.1f")
 FILES = {  # beside the treebank, by their parameter in the address: kind, label
     "dev": ("treebank", "Test treebank (default: a fifth of the sentences is held out)"),
@@ -53,9 +54,12 @@ def choose_file(role: str) -> Source | None:
     except BertvizError as problem:
         messages.error(problem)
     upload = uploads.visible(kind).get(state.get(key, ""))
-    if upload is None or services.uploads().find(upload.token) is None:
+    if upload is None:
         address.put(role, "")
         return None
+    if services.uploads().find(upload.token) is None:
+        uploads.delete(state[key])
+        raise missing_upload()
     address.put(role, uploads.in_address(state[key]))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"In use: “{plain(upload.name)}”, stored {uploads.lifetime()}.")
@@ -75,7 +79,7 @@ def draw_sentences() -> None:
         probe = choices.selectbox("Probe", result.probes, key="probe", default=default, **look)
         words = searched_words(lists.search_box("probe_search"))
         matching = [sentence for sentence in result.sentences if has(sentence["words"], words)]
-        number = choices.page_of(len(matching), SHOWN, key="probe_page")
+        number = choices.page_of(len(matching), PER_PAGE, key="probe_page")
     tested = result.about["sentences"]["test"]
     of = "all" if len(result.sentences) == tested else f"the first {len(result.sentences):,} of"
     st.caption(
@@ -83,7 +87,7 @@ def draw_sentences() -> None:
         "correct ones solid with a check mark, wrong ones dashed with a cross."
     )
     items = []
-    for sentence in matching[SHOWN * (number - 1) : SHOWN * number]:
+    for sentence in matching[PER_PAGE * (number - 1) : PER_PAGE * number]:
         text, svg = sentence_drawing(sentence, probe)
         items.append(page.Drawing(f"{sentence['where']}: {text}", svg, links.to_words(sentence["words"])))
     page.drawings(items, "probe-sentences")
@@ -133,9 +137,7 @@ page.metrics(entries or [("Best fixed offset", f"{result.about['best_offset']:+d
 
 st.markdown("**Table 3** (%); 95% intervals over sentences")
 if parts["train"] < 1000:
-    st.caption(
-        "This corpus is too small to train probes well: treat these numbers as a demonstration, not as a finding."
-    )
+    st.caption("This corpus is too small to train probes well: these numbers are a demonstration, not a finding.")
 shown = table.round(1)
 shown["95%"] = [f"{low:.1f} to {high:.1f}" for low, high in zip(shown["low"], shown["high"], strict=True)]
 titles = {"with_punctuation": "with punctuation", "paper_with_punctuation": "paper, with punctuation"}

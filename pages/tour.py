@@ -37,12 +37,13 @@ HEIGHT = 440  # pixels of a figure: a slide fits 1280 x 720
 def go_to(number: int) -> None:
     """Open another slide, at its own head and without its answer, in a callback. The address changes at once: a reader
     who leaves before the figure is drawn comes back to this slide."""
-    step = {"step": str(number)} if number else {}
+    text = str(number or "")
     address.release("head")
     address.put("answer", "")
-    address.put("step", step.get("step", ""))
-    others = {name: text for name, text in st.query_params.items() if name not in ("head", "answer", "step")}
-    st.query_params.from_dict(others | step)
+    address.put("step", text)
+    viewer_input.forget_marks()
+    parameters = st.query_params.to_dict() | {"head": "", "answer": "", "pin": "", "step": text}
+    st.query_params.from_dict({name: value for name, value in parameters.items() if value})
 
 
 def draw_navigation(here: int) -> None:
@@ -65,7 +66,7 @@ def draw_terms() -> None:
     columns = st.container(key="terms").columns(len(TERMS))
     for column, (term, text) in zip(columns, TERMS.items(), strict=True):
         column.markdown(f"**{plain(term)}**  \n{text}")
-    st.caption("The model and the corpora above decide every figure and every answer. Turn the pages with ← and →.")
+    st.caption("The model and the corpora above decide every figure and every answer. Change slides with ← and →.")
 
 
 def draw_slide(step: Step) -> None:
@@ -135,7 +136,7 @@ def draw_figure(step: Step, findings: list[Finding], is_answered: bool) -> None:
             groups = tuple(replace(group, name=group.name.rpartition(" (")[0]) for group in squares.groups)
             squares = replace(squares, groups=groups)
         alt = "Map of all heads, with a marker for what each head does"
-        page.head_map(squares, f"tour-{number}-map", alt, selection, height=HEIGHT)
+        page.head_map(squares, f"tour-{number}-map", alt, with_weights, height=HEIGHT)
     else:
         head = None if step.page in ("dependency_heads", "coreference_heads", "probes") else selection.head
         alt = f"{ANALYSES[step.page].title}. {step.look}"
@@ -153,7 +154,7 @@ def draw_maps(findings: list[Finding]) -> None:
             st.markdown(f"**{plain(column.label)}**")
             alt = f"Map of all heads, layer by head, colored by {column.label}"
             squares = memoize(HeadColumn.map, column, results[analysis], selection.base)
-            page.head_map(squares, f"tour-{number}-{quantity}", alt, selection, height=HEIGHT - 60)
+            page.head_map(squares, f"tour-{number}-{quantity}", alt, with_weights, height=HEIGHT - 60)
 
 
 def figure_of(name: str) -> FigureSpec:
@@ -216,7 +217,8 @@ def draw_own_sentence() -> None:
     with left:
         st.header("Now your sentence", anchor=False)
         st.markdown("Write one, and see what the heads that this tour has found do with it.")
-        sentence = choices.text("Sentence", key="sentence", default=SENTENCE, max_chars=300)
+        look = {"max_chars": 300, "on_change": viewer_input.forget_marks}
+        sentence = choices.text("Sentence", key="sentence", default=SENTENCE, **look)
         with st.container(horizontal=True, gap="xsmall"):
             for head, role in memoize(head_roles, results, selection.base).items():
                 label = f"{head.label(selection.base)}: {role}"

@@ -121,7 +121,7 @@ def test_a_path_is_checked_by_its_ending_and_without_kaleido_ahead_of_any_work(t
     monkeypatch.setattr("bertviz_core.plotting.drawing.find_spec", lambda name: None)
     for path in ("x.svg", "x.SVG"):
         with pytest.raises(SettingsError, match="pip install kaleido"):
-            exports.check_path(tmp_path / path)
+            exports.check_path(tmp_path / path, exports.SUFFIXES)
 
 
 @pytest.mark.parametrize(

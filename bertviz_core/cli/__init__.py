@@ -27,12 +27,14 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.models.checkpoint import Checkpoint, checkpoint_of
 from bertviz_core.settings import Execution, Settings
 
+INPUT = "Files, folders, patterns, or the name of a built-in sample."
+
 
 @dataclass
 class Console:
     """The options that every analysis takes; a command receives them as `console`."""
 
-    input: Annotated[list[str], typer.Argument(help="Files, folders, patterns, or the name of a built-in sample.")]
+    input: Annotated[list[str], typer.Argument(help=INPUT)]
     model: Annotated[str, typer.Option(help="`demo`, a local folder, or a hub name.")] = "demo"
     revision: Annotated[str | None, typer.Option(help="A hub model's branch, tag or commit.")] = None
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto"
@@ -44,7 +46,9 @@ class Console:
     workers: Annotated[int, typer.Option(min=0, help="Processes that share the work, one on each GPU; needs Ray.")] = 0
     ray: Annotated[str, typer.Option(help="Address of a running Ray cluster, such as auto.")] = ""
     mode: Annotated[str, typer.Option(help="corrected, or paper to follow the authors' code.")] = "corrected"
-    weights: Annotated[str, typer.Option(help="attention, or norms: how much each weight moves.")] = "attention"
+    weights: Annotated[
+        str, typer.Option(help="attention, or norms: weights times the lengths of the vectors they carry.")
+    ] = "attention"
     store: Annotated[Path | None, typer.Option(help="Folder of the store of results.")] = None
     no_store: Annotated[bool, typer.Option("--no-store", help="Do not read or write the store.")] = False
     out: Annotated[list[Path], typer.Option(help="Output file, format by extension; repeatable.")] = field(

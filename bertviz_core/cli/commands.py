@@ -16,7 +16,7 @@ from bertviz_core.analyses import requests
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import describe_header, origin
-from bertviz_core.cli import Console, parameters, with_console
+from bertviz_core.cli import INPUT, Console, parameters, with_console
 from bertviz_core.cli.inputs import inputs_app
 from bertviz_core.comparison import Comparison, compare
 from bertviz_core.corpora.files import SAMPLES, find_sources
@@ -101,10 +101,13 @@ def emergence(
     trees = find_sources(treebank or ["treebank"])
     series = Series(find_training(folder), texts, trees, console.settings())
     with console.working_store() as store:
+        progress = console.progress()
         try:
-            requests.compute_all(series.requests(), store, console.execution(), console.progress())
+            requests.compute_all(series.requests(), store, console.execution(), progress)
+            if progress.subject:  # of a pass, the line of which ends here
+                console.say("")
         except ModelError as error:  # of single checkpoints, which are skipped and counted
-            print(f"warning: {error}", file=sys.stderr)
+            print(f"\nwarning: {error}", file=sys.stderr)
         console.write_result(series.assemble(partial(requests.find, store)))
 
 
@@ -113,7 +116,7 @@ def emergence(
 def compare_runs(
     console: Console,
     analysis: Annotated[str, typer.Argument(help="An analysis by the name of its command, such as surface-patterns.")],
-    input: Annotated[list[str], typer.Argument(help="Files, folders, patterns, or the name of a built-in sample.")],
+    input: Annotated[list[str] | None, typer.Argument(help=INPUT)] = None,
     other_model: Annotated[str | None, typer.Option(help="Run B's model; default: run A's.")] = None,
     other_input: Annotated[list[str] | None, typer.Option(help="Run B's file or sample; repeatable.")] = None,
     other_mode: Annotated[str | None, typer.Option(help="Run B's mode.")] = None,
@@ -125,8 +128,10 @@ def compare_runs(
     if name not in ANALYSES:
         commands = ", ".join(each.command for each in ANALYSES.values())
         raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {commands}.")
+    if not input and ANALYSES[name].corpus != "random":
+        raise SettingsError("This analysis reads an input.", hint="Name a file, a folder or a sample after it.")
     console.check_out(exports.suffixes(Comparison.analysis))
-    first = replace(console, input=input)
+    first = replace(console, input=input or [])
     changes = {"input": other_input or None, "mode": other_mode, "weights": other_weights, "seed": other_seed}
     given: dict[str, Any] = {option: value for option, value in changes.items() if value is not None}
     if other_model is not None:
@@ -164,6 +169,7 @@ def report(
         if announcement := request.announcement(store):
             console.say(announcement)
         failed = request.compute(store, console.execution(), console.progress())
+        console.say("")
         page = to_html(request.read(store, failed))
     console.write(lambda _: page, str)
 

@@ -79,6 +79,7 @@ def extract(
     metadata = {"settings": json.dumps(console.settings().to_json()), "model": model.checkpoint.fingerprint()}
     level = console.mode if word_level else None
     write_maps(model, inputs, out, console.progress(), console.batch_tokens, metadata, level)
+    console.say("")
     reading = Reading()
     descriptions = (
         {**each.other, "entry": str(each.number), "where": each.where, "tokens": inputs.tokens.names(each.ids)}
@@ -95,9 +96,7 @@ def attention(
     head: Annotated[str, typer.Option(help="layer-head, counted from 1, as in 3-5.")],
     item: Annotated[int, typer.Option(help="Number of the input in the file, from 1.")] = 1,
     word_level: Annotated[bool, typer.Option("--word-level", help="Attention between words, not wordpieces.")] = False,
-    no_special: Annotated[
-        bool, typer.Option("--no-special", help="Hide special tokens and rescale the others.")
-    ] = False,
+    no_special: Annotated[bool, typer.Option("--no-special", help="Hide special tokens; rescale the others.")] = False,
     min_weight: Annotated[float, typer.Option(help="Minimum weight of a drawn line.")] = MIN_WEIGHT,
 ) -> None:
     """One head on one input: .html or .svg of its lines, .csv of weights, .safetensors of all heads (Figures 1, 5)."""

@@ -86,7 +86,8 @@ def welch(a: Estimate, b: Estimate) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         each = of_a**2 / a.freedom + of_b**2 / b.freedom
         joint = (of_a + of_b) ** 2 / each
-    return np.where(each == 0, np.where(joint > 0, np.inf, np.minimum(a.freedom, b.freedom)), joint)
+    without_error = np.where(joint > 0, np.inf, np.minimum(a.freedom, b.freedom))
+    return np.where(each == 0, without_error, joint)
 
 
 def holm(p: np.ndarray) -> np.ndarray:
@@ -129,10 +130,10 @@ SETTINGS = ("mode", "weights", "seed", "max_length", "limit", "dtype")
 INPUTS = {"max_length": "maximum length", "limit": "limit of inputs", "dtype": "precision"}
 WARNINGS = {  # of differences whose two values are not named
     "mode": "The runs differ in mode, which changes definitions: token types, smoothing, skipped inputs.",
-    "weights": "One run read attention weights, the other norms: the same quantities of other maps.",
-    "corpus": "The runs read different corpora, so a difference may be one of the texts.",
+    "weights": "One run read attention weights, the other norms, so the quantities were measured on different maps.",
+    "corpus": "The runs read different corpora, so a difference may be due to the texts.",
 }
-FEWER_TOKENS = "each of its tokens divides its attention among fewer"
+FEWER_TOKENS = "its tokens divide their attention among fewer tokens"
 ONE_CAUSAL = {  # analysis -> what is different for the causal model, by default FEWER_TOKENS
     **dict.fromkeys(ONE_SIDED, "its accuracies are of arcs to earlier words"),
     **dict.fromkeys(("sep_gradients", "ablation"), "its loss is of next words, the other's of masked words"),
@@ -174,7 +175,7 @@ def cautions(a: Provenance, b: Provenance) -> list[str]:
     for name, parts in different.items():
         pair = "({} and {})".format(*("none" if value is None else value for _, value in parts))
         if name in INPUTS:
-            notes.append(f"The runs differ in {INPUTS[name]} {pair}: they did not read the same inputs alike.")
+            notes.append(f"The runs differ in {INPUTS[name]} {pair}, so they read the inputs differently.")
         elif name in WARNINGS:
             notes.append(WARNINGS[name])
         elif name not in ("model", "seed"):
@@ -198,7 +199,7 @@ def names(a: Provenance, b: Provenance) -> tuple[str, str]:
     for run in (0, 1):
         parts = {name: pair[run] for name, pair in different.items()}
         named.append(", ".join(worded(name, models.get(value, value)) for name, (_, value) in parts.items()))
-        digests.append(", ".join(parts[name][0][:8] for name in ("model", "corpus") if name in parts))
+        digests.append(", ".join(identity[:8] for identity, value in parts.values() if identity != value))
     if named[0] == named[1]:  # files of one name
         named = [f"{name} ({digest})" for name, digest in zip(named, digests, strict=True)]
     return named[0], named[1]

@@ -1,5 +1,6 @@
 """Figures of a comparison: A against B, and models of different shapes by relative depth."""
 
+from html import escape
 from textwrap import fill
 
 import numpy as np
@@ -39,8 +40,8 @@ def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
             customdata=[[head.label(), head.label(base), p_value(change.p[head])] for head in heads],
             hovertemplate="%{customdata[1]}: A %{x:.3~r}, B %{y:.3~r}; p %{customdata[2]}<extra></extra>",
         )
-    figure.update_xaxes(title=f"A: {result.names[0]}")
-    figure.update_yaxes(title=f"B: {result.names[1]}")
+    figure.update_xaxes(title=f"A: {escape(result.names[0])}")
+    figure.update_yaxes(title=f"B: {escape(result.names[1])}")
     return finish(figure, 380)
 
 
@@ -54,7 +55,7 @@ def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
             x=np.repeat(depths, values.shape[1]),
             y=values.reshape(-1),
             mode="markers",
-            name=f"{run}: {name}",
+            name=f"{run}: {escape(name)}",
             legendgroup=run,
             marker={"color": COLORS[run], "size": 7, "opacity": 0.5, "symbol": "circle" if run == "A" else "diamond"},
             customdata=all_labels(*values.shape, base),
@@ -65,5 +66,5 @@ def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
         look = {"mode": "lines", "line": {"color": COLORS[run]}, "legendgroup": run, "showlegend": False}
         figure.add_scatter(x=depths, y=means, hovertemplate=hover, **look)
     figure.update_xaxes(title="layer / number of layers")
-    figure.update_yaxes(title=fill(result.label(key), 44).replace("\n", "<br>"))
+    figure.update_yaxes(title=fill(escape(result.label(key)), 44).replace("\n", "<br>"))
     return finish(figure, 380)

@@ -85,10 +85,10 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
 
 def head_figure(result: Emergence, head: Head) -> go.Figure:
     """Where one head's attention goes over the training."""
-    synonym = "to_first" if "to_cls" in result.present else "to_cls"  # of the other, for one token
+    repeated = "to_first" if "to_cls" in result.present else "to_cls"  # the same share where [CLS] is the first token
     figure = go.Figure()
     for name in SHARES:
-        if name in result.present and name != synonym:
+        if name in result.present and name != repeated:
             column = ANALYSES["surface_patterns"].column(name)
             figure.add_trace(_line(result, result[name][:, *head], column.short, *column.marker))
     figure.update_xaxes(title=AXIS)

@@ -57,7 +57,7 @@ class Relation:
 
 
 def columns(results: Results) -> list[Column]:
-    """Every quantity that the results have of the heads; of a first token that is [CLS] only `to_cls`."""
+    """Every quantity that the results have of the heads; where the first token is [CLS], only `to_cls`."""
     quantities = []
     for name, result in ((name, results[name]) for name in ANALYSES if name in results):
         is_cls = isinstance(result, HeadAverages) and "to_cls" in result.present
@@ -94,7 +94,8 @@ def relations(results: Results, heads: Sequence[Head], count: int = 3) -> list[l
     if "dependency_heads" not in results:
         return [[] for _ in heads]
     counts = result_of(results, RelationCounts)
-    accuracy, _, direction = better = counts.better
+    better = counts.better
+    accuracy, _, direction = better
     offsets = np.stack([counts.offset_accuracy(index).max(0) for index in range(len(DIRECTIONS))])
     gain = accuracy - offsets[direction, np.arange(len(accuracy))[:, None, None]]
     rows = np.array([row for row, name in enumerate(counts.relations) if name not in NO_RELATION], dtype=np.int64)

@@ -14,7 +14,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import number
-from bertviz_core.overview import frame
+from bertviz_core.overview import columns, frame
 from bertviz_core.overview.summary import every_finding
 from bertviz_core.settings import Settings
 
@@ -51,7 +51,7 @@ def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any
             continue
         expected = ANALYSES[analysis].relevant(settings).to_json()
         if all(about["settings"].get(name) == expected.get(name) for name in ("mode", "weights")):
-            entry = int(about["tokens"]), stored.key  # of equals that with the last key
+            entry = int(about["tokens"]), stored.key  # ties go to the last key
             best[analysis] = max(entry, best.get(analysis, entry))
     results = {name: requests.read(store, best[name][1], name) for name in ANALYSES if name in best}
     return {name: result for name, result in results.items() if result is not None}
@@ -60,10 +60,11 @@ def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any
 def results_of(store: Store, checkpoint: Checkpoint, settings: Settings) -> Results:
     """A model's `largest` results; raises InputError where there is none."""
     settings.check(None)
-    if results := largest(store, checkpoint.fingerprint(), settings):
+    results = largest(store, checkpoint.fingerprint(), settings)
+    if columns(results):
         return results
     raise InputError(
-        f"No results of {settings.weights} are stored for this model in mode {settings.mode!r}.",
+        f"No values of heads by {settings.weights} are stored for this model in mode {settings.mode!r}.",
         where=checkpoint.name,
         hint="Run an analysis first, such as `surface-patterns encyclopedia`.",
     )

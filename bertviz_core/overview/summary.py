@@ -90,8 +90,8 @@ def _describe(labels: np.ndarray, named: Mapping[str, str]) -> str:
     antecedents = sum(name == COREFERENCE for name in named.values())
     counts = {BY_QUANTITY[name].short: count for name, count in groups.items() if name in BY_QUANTITY}
     counts |= {"governors": len(named) - antecedents, "antecedents": antecedents}
-    parts = [f"{count} to {target}" for target, count in counts.items() if count]
-    which = f": {', '.join(parts)}".replace(" to ", " attend to ", 1) if parts else ""
+    parts = [f"{target} ({count})" for target, count in counts.items() if count]
+    which = f": attention to {', '.join(parts)}" if parts else ""
     broad = groups.get("broad", 0)
     others = f" Of the others, {broad} attend broadly, as heads of an untrained network do." if broad else ""
     return f"{with_behavior(labels)} of {labels.size} heads have a recognizable pattern{which}.{others}"

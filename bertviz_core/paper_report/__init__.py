@@ -20,6 +20,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, StoreError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import with_weights
+from bertviz_core.numbers import plural
 from bertviz_core.paper_report.lines import Lines, lines_of
 from bertviz_core.settings import Execution, Settings
 
@@ -65,7 +66,7 @@ class ReportRequest:
         missing = self.to_compute(partial(requests.find, store))
         names = ", ".join(ANALYSES[request.analysis].title for request in missing)
         time = runtime_estimate.duration(store, requests.passes(missing))
-        return f"{len(missing)} analyses are not stored yet ({names}): {time}." if missing else ""
+        return f"Not stored yet: {plural(len(missing), 'analyses')} ({names}), {time}." if missing else ""
 
     def lines_key(self, store: Store) -> str | None:
         """The store's key of the lines, which follows from the results that choose their heads; None without these."""

@@ -92,7 +92,7 @@ def _findings(report: Report) -> Iterator[str]:
     for each in (finding for finding in findings if finding.state in DECIDED):
         state = f"{MARKS[each.state]}\u00a0{each.state}"
         rows.append((each.section, each.statement or "beyond the paper", each.rule, each.sentence, state))
-    yield table("", ("section", "the paper, of BERT-base", "rule", name, "this run"), rows)
+    yield table("", ("section", "the paper, on BERT-base", "rule", name, "this run"), rows)
 
 
 def _section(analysis: Analysis, result: Result) -> Iterator[str]:

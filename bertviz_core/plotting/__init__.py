@@ -17,11 +17,7 @@ Marker = tuple[str, str]  # color, plotly symbol: the symbol can be read without
 Scale = tuple[tuple[float, str], ...]  # (position between the limits, from 0 to 1; CSS color)
 # Alpha instead of a light end: low values fade into the page, light or dark.
 SEQUENTIAL: Scale = ((0.0, "rgba(76, 110, 245, 0.06)"), (1.0, "rgba(76, 110, 245, 1)"))
-DIVERGING: Scale = (
-    (0.0, "rgba(232, 137, 12, 1)"),
-    (0.5, "rgba(140, 140, 140, 0.08)"),
-    (1.0, "rgba(76, 110, 245, 1)"),
-)
+DIVERGING: Scale = ((0.0, "rgba(232, 137, 12, 1)"), (0.5, "rgba(140, 140, 140, 0.08)"), (1.0, "rgba(76, 110, 245, 1)"))
 
 NEUTRAL: Marker = ("#8c8c8c", "circle-open")
 PREVIOUS: Marker = ("#2f7fd1", "triangle-left")

@@ -45,7 +45,7 @@ class HeadMap:
 
     @cached_property
     def encoded(self) -> bytes:
-        """The JSON that the browser draws; cached, for it is sent again with every run of a page."""
+        """The JSON that the browser draws; cached, because it is sent again with every run of a page."""
         values = None
         if self.values is not None:
             lowest, highest = self.limits

@@ -21,10 +21,10 @@ from bertviz_core.plotting.head_map import HeadMap, picture_map
 # name shown, used in permalinks and on the command line -> (side of the query, side of the key)
 SIDES = {"all": None, "A to A": (0, 0), "A to B": (0, 1), "B to A": (1, 0), "B to B": (1, 1)}
 
-# Squares
-THUMBNAIL = 24  # along one side of a head's small picture, at most
-MIN_SIZE = 8  # where many layers leave less room
-WIDTH = 330  # of all layers' pictures in a row
+# Of the small pictures, in pixels
+THUMBNAIL = 24  # side, at most
+MIN_SIZE = 8  # side, at least
+WIDTH = 330  # of one row, all layers together
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,7 @@ class InputAttention:
         """A row for each head, sorted by its weight from one unit to another; `rank_of_target` is that of the key."""
         rows = self.weights[:, :, query]
         weight = rows[..., key]
-        columns = {
-            "weight": weight,
-            "rank": ranks(weight),
-            "rank_of_target": 1 + (rows > weight[..., None]).sum(-1),
-        }
+        columns = {"weight": weight, "rank": ranks(weight), "rank_of_target": 1 + (rows > weight[..., None]).sum(-1)}
         return head_frame(columns).sort_values("rank", ignore_index=True)
 
     def pictures(self, base: int) -> HeadMap:
@@ -153,7 +149,7 @@ def thumbnails(weights: np.ndarray) -> np.ndarray:
     return np.asarray(np.rint(255 * np.clip(weights, 0, 1)), dtype=np.uint8)
 
 
-def shorten(label: str, maximum: int = 24) -> str:
+def cut_end(label: str, maximum: int = 24) -> str:
     return label if len(label) <= maximum else label[: maximum - 1] + "…"
 
 
@@ -176,7 +172,7 @@ def predictions_frame(by_run: Mapping[str, Sequence[Prediction]]) -> pd.DataFram
     )
 
 
-def switches(layers: int, heads: int, behaviors: np.ndarray | None = None) -> dict[str, np.ndarray]:
+def named_groups(layers: int, heads: int, behaviors: np.ndarray | None = None) -> dict[str, np.ndarray]:
     """What can be switched off, (layer, head) bool by name, such as "behavior [SEP]", "layer 3" and "3-5"."""
     layer, head = np.indices((layers, heads))
     named = {}

@@ -241,7 +241,7 @@ function rowOf(event) {
   return event.target.closest?.("li")?.row ?? null;
 }
 
-// Letters that run from right to left would else take the numbers beside them along.
+// Letters that run from right to left would otherwise carry along the numbers beside them.
 function isolated(text) {
   return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text;
 }

@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from bertviz_core.heads import Head
 from bertviz_core.models.labels import PICTURES, Units, isolated
 from bertviz_core.plotting import BEST, COLORBAR, DIVERGING, RING, SEQUENTIAL, finish
-from bertviz_core.viewer import InputAttention, shorten
+from bertviz_core.viewer import InputAttention, cut_end
 from bertviz_core.viewer.query_key import MASKED, QueryKey
 
 LEVELS = 20  # of darkness; the lines of each are one trace
@@ -78,7 +78,7 @@ def _traces(panel: Panel, min_weight: float, letters: int) -> Iterator[go.Scatte
         for row, label in enumerate(units.labels):
             if row in red_rows or label == "[MASK]":
                 colors[row] = RING
-        labels = [isolated(shorten(label, letters)) for label in units.labels]
+        labels = [isolated(cut_end(label, letters)) for label in units.labels]
         points = {"x": [x] * len(units), "y": list(range(len(units))), "textposition": f"middle {side}"}
         yield _texts(labels, points, colors)
 
@@ -123,7 +123,7 @@ def heatmap(attention: InputAttention, head: Head) -> go.Figure:
 
 
 def products_figure(products: QueryKey) -> go.Figure:
-    """The query above the keys, its products with them, both by dimension, and the weights that come of their sums."""
+    """The query above the keys, and its products with them, by dimension; the weights that result from their sums."""
     names = _axis_labels(products.tokens)
     rows = ["query", *names]
     gap = 1 if len(names) <= 40 else 0
@@ -187,7 +187,7 @@ def _sums(products: QueryKey) -> list[str]:
 
 def _label(text: str) -> str:
     """A short label without markup for plotly."""
-    return isolated(escape(shorten(text, SHORT)))
+    return isolated(escape(cut_end(text, SHORT)))
 
 
 def _axis_labels(units: Units) -> list[str]:

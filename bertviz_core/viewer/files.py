@@ -18,7 +18,7 @@ from bertviz_core.paper import CITATION
 from bertviz_core.plotting.drawing import to_svg
 from bertviz_core.settings import Settings
 from bertviz_core.version import __version__
-from bertviz_core.viewer import InputAttention, shorten
+from bertviz_core.viewer import InputAttention, cut_end
 from bertviz_core.viewer.figure import Panel, lines_figure
 
 FOLDER = Path(__file__).parent  # of attention_lines.js and .css; its default export draws lines into an element
@@ -44,20 +44,20 @@ def text_of(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def sides(attention: InputAttention, masked: Collection[int] = ()) -> dict[str, Any]:
+def columns_of(attention: InputAttention, masked: Collection[int] = ()) -> dict[str, Any]:
     """Both columns of tokens as JSON values for the script; `masked` has positions from 0."""
 
     def column(units: Units) -> list[dict[str, Any]]:
         rows = zip(units.labels, units.special.tolist(), units.start.tolist(), strict=True)
         return [
-            {"label": shorten(label, MAX_CHARACTERS), "special": special, "start": start, "masked": start in masked}
+            {"label": cut_end(label, MAX_CHARACTERS), "special": special, "start": start, "masked": start in masked}
             for label, special, start in rows
         ]
 
     return {"from": column(attention.queries), "to": column(attention.keys)}
 
 
-def pack(weights: np.ndarray) -> str:
+def pack_weights(weights: np.ndarray) -> str:
     """Encode (query, key) weights as base64 of little-endian uint16, 65535 for 1; the error is below 1e-5."""
     integers = np.rint(np.clip(weights, 0, 1) * 65535).astype("<u2")
     return base64.b64encode(integers.tobytes()).decode()
@@ -72,8 +72,8 @@ def lines_html(attention: InputAttention, heads: Sequence[Head], head: Head, *, 
             hint="Name fewer heads, or give a shorter text.",
         )
     data = {
-        "input": sides(attention),
-        "weights": {each.label(): pack(attention.weights[each]) for each in heads},
+        "input": columns_of(attention),
+        "weights": {each.label(): pack_weights(attention.weights[each]) for each in heads},
         "model": model,
         "head": head.label(),
         "minWeight": MIN_WEIGHT,

@@ -1,4 +1,5 @@
-// The page around the lines: one head after another of one input. `mount` is of attention_lines.js, in front of this.
+// The page around the lines: one head after another of one input.
+// `mount` comes from attention_lines.js, which precedes this script.
 
 const { input, weights, model, ...opening } = JSON.parse(document.getElementById("data").textContent);
 const [stage, head, weight, minimum] = ["lines", "head", "weight", "minimum"].map((id) => document.getElementById(id));

@@ -15,7 +15,7 @@ from bertviz_core.heads import DirectedHead
 from bertviz_core.models.model import AttentionModel, with_weights
 from bertviz_core.models.single_input import attention, from_text
 from bertviz_core.settings import Settings
-from bertviz_core.viewer import InputAttention, shorten
+from bertviz_core.viewer import InputAttention, cut_end
 
 FORMAT = 1
 MAX_TOKENS = 24  # of inputs and sentences
@@ -47,7 +47,7 @@ def of_input(attention: InputAttention) -> bytes:
 
 
 def of_guesses(result: RelationCounts, choice: DirectedHead, relation: str) -> bytes:
-    """The preview of all heads' guesses in the short sentence in which one is surest of a relation; empty without."""
+    """All heads' guesses in the short sentence where the chosen head is surest of a relation; empty without one."""
     longest = min(MAX_TOKENS, _most_tokens(*result.accuracy.shape[2:]))
     short = [each for each in examples(result, choice, relation) if len(each.sentence["words"]) <= longest]
     if not short:
@@ -68,9 +68,9 @@ def of_guesses(result: RelationCounts, choice: DirectedHead, relation: str) -> b
 
 def encoded(tokens: Sequence[str], maps: np.ndarray, about: str) -> bytes:
     """A preview as JSON for the browser; maps are (layer, head, query, key) uint8, 255 for weight 1."""
-    first = slice(_most_tokens(*maps.shape[:2]))  # for it is sent again whenever a head is chosen
+    first = slice(_most_tokens(*maps.shape[:2]))  # because it is sent again whenever a head is chosen
     packed = base64.b64encode(maps[:, :, first, first].tobytes()).decode()
-    return json.dumps({"preview": {"tokens": [*map(shorten, tokens[first])], "maps": packed, "about": about}}).encode()
+    return json.dumps({"preview": {"tokens": [*map(cut_end, tokens[first])], "maps": packed, "about": about}}).encode()
 
 
 def _bytes(maps: np.ndarray) -> np.ndarray:

@@ -67,7 +67,9 @@ def ending(result: Result, computation: Computation, unit: str = "segments") -> 
 
 def _skipped(origin: dict[str, Any], unit: str) -> None:
     if not origin["skipped"]:
-        st.write(f"Nothing was skipped: all {origin[unit]:,} {unit} of the corpus were analyzed in full.")
+        st.write(f"Nothing was skipped: all {origin[unit]:,} {unit} that were read were analyzed in full.")
+    if limit := origin["settings"].get("limit"):
+        st.caption(f"At most {limit:,} inputs were read.")
     for entry in origin["skipped"]:
         where = messages.plain(", ".join(entry["where"]))
         more = ", …" if entry["count"] > len(entry["where"]) else ""

@@ -85,7 +85,7 @@ def attended_words(result: DependencyHeads, view: str, selection: Selection, *, 
         names = [f"{name} ({meaning(name)})" if meaning(name) else name for name in attended["name"]]
         attention = 100 * attended["share"]
         shares = {"attention": attention, "of all words": 100 * attended["expected"], "times": attended["times"]}
-        about = "The attention, in shares of such words."
+        about = "The attention divided by the share of such words among all words."
         config = {
             title: st.column_config.Column(width=190),
             "attention": st.column_config.ProgressColumn(format="%.0f%%", max_value=attention[0], width=95),

@@ -84,7 +84,7 @@ def submit(key: str, title: str, task: Callable[[], tasks.Task], queue: JobQueue
 
 
 def everything_key(requests: list[Request]) -> str:
-    """The key of one job for all these requests, which has the key of each: see `last_of`."""
+    """The key of one job for all these requests, which contains each request's key for `last_of`."""
     return "all/" + "/".join(request.key() for request in requests)
 
 

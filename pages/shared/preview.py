@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from bertviz_core.errors import BertvizError
+from bertviz_core.errors import BertvizError, StoreError
 from bertviz_core.viewer.preview import measure, of_stored, preview_key
 from pages.shared import services
 from pages.shared.frame import Selection
@@ -44,9 +44,11 @@ def _key(selection: Selection) -> str:
 
 
 def _stored(key: str) -> bytes:
-    """A stored preview as JSON, or nothing."""
-    data = services.store().get(key)
-    return memoize(of_stored, data) if data else b""
+    """A stored preview as JSON; empty where there is none, and where it is damaged, so that it is measured again."""
+    with suppress(ValueError, KeyError, StoreError):
+        if data := services.store().get(key):
+            return memoize(of_stored, data)
+    return b""
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from dataclasses import fields, replace
 from typing import Any, TypeVar
@@ -165,7 +165,7 @@ def emergence(series: Series) -> tuple[Emergence | None, list[Request]]:
     """The emergence of a training, None where no checkpoint has all results; and the requests without a result."""
     keys = [request.key() for request in series.requests()]
     stored = tuple(filter(store().has, keys))
-    cache_key = (stored, repr(series.training))
+    cache_key = (tuple(keys), stored, repr(series.training))
     result, missing = _assembled(cache_key, series)
     if len(missing) + len(stored) > len(keys):  # a damaged result may be computed again
         _assembled.clear(cache_key, series)
@@ -173,7 +173,7 @@ def emergence(series: Series) -> tuple[Emergence | None, list[Request]]:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _assembled(key: tuple[tuple[str, ...], str], _series: Series) -> tuple[Emergence | None, list[Request]]:
+def _assembled(key: tuple[Hashable, ...], _series: Series) -> tuple[Emergence | None, list[Request]]:
     stored = {request.key(): requests.find(store(), request) for request in _series.requests()}
     missing = [request for request in _series.requests() if stored[request.key()] is None]
     try:

@@ -18,6 +18,7 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.corpora import UNKNOWN
 from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, find, paper_model
+from bertviz_core.numbers import plural
 from bertviz_core.settings import Access
 from pages.shared import jobs, messages, services
 from pages.shared.frame import Selection, address, links
@@ -70,7 +71,7 @@ def offer(request: Request) -> bool:
     time = duration(shared(request), 1 - share)
     if share:
         st.progress(share, text="An earlier job was stopped. Its finished parts are kept.")
-        label = f"{share:.0%} done: Resume ({time} left)"
+        label = f"Resume ({share:.0%} done, {time} left)"
     else:
         st.write(
             "No result is stored yet. The analysis runs this model on the corpus, on this machine, and stores the "
@@ -89,15 +90,16 @@ def offer_missing(selection: Selection) -> None:
         return
     missing = [request for request in requests if services.find(request) is None and can_compute(request)]
     if not missing:
-        expensive = [each.title for each in ANALYSES.values() if each.cost(selection.checkpoint) > MAX_COST]
-        text = "All analyses are stored for these corpora."
-        if expensive:
-            text += f" Start {', '.join(expensive)} from {'its' if len(expensive) == 1 else 'their'} own page."
+        text = "Every analysis that one job can run is stored for these corpora."
+        others = [selection.request(analysis.name) for analysis in selection.analyses()]
+        expensive = [each for each in others if services.find(each) is None and can_compute(each)]
+        if titles := ", ".join(ANALYSES[each.analysis].title for each in expensive):
+            text += f" Start {titles} from {'its' if len(expensive) == 1 else 'their'} own page."
         st.caption(text)
         return
     st.write(
-        f"{len(missing)} analyses are missing. One job runs them in {len(passes(missing))} forward passes; analyses of "
-        "one corpus share a pass. Results are stored as each pass finishes."
+        f"Not stored yet: {plural(len(missing), 'analyses')}. One job takes {plural(len(passes(missing)), 'passes')}; "
+        "analyses of one corpus may share a pass. Results are stored as each pass finishes."
     )
     st.caption(messages.plain(", ".join(dict.fromkeys(ANALYSES[each.analysis].title for each in missing))))
     start_button(f"Run all ({duration(missing)})", key, "Everything", missing)

@@ -264,6 +264,4 @@ def test_patterns_of_heads_need_enough_units_too():
         for units in (4, 20)
     }
     assert states[4].state == UNDECIDED and states[20].state == SHOWN
-    assert states[20].sentence.startswith(
-        "2 of 2 heads have a recognizable pattern: 1 attend to the next token, 1 to the"
-    )
+    assert states[20].sentence.startswith("2 of 2 heads have a recognizable pattern: attention to the next token (1), ")

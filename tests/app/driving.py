@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from pages.shared.frame.corpora import KEYS
 
@@ -22,7 +23,7 @@ def open_app(page: str = "", **address: str) -> AppTest:
     for key in (*POPOVERS, *(f"folded-{name}" for name in EXPANDERS)):
         app.session_state[key] = True
     if page:
-        app.switch_page(f"pages/{page}.py")
+        app._page_hash = calc_hash(page)  # also of a page without a file
     app.run()
     assert not app.exception, app.exception
     return app

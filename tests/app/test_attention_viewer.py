@@ -5,9 +5,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.frame import links
+from pages.shared.views import viewer_input, viewer_panes
 from pages.shared.views.viewer_input import SENTENCES
 from tests import families
 from tests.app.driving import open_app, parameter, unescaped, words
@@ -67,6 +69,20 @@ def test_a_masked_token_is_predicted_and_given_back() -> None:
     next(b for b in app.button if b.label == "Unmask all").click().run()
     assert parameter(app, "mask") is None
     assert "**Masking** shifted" not in words(app)
+
+
+def test_a_split_word_is_masked_as_a_whole_on_every_visit(monkeypatch: pytest.MonkeyPatch) -> None:
+    masked = []
+
+    def drawn(key, on_mask_change, **_):
+        st.session_state[key] = {"mask": 2}
+        on_mask_change()
+
+    monkeypatch.setattr(viewer_panes, "component", lambda *_: drawn)
+    monkeypatch.setattr(viewer_input, "toggle_mask", masked.append)
+    for _ in range(2):
+        assert not viewer(input="own text", text="The xyzzy", units="words").exception
+    assert len(masked) == 2 and masked[0] == masked[1] == set(range(2, 2 + len(masked[0]))) and len(masked[0]) > 1
 
 
 def test_another_text_begins_without_masks_and_pins() -> None:
@@ -198,10 +214,7 @@ def test_a_sentence_of_a_treebank_comes_with_its_pins_and_the_way_back() -> None
     back = "dependency_heads?relation=det&which=right"
     app = viewer(input="own text", text="The boats sailed", back=back, **given)
     assert not app.error
-    assert (parameter(app, "pin"), parameter(app, "dependents")) == (
-        None,
-        "from1,to2,from9",
-    )  # no entry of the history
+    assert (parameter(app, "pin"), parameter(app, "dependents")) == (None, "from1,to2,from9")  # no entry of the history
     assert app.session_state["address"].implied == {"pin": "from2,to3"}
     (link,) = [link for link in app.get("page_link") if link.proto.label == "Back to Dependency heads"]
     assert "relation=det" in link.proto.query_string and "which=right" in link.proto.query_string

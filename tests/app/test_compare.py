@@ -10,6 +10,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute_all
 from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
+from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import find
 from bertviz_core.settings import Settings
 from tests import families, predicting
@@ -35,6 +36,8 @@ def test_runs_that_ship_are_compared_and_their_address_restores_them() -> None:
     again = open_app("compare", **{name: parameter(app, name) for name in ("a", "b")})
     assert again.selectbox(key="b").value == app.selectbox(key="b").value
     assert "The runs differ in mode" in words(again)
+    best = [open_app("compare", zero=zero).dataframe[1].value["head_b"] for zero in ("false", "true")]
+    assert [Head.parse(label).label(0) for label in best[0]] == [*best[1]]
 
 
 def test_checkpoints_of_the_shipped_training() -> None:
@@ -108,14 +111,6 @@ def test_an_address_of_a_run_that_is_not_there_shows_another() -> None:
     app = open_app("compare", a="0123456789abcdef", b="../../x")
     assert not app.exception
     assert f"of {COUNT} heads" in words(app)
-
-
-def test_a_store_of_nothing_says_what_to_do(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("pages.shared.services.runs", lambda: ())
-    monkeypatch.setattr("pages.shared.views.compare_view.checkpoint_names", lambda *_: {})
-    app = open_app("compare")
-    assert not app.exception
-    assert "two stored results" in " ".join(info.value for info in app.info)
 
 
 def test_a_run_that_is_dropped_is_said_to_be_and_comes_back(tmp_path: Path) -> None:

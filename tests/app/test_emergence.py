@@ -2,12 +2,17 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from bertviz_core.analyses.request import Request
+from bertviz_core.corpora.source import from_bytes
 from bertviz_core.emergence.series import shipped
 from bertviz_core.exports import to_json
+from bertviz_core.models.checkpoint import find
+from pages.shared import services
 from tests import families
 from tests.app.driving import analyze, metrics, open_app, paste, unescaped, words
 
@@ -67,6 +72,13 @@ def test_a_local_folder_is_a_job_and_what_it_lacks_later_is_offered(tmp_path: Pa
     analyze(app)
     assert app.select_slider(key="at_step").options == ["3", "30", "300"]
     assert "analyses are missing" not in words(app)
+
+
+def test_one_training_on_two_corpora_is_two_series() -> None:
+    for text in (b"the cat", b"the dog"):
+        request = Request("entropy", find("demo"), from_bytes(text, "mine.txt"))
+        series = SimpleNamespace(training="mine", requests=lambda: [request], assemble=lambda _: text)  # noqa: B023
+        assert services.emergence(series) == (text, [request])  # type: ignore[arg-type, comparison-overlap]
 
 
 @pytest.mark.parametrize(("name", "message"), [("missing", "There is no folder"), ("empty", "No checkpoint is in")])

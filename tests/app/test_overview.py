@@ -35,7 +35,7 @@ def test_it_is_the_default_page_and_tells_every_head_of_the_model() -> None:
     assert ("attention to the previous token", f"1 of {COUNT}") in first and len(set(first)) == 3
     rows = app.dataframe[0].value.set_index("quantity")
     assert rows.loc["attention to the previous token", "rank"] == f"1 of {COUNT}"
-    assert "All analyses are stored" in words(app)
+    assert "Every analysis that one job can run is stored" in words(app) and "Start Ablation" not in words(app)
     assert re.search(rf"Head {head} puts 0\.9\d+ ± \S+ of its attention on the previous token;", words(app))
 
 
@@ -49,11 +49,11 @@ def test_what_is_folded_is_drawn_once_it_is_open() -> None:
 def test_everything_that_is_missing_is_one_job() -> None:
     app = open_app()
     paste(app, TEXT)
-    assert "4 analyses are missing. One job runs them in 2 forward passes" in words(app)
+    assert "Not stored yet: 4 analyses. One job takes 2 passes" in words(app)
     next(b for b in app.button if b.label.startswith("Run all")).click().run()
     app = wait_for_job(app)
     assert not app.error
-    assert "All analyses are stored" in words(app)
+    assert "Start Ablation from its own page." in words(app)
     stored = app.dataframe[-1].value
     mine = stored[stored["corpus"] == "pasted text"]
     by_name = dict(zip(mine["analysis"], mine["stored"], strict=True))
@@ -68,14 +68,14 @@ def downloads(app: AppTest) -> list[str]:
 def test_the_report_is_a_download_once_what_it_lacks_is_computed_as_one_job(planted_folder) -> None:
     app = open_app(model=str(planted_folder), max_length="32", limit="12")
     assert "Report" not in downloads(app)
-    assert "The report lacks: Surface patterns, Entropy" in words(app)
+    assert "Not in the report yet: Surface patterns, Entropy" in words(app)
     button = next(b for b in app.button if b.label.startswith("Compute the report"))
     assert re.fullmatch(r"Compute the report \(about [\d,]+ (s|min)\)", button.label)
     button.click().run()
     app = wait_for_job(app)
     assert not app.error, app.error[0].value
     app.session_state["folded-report"] = True
-    assert "Report" in downloads(app.run()) and "The report lacks" not in words(app)
+    assert "Report" in downloads(app.run()) and "Not in the report yet" not in words(app)
     again = open_app(model=str(planted_folder), max_length="32", limit="12")
     assert "Report" in downloads(again)
 
@@ -97,7 +97,7 @@ def test_a_model_of_which_nothing_is_stored_offers_the_job(tiny_folder) -> None:
     stored = app.dataframe[0].value.set_index("analysis")["stored"]
     assert {stored.pop(name) for name in ("Sink gradients", "Ablation")} == {"no MLM head"}
     assert set(stored) == {"not yet"}
-    assert "7 analyses are missing" in words(app)
+    assert "Not stored yet: 7 analyses" in words(app)
 
 
 def test_the_open_panel_has_ranks_and_links_that_stay_with_the_head() -> None:

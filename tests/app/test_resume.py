@@ -37,7 +37,7 @@ def test_the_page_offers_to_resume(stopped, demo):
     assert share is not None and 0.3 < share < 0.7
     app = open_app("surface_patterns", limit="20")
     (button,) = [button for button in app.main.button if "Resume" in button.label]
-    assert button.label.startswith(f"{share:.0%} done: Resume (about ")
+    assert button.label.startswith(f"Resume ({share:.0%} done, about ")
     button.click().run()
     wait_for_job(app)
     assert "Head map" in words(app)

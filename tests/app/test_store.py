@@ -12,11 +12,12 @@ import streamlit as st
 
 from bertviz_core.engine import store as store_module
 from bertviz_core.engine import store_disk
-from pages.shared import services
+from pages.shared import preview, services
+from pages.shared.frame.links import ENTRIES
 from tests import broken_stores
 from tests.app.driving import ROOT, open_app, paste, unescaped, words
 
-PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+PAGES = [entry.name for entry in ENTRIES]
 
 
 def forget() -> None:
@@ -35,6 +36,12 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], None]]:
     monkeypatch.setattr(store_disk, "BRIEF", 0.02)  # of every read of a store that is locked
     yield lambda folder: monkeypatch.setenv("BERTVIZ_STORE", str(folder))
     forget()
+
+
+def test_a_damaged_preview_is_as_none(use: Callable[[Path], None], tmp_path: Path) -> None:
+    use(tmp_path)
+    services.store().put("a" * 64, b"damaged")
+    assert preview._stored("a" * 64) == b""
 
 
 def under_a_file(folder: Path) -> Path:

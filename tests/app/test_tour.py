@@ -117,7 +117,7 @@ def test_the_head_of_each_step_is_its_own_until_the_reader_chooses() -> None:
 def test_a_page_opened_from_a_step_leads_back_to_it() -> None:
     app = open_app("surface_patterns", tour="4")
     back = next(link for link in app.main.get("page_link") if link.proto.label.startswith("Tour"))
-    assert back.proto.label == "Tour, step 4" and "step=4" in back.proto.query_string
+    assert back.proto.label == "Tour, slide 4" and "step=4" in back.proto.query_string
     assert not [link for link in open_app("surface_patterns").main.get("page_link") if "Tour" in link.proto.label]
 
 

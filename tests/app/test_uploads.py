@@ -1,6 +1,7 @@
 """Uploads in apps of their own: who sees them, what a link restores, and what a public server forgets."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -8,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.engine.uploads import Upload
 from bertviz_core.settings import Access
 from pages.shared import services
-from pages.shared.frame import uploads
+from pages.shared.frame import address, uploads
 from tests.app.driving import open_app, open_uploads, shown, unescaped, uploader, wait_for_job, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -177,8 +178,10 @@ def test_a_file_of_the_probes_is_stored_once_checked_and_deleted() -> None:
     guest = open_app("probes", vectors=link(app, "vectors"))
     press(guest, "Stop using")
     assert stored() == first and "vectors" not in guest.query_params
+    other = open_app("probes", vectors=link(app, "vectors"))
     press(app, "Delete now")
-    assert stored() == [] and "vectors" not in app.query_params
+    assert stored() == [] and "vectors" not in app.query_params and not app.error
+    assert "not on this server" in unescaped(other.run().error[0].value) and not other.run().error
 
 
 def test_on_ones_own_machine_uploads_and_models_are_there_again(tiny_folder: Path) -> None:
@@ -207,6 +210,13 @@ def test_a_strangers_upload_shows_nowhere_on_anothers_pages_and_in_no_address(pu
         assert "secret" not in shown and not any(token in shown for token in tokens)
     guest = open_app("surface_patterns", corpus=f"upload-{tokens[0]}")
     assert "not on this server" in unescaped(guest.error[0].value) and "secret" not in words(guest)
+
+
+def test_a_strangers_upload_stays_on_the_way_through_the_menu(public: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = upload(name="mine.txt")
+    back = SimpleNamespace(is_history_navigation=True, fragment_ids_this_run=[])  # as links of the menu arrive
+    monkeypatch.setattr(address, "get_script_run_ctx", lambda: back)
+    assert shown(app.run()) == "demo on mine.txt" and not app.error
 
 
 def test_a_strangers_uploads_end_with_the_session(public: None) -> None:

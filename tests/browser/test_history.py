@@ -48,7 +48,7 @@ def test_back_restores_a_step_of_the_tour_and_four_lead_out_of_it(page: Any) -> 
         page.get_by_text(f"Step {number} of").wait_for()
     page.locator("[data-testid=stMain] [data-testid=stPageLink]").first.click()
     browser.wait_for_page(page, "Attention viewer")
-    assert page.get_by_text("Tour, step 2").is_visible()  # the way back that the page itself has
+    assert page.get_by_text("Tour, slide 2").is_visible()  # the way back that the page itself has
     page.go_back()
     browser.wait_for_page(page, "Guided tour")
     page.get_by_text("Step 2 of").wait_for()

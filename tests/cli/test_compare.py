@@ -51,6 +51,14 @@ def test_mistakes_are_one_message(text: Path, tmp_path: Path, arguments: tuple[s
     assert done.returncode == 2 and expected in done.stderr, done.stderr
 
 
+def test_an_input_is_needed_where_the_analysis_reads_one(tmp_path: Path, tiny_folder: Path) -> None:
+    options = ("--other-seed", "1", "--model", tiny_folder, "--limit", "2", "--max-length", "16")
+    done = run("compare", "induction", *options, store=tmp_path / "s")
+    assert done.returncode == 0 and "seed" in done.stdout, done.stderr
+    done = run("compare", "entropy", *options, store=tmp_path / "s")
+    assert done.returncode == 2 and "This analysis reads an input." in done.stderr
+
+
 def test_both_runs_have_the_trees_of_the_command_dependency_heads(tmp_path: Path) -> None:
     one, both, store = tmp_path / "one.json", tmp_path / "both.json", tmp_path / "s"
     assert run("dependency-heads", "treebank", "--out", one, store=store).returncode == 0

@@ -13,8 +13,9 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.comparison import checkpoint_names, checkpoint_result, compare
 from bertviz_core.comparison.change import Change, differences, names
-from bertviz_core.comparison.figure import by_depth
+from bertviz_core.comparison.figure import by_depth, scatter
 from bertviz_core.corpora.files import sample
+from bertviz_core.corpora.source import from_bytes
 from bertviz_core.emergence.series import shipped
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
@@ -34,8 +35,6 @@ SETTINGS = Settings(max_length=24)
 
 @pytest.fixture(scope="module")
 def run(tiny):
-    from bertviz_core.corpora.source import from_bytes
-
     def make(analysis, model=tiny, source=None, **changed):
         corpus = source or from_bytes(TEXT.encode(), "mine.txt")
         return compute(Request(analysis, model.checkpoint, corpus, replace(SETTINGS, **changed)), None, model=model)
@@ -95,6 +94,15 @@ def test_two_models_or_corpora_of_one_name_get_longer_names(run):
     assert names(a, b) == ("step-1", "b/step-1")
     c = a | {"corpus": corpus | {"digest": "fedcba9876"}}
     assert names(c, a) == (f"{corpus['name']} (fedcba98)", f"{corpus['name']} ({corpus['digest'][:8]})")
+    tests = [a | {"others": {"dev": {"name": "test.conllu", "digest": digit * 64}}} for digit in "12"]
+    assert names(*tests) == ("dev test.conllu (11111111)", "dev test.conllu (22222222)")
+
+
+def test_names_of_files_are_no_markup_in_figures(run):
+    sources = (from_bytes(f"{TEXT}{name}".encode(), name) for name in ("<b>a.txt", "<i>b.txt"))
+    comparison = compare(*(run("entropy", source=source) for source in sources))
+    axis = scatter(comparison, "entropy").layout.xaxis
+    assert axis.title.text == by_depth(comparison, "entropy").data[0].name == "A: &lt;b&gt;a.txt"
 
 
 def test_accuracies_are_compared_as_proportions(run):

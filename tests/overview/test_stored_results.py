@@ -6,8 +6,9 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.engine.packing import pack
 from bertviz_core.engine.store import SHIPPED, Store
+from bertviz_core.errors import InputError
 from bertviz_core.models.checkpoint import DEMO, find
-from bertviz_core.overview.stored_results import largest, stored_results
+from bertviz_core.overview.stored_results import largest, results_of, stored_results
 from bertviz_core.settings import Settings
 from bertviz_core.viewer.preview import preview_key
 from training.sample_results import reports
@@ -37,6 +38,12 @@ def test_the_largest_corpus_counts_whatever_came_last(filled, tiny, source):
     assert list(found) == ["surface_patterns", "entropy"]
     assert {result.provenance["corpus"]["digest"] for result in found.values()} == {source(LONG).digest}
     assert largest(filled, tiny.checkpoint.fingerprint(), Settings(mode="paper")) == {}
+
+
+def test_without_a_value_for_each_head_there_is_no_overview(store, source, tiny):
+    compute(Request("clustering", tiny.checkpoint, source(SHORT), SMALL), store, model=tiny)
+    with pytest.raises(InputError, match="No values of heads by attention are stored"):
+        results_of(store, tiny.checkpoint, Settings())
 
 
 def test_damaged_and_foreign_entries_are_skipped(filled):

@@ -168,7 +168,7 @@ class HeadMap {
   act(target) {
     const { head } = target?.closest?.(".point")?.dataset ?? {};
     if (!head) return;
-    this.data = { ...this.data, chosen: head };
+    this.data = { ...this.data, chosen: head, link: "" };
     this.draw();
     this.picture.querySelector(`[data-head="${head}"]`).focus({ preventScroll: true });
     this.send("head", head);

@@ -2,7 +2,7 @@
 
 const VERSION = 2; // of Streamlit's entry in the browser's storage, one for each address, which it reads on loading
 
-function switchTheme(parent, pages) {
+function themeButton(parent, pages) {
   const style = getComputedStyle(parent.host ?? parent);
   const dark = style.getPropertyValue("--st-base").trim() === "dark" || style.colorScheme === "dark";
   const change = () => {
@@ -26,7 +26,7 @@ export default function ({ data: { sections, current }, parentElement }) {
   const focused = before ? [...before.querySelectorAll("a")].indexOf(before.getRootNode().activeElement) : -1;
   const menu = html("nav", { class: "menu", "aria-label": "Pages" });
   for (const { title, pages } of sections) menu.append(html("p", {}, title), ...pages.map((page) => pageLink(page, current)));
-  menu.append(switchTheme(parentElement, sections.flatMap(({ pages }) => pages.map(({ name }) => name))));
+  menu.append(themeButton(parentElement, sections.flatMap(({ pages }) => pages.map(({ name }) => name))));
   if (before) before.replaceWith(menu);
   else parentElement.append(menu);
   menu.querySelectorAll("a")[focused]?.focus();

@@ -83,7 +83,7 @@ def _choice(
     maximum: int | None = None,
     **more: Any,
 ) -> T:
-    """Draw a choice with its value from the address, and note it for the address, of a text up to `maximum` characters.
+    """Draw a choice with its value from the address, and note it for the address, cut to `maximum` characters.
 
     `read` restores a value from its text, and a value whose text it cannot read is reset. A choice that `follows` moves
     with its default as long as the reader has not chosen.

@@ -1,6 +1,7 @@
 """The chosen corpora: one of each kind, the same on all pages; a page draws the choices of the kinds that it reads."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -79,7 +80,7 @@ def _update(kind: Kind) -> None:
     if key not in now.restored:
         now.restored.add(key)
         linked = now.parameters.get(key, "")
-        if linked or not now.is_inside:  # a public server's addresses have no uploads
+        if linked or not (now.is_inside or services.access().public):  # whose addresses have no uploads
             chosen[kind] = linked or _default(kind)
     corpus = chosen.setdefault(kind, _default(kind))
     if isinstance(corpus, InputError) or corpus in SAMPLES[kind]:
@@ -107,15 +108,9 @@ def _select(kind: Kind) -> None:
     def take() -> None:
         _chosen()[kind] = st.session_state[key] or missing_upload()
 
-    st.selectbox(
-        key.capitalize(),
-        [*SAMPLES[kind], *visible],
-        index=0 if isinstance(chosen, str) else None,
-        key=key,
-        format_func=lambda option: visible[option].name if option in visible else option,
-        placeholder="Choose a corpus",
-        on_change=take,
-    )
+    look: dict[str, Any] = {"placeholder": "Choose a corpus", "index": 0 if isinstance(chosen, str) else None}
+    look["format_func"] = lambda option: visible[option].name if option in visible else option
+    st.selectbox(key.capitalize(), [*SAMPLES[kind], *visible], key=key, on_change=take, **look)
 
 
 def _add_corpus(kinds: Sequence[Kind]) -> None:

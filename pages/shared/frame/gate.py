@@ -36,7 +36,7 @@ HEADERS = {
     "content-security-policy": "frame-ancestors 'self'",
     "referrer-policy": "same-origin",  # addresses hold uploads' tokens
 }
-TIMES = 10  # sessions whose full uploads, arriving or being checked, fit into memory together
+SESSIONS_IN_MEMORY = 10  # sessions whose full uploads, arriving or being checked, fit into memory together
 
 net_util.get_external_ip = lambda: None  # Streamlit would wait for an answer from the internet
 
@@ -80,7 +80,7 @@ class Gate:
             for owner, files in list(manager.file_storage.items()):
                 present[owner] += sum(len(file.data) for file in list(files.values()))
             total = present.total() + upload_check.bytes_in_memory()
-            if present[session] + size > limit or total + size > TIMES * limit:
+            if present[session] + size > limit or total + size > SESSIONS_IN_MEMORY * limit:
                 raise HTTPException(413, "There is not enough space for this file.")
             count += size
             self.arriving[session] += size

@@ -52,7 +52,7 @@ def draw(entry: links.Entry, default_head: Callable[[str, Selection], Head]) -> 
     _name_after(entry, selection)
     with line:
         if entry.name != "tour" and (step := small_int(address.get("tour"))):
-            links.to("tour", f"Tour, step {step}", links.BACK, step=str(step))
+            links.to("tour", f"Tour, slide {step}", links.BACK, step=str(step))
 
 
 def current() -> Selection:
@@ -138,7 +138,7 @@ def _settings(checkpoint: Checkpoint, entry: links.Entry) -> tuple[Settings, int
     panel = st.popover("", icon=":material/tune:", help="More settings", key="more-settings", on_change="rerun")
     with panel:
         longest = checkpoint.max_length or 512
-        about = f"At most {longest} for this model. Longer inputs are cut or skipped, and counted."
+        about = f"At most {longest} here. Longer inputs are cut or skipped, and counted."
         look = {"key": "max_length", "follows": True, "help": about}
         length = choices.number(MAX_LENGTH, 8, longest, min(128, longest), **look)
         limit = choices.number("Limit inputs (0 = all)", 0, key="limit")

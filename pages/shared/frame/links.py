@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parents[2]
 ANALYSIS_PAGE = "pages.shared.views.analysis_page"
 MAX_CHARACTERS = 1000  # of text in the address
 LABEL = "Open in the attention viewer"
-SIDES = ("from", "to")  # of a pinned word, by the direction in which a head is read
+PIN_SIDES = ("from", "to")  # of a pinned word, by the direction in which a head is read
 BACK = ":material/arrow_back:"
 
 
@@ -126,7 +126,7 @@ def to_words(words: Sequence[str], dependents: Sequence[int] = (), direction: in
         return ""
     own = {"input": "own text", "text": text, "given": "true", "units": "words", "back": address.here()}
     if dependents:
-        own["dependents"] = ",".join(f"{SIDES[direction]}{word + 1}" for word in dependents)
+        own["dependents"] = ",".join(f"{PIN_SIDES[direction]}{word + 1}" for word in dependents)
     return viewer_address(own | more)
 
 

@@ -38,7 +38,7 @@ _turns = threading.Semaphore(2)
 
 @contextmanager
 def page_turn() -> Iterator[None]:
-    """Wait until fewer than two pages run: they share one interpreter, and thirty at once would all be slow."""
+    """Wait at most PATIENCE seconds until fewer than two pages run: they share one interpreter."""
     is_acquired = _turns.acquire(timeout=PATIENCE)
     try:
         yield

@@ -13,7 +13,7 @@ from pages.shared import jobs, messages, services
 PREFIX = "upload-"  # of an upload's address, before its token
 KINDS = {"text": "a text", "treebank": "a treebank", "coreference": "a corpus with coreference", "vectors": "vectors"}
 CANNOT = "The link cannot be restored: "
-CHOOSE = "Choose a corpus under the title, or upload the file again."
+CHOOSE = "Choose another file, or upload it again."
 PATIENCE = 1.0  # seconds that a reader waits for a check before the page goes on without it
 
 
@@ -29,7 +29,7 @@ def visible(kind: str) -> dict[str, Upload]:
 
 
 def in_address(corpus: str) -> str:
-    """The parameter of a corpus; empty for an upload on a public server, to which no link leads."""
+    """A corpus's parameter in the address; empty for an upload on a public server, which links cannot open."""
     return "" if corpus.startswith(PREFIX) and services.access().public else corpus
 
 

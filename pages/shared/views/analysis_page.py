@@ -11,7 +11,7 @@ from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import ANALYSES, EXAMPLES
 from bertviz_core.analyses.results import Result, head_frame
 from bertviz_core.heads import all_labels, ranks
-from bertviz_core.numbers import number
+from bertviz_core.numbers import number, plural
 from bertviz_core.overview import segments
 from bertviz_core.plotting.drawing import HEIGHT, FigureSpec
 from pages.shared import endnotes, page, services, stored
@@ -80,7 +80,8 @@ class AnalysisPage:
             squares = memoize(HeadColumn.map, self.column, self.result, base)
             st.markdown(f"**Head map**: {plain(self.column.label)}")
             alt = f"Map of all heads, layer by head, colored by {self.column.label}"
-            page.head_map(squares, f"{self.analysis.name}-map", alt, self.selection)
+            previewed = self.selection if self.analysis.reads_maps else self.selection.of_weights("attention")
+            page.head_map(squares, f"{self.analysis.name}-map", alt, previewed)
         rows = []
         for column, values in ({self.column: self.values[self.column]} | self.values).items():
             row = {
@@ -120,7 +121,7 @@ class AnalysisPage:
         if isinstance(self.result, HeadAverages) and self.result.texts and quantity in self.result.present:
             st.header(f"Top segments for head {self.selection.label}")
             shown = segments(self.result, quantity, self.selection.head)
-            st.caption(f"The {len(shown)} segments with the highest value: {plain(self.column.short)}.")
+            st.caption(f"The {plural(len(shown), 'segments')} with the highest value: {plain(self.column.short)}.")
             for segment in shown:
                 location = plain(f"segment {segment.number + 1}, {segment.where}")
                 st.markdown(f"**{number(segment.value)}** {location}: :gray[{joined(' '.join(segment.tokens))}]")
@@ -157,12 +158,6 @@ def choose_column(analysis: Analysis, result: Result, columns: list[HeadColumn])
     if len(columns) == 1:
         return first
     by_name = {column.quantity: column for column in columns}
-    name = choices.selectbox(
-        "Show on the map",
-        [*by_name],
-        key=analysis.control_key,
-        default=first.quantity,
-        format_func=lambda name: by_name[name].short,
-        width=320,
-    )
+    look: dict[str, Any] = {"format_func": lambda name: by_name[name].short, "width": 320}
+    name = choices.selectbox("Show on the map", [*by_name], key=analysis.control_key, default=first.quantity, **look)
     return by_name[name]

@@ -26,12 +26,10 @@ from pages.shared.messages import plain
 FURTHER_FILES = ("treebank", "vectors")  # that probes take beside their treebank
 
 
-def choose(selection: Selection) -> tuple[str, str, str] | None:
-    """Draw the choice of an analysis and of two of its runs, by name and addresses; None if no analysis has two."""
+def choose(selection: Selection) -> tuple[str, str, str]:
+    """Draw the choice of an analysis and of two of its runs, by name and addresses; a training with two runs ships."""
     runs = {name: _runs(name, selection.checkpoint) for name in ANALYSES}
     known = {name: names for name, names in runs.items() if len(names) > 1}
-    if not known:
-        return None
     look: dict[str, Any] = {"format_func": lambda name: ANALYSES[name].title, "width": 175}
     analysis = choices.selectbox("Analysis", [*known], key="analysis", default=next(iter(known)), **look)
     names = known[analysis]
@@ -60,8 +58,7 @@ def choose_quantity(comparison: Comparison) -> str:
 def default_head(selection: Selection) -> Head | None:
     """The head that changed most in what the page is about to show, if the chosen model has such a head."""
     with choices.unseen():
-        chosen = choose(selection)
-        comparison = find_comparison(*chosen) if chosen else None
+        comparison = find_comparison(*choose(selection))
         if comparison is None or not comparison.changes:
             return None
         key = choose_quantity(comparison)

@@ -17,7 +17,7 @@ from pages.shared.frame import address, choices
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 
-SHOWN = 10  # lines on one page
+PER_PAGE = 10  # lines on one page
 POPOVER = "corpus-search"
 Entry = TypeVar("Entry")
 
@@ -76,9 +76,9 @@ def corpus_search(source: Source, choose: Callable[[Hit], None]) -> None:
             st.caption("Finds every line of the corpus that contains these words in sequence.")
             return
         total, hits = _search(source.digest, text, 0, source)
-        number = choices.page_of(total, SHOWN, key="find_page")
+        number = choices.page_of(total, PER_PAGE, key="find_page")
         if number > 1:
-            total, hits = _search(source.digest, text, SHOWN * (number - 1), source)
+            total, hits = _search(source.digest, text, PER_PAGE * (number - 1), source)
         st.caption(f"{plural(total, 'lines')} of {plain(source.name)}" if total else "No line contains these words.")
         for index, hit in enumerate(hits):
             left, right = st.columns([1, 4], vertical_alignment="center")
@@ -89,4 +89,4 @@ def corpus_search(source: Source, choose: Callable[[Hit], None]) -> None:
 
 @st.cache_resource(max_entries=64, show_spinner="Searching")
 def _search(digest: str, text: str, first: int, _source: Source) -> tuple[int, list[Hit]]:
-    return search(_source, text, first, SHOWN)
+    return search(_source, text, first, PER_PAGE)

@@ -1,6 +1,7 @@
 """Choices that decide what pages show, and the head that a page opens on until the reader chooses another."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -50,27 +51,19 @@ def choose_counts(result: DependencyHeads, selection: Selection) -> RelationFilt
 
 def choose_relation(result: RelationCounts) -> tuple[str, int]:
     """Draw the choice of relation and direction, at first that of the relation's best head."""
+    look: dict[str, Any] = {"follows": True, "label_visibility": "collapsed"}
     relation = choices.selectbox(
         "Relation",
         result.relations,
         key="relation",
         default=result.clearest_relation(),
-        follows=True,
         width=240,
         format_func=lambda name: f"{name}: {meaning(name)}" if meaning(name) else name,
         on_change=lambda: address.release("direction"),
-        label_visibility="collapsed",
+        **look,
     )
     best = DIRECTIONS[result.best_choice(relation).direction]
-    direction = choices.segmented(
-        "Direction",
-        DIRECTIONS,
-        key="direction",
-        default=best,
-        follows=True,
-        format_func=arrow,
-        label_visibility="collapsed",
-    )
+    direction = choices.segmented("Direction", DIRECTIONS, key="direction", default=best, format_func=arrow, **look)
     return relation, DIRECTIONS.index(direction)
 
 
@@ -82,14 +75,9 @@ def choose_antecedents(computed: CoreferenceHeads) -> tuple[AntecedentCounts, st
         "Candidates", antecedents.CANDIDATES, key="candidates", default=antecedents.CANDIDATES[0], help=about
     )
     result = memoize(CoreferenceHeads.show, computed, candidates)
-    direction = choices.segmented(
-        "Direction of attention",
-        result.directions,
-        key="direction",
-        default=antecedents.DIRECTIONS[0],
-        format_func=arrow,
-        help="The paper measures mention → antecedent; its numbers are shown for that direction only.",
-    )
+    about = "The paper measures mention → antecedent; its numbers are shown for that direction only."
+    look = {"key": "direction", "default": antecedents.DIRECTIONS[0], "format_func": arrow, "help": about}
+    direction = choices.segmented("Direction of attention", result.directions, **look)
     return result, kind, antecedents.DIRECTIONS.index(direction)
 
 
@@ -98,7 +86,8 @@ def _of_columns(page: str, selection: Selection) -> Head | None:
     if page not in ANALYSES:
         return None
     analysis = ANALYSES[page]
-    result = services.find(selection.request(page))
+    options = {"mean": True} if page == "ablation" and choices.ahead("mean", "") == "true" else {}
+    result = services.find(selection.request(page, options))
     if result is None or not (values := analysis_page.values_of(analysis, result)):
         return None
     with choices.unseen():

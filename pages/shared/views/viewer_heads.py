@@ -15,7 +15,7 @@ from bertviz_core.numbers import plural
 from bertviz_core.overview import behavior_labels
 from bertviz_core.plotting import OVERLAY
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.viewer import InputAttention, figure, preview, shorten, switches
+from bertviz_core.viewer import InputAttention, cut_end, figure, named_groups, preview
 from bertviz_core.viewer.query_key import MASKED, QueryKey, measure
 from pages.shared import messages, page, stored
 from pages.shared.frame import Selection, address, choices
@@ -55,7 +55,7 @@ def _choose_heads(label: str, key: str, about: str, selection: Selection) -> np.
     """(layer, head) bool of the heads, layers and behaviors chosen together; None for none."""
     model = selection.checkpoint
     labels = memoize(behavior_labels, stored.results(selection))
-    options = memoize(switches, model.layers, model.heads, labels)
+    options = memoize(named_groups, model.layers, model.heads, labels)
     look = {"placeholder": "Heads, layers or behaviors", "help": about}
     chosen = choices.multiselect(label, list(options), key=key, default=[], **look)
     return np.logical_or.reduce([options[name] for name in chosen]) if chosen else None
@@ -103,7 +103,7 @@ def _best(guess: Prediction, count: int | None) -> str:
 
 def _quoted(label: str, bold: bool) -> str:
     """A token's label between quotation marks, as Markdown."""
-    return f"**“{plain(shorten(label))}”**" if bold else f"“{plain(shorten(label))}”"
+    return f"**“{plain(cut_end(label))}”**" if bold else f"“{plain(cut_end(label))}”"
 
 
 def draw_token_pair(pane: Pane) -> tuple[int, int]:
@@ -123,10 +123,10 @@ def draw_token_pair(pane: Pane) -> tuple[int, int]:
     frame = memoize(InputAttention.pair_frame, attention, query, key)
     best = frame.iloc[0]
     chosen = frame.loc[frame["label"] == selection.head.label()].iloc[0]
-    ends = [plain(shorten(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
-    highest = Head.parse(best["label"]).label(selection.base)
+    ends = [plain(cut_end(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
+    label = Head.parse(best["label"]).label(selection.base)
     st.markdown(
-        f"**Head {highest} attends most strongly from “{ends[0]}” to “{ends[1]}” ({best['weight']:.2f})**; head "
+        f"**Head {label} attends most strongly from “{ends[0]}” to “{ends[1]}” ({best['weight']:.2f})**; head "
         f"{selection.label}: {chosen['weight']:.2f}, rank {chosen['rank']} of {len(frame)}."
     )
     left, right = st.columns([2, 3], gap="medium")
@@ -145,7 +145,7 @@ def draw_token_pair(pane: Pane) -> tuple[int, int]:
 def _choose_unit(label: str, units: Units, key: str, default: int, prefix: str = "") -> int:
     """The index of the chosen unit; the address has the position of its first token, from 1."""
     starts = [int(start) + 1 for start in units.start]
-    names = {start: f"{prefix}{start}  {shorten(text)}" for start, text in zip(starts, units.labels, strict=True)}
+    names = {start: f"{prefix}{start}  {cut_end(text)}" for start, text in zip(starts, units.labels, strict=True)}
     look = {"follows": True, "format_func": names.__getitem__, "width": 220}
     return starts.index(choices.selectbox(label, starts, key=key, default=starts[default], **look))
 
@@ -165,9 +165,9 @@ def draw_query_key(pane: Pane, controls: DeltaGenerator) -> QueryKey | None:
         messages.note(problem)
         return None
     key = min(pinned.get("to", int(products.weights.argmax())), len(tokens) - 1)
-    ends = plain(shorten(tokens.labels[query])), plain(shorten(tokens.labels[key]))
+    ends = plain(cut_end(tokens.labels[query])), plain(cut_end(tokens.labels[key]))
     st.markdown(_arithmetic(products, key, ends, selection.settings.weights == "norms"))
-    alt = f"Query of {tokens.labels[query]} times every key, by dimension, and the weights that come of it"
+    alt = f"Query of {tokens.labels[query]} times every key, by dimension, and the weights that result"
     page.chart(figure.products_figure(products), "query-key", alt)
     st.caption("Blue: positive, orange: negative. A token pinned on the right of the lines is the key.")
     return products
@@ -179,7 +179,7 @@ def _arithmetic(products: QueryKey, key: int, ends: tuple[str, str], as_norms: b
         return f"**“{ends[0]}” cannot see “{ends[1]}”, which is masked.**"
     added = f" {products.bias[key]:+.2f} (bias) = {products.logits[key]:.2f}" if products.has_bias else ""
     sink = "" if products.sink is None else f" and a learned sink with the score {products.sink:.2f}"
-    norms = " The norms of section 11 are built from these weights." if as_norms else ""
+    norms = " Norms are computed from these weights." if as_norms else ""
     return (
         f"**From “{ends[0]}” to “{ends[1]}”: query · key = {products.products[key].sum():.2f}, "
         f"× {products.scale:.3f} = {products.scores[key]:.2f}{plain(added)}; "

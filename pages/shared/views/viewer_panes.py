@@ -18,8 +18,8 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, Prediction, mask
 from bertviz_core.plotting import OVERLAY
 from bertviz_core.settings import Weights
-from bertviz_core.viewer import InputAttention, InputView, predictions_frame, preview, shorten
-from bertviz_core.viewer.files import FOLDER, input_html, input_origin, pack, sides
+from bertviz_core.viewer import InputAttention, InputView, cut_end, predictions_frame, preview
+from bertviz_core.viewer.files import FOLDER, columns_of, input_html, input_origin, pack_weights
 from bertviz_core.viewer.query_key import QueryKey
 from pages.shared import messages, page, services
 from pages.shared.components import component
@@ -55,7 +55,7 @@ class Pane:
     @property
     def name(self) -> str:
         """File name of saved drawings, without the suffix."""
-        norms = ["norms"] * (self.selection.settings.weights == "norms")
+        norms = ["norms"] if self.selection.settings.weights == "norms" else []
         return exports.slug("attention", *norms, self.selection.checkpoint.label, self.selection.head.label())
 
 
@@ -123,7 +123,7 @@ def draw_summary(pane: Pane, min_weight: float) -> None:
     elif attention.keys.special.any():
         rest = f"; {weights[:, attention.keys.special].sum(1).mean():.1%} of its {what} goes to special tokens"
     query, key = attention.strongest_pair(head)
-    ends = [plain(shorten(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
+    ends = [plain(cut_end(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
     most = f"attends most strongly from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})"
     none = "" if weights.max() >= min_weight else f" No weight reaches {min_weight:.2f}, so no lines are drawn."
     st.markdown(f"**Head {pane.selection.label} {most}{rest}.**{none}")
@@ -146,13 +146,12 @@ def draw_lines(pane: Pane, key: str, can_mask: bool, min_weight: float, overlaid
     def take_mask() -> None:
         start = st.session_state[key]["mask"]
         if start is not None:  # of a word every piece
-            of_words = attention.queries.start is layout.words.start
-            unit = np.flatnonzero(layout.owner == layout.owner[start]).tolist() if of_words else [start]
-            viewer_input.toggle_mask(set(unit))
+            pieces = np.flatnonzero(layout.owner == layout.owner[start]).tolist()
+            viewer_input.toggle_mask(set(pieces) if pane.view.words else {start})
 
-    data = sides(attention, pane.masked) | {
+    data = columns_of(attention, pane.masked) | {
         "heads": [
-            {"label": f"Head {head.label(base)}", "color": color, "weights": pack(attention.weights[head])}
+            {"label": f"Head {head.label(base)}", "color": color, "weights": pack_weights(attention.weights[head])}
             for head, color in zip((pane.selection.head, *overlaid), colors, strict=False)
         ],
         "minWeight": min_weight,
@@ -171,9 +170,9 @@ def draw_table(pane: Pane) -> None:
     weights = attention.weights[pane.selection.head]
     rows = []
     for query, label in enumerate(attention.queries.labels):
-        row = {"position": attention.queries.start[query] + 1, "from": plain(shorten(label))}
+        row = {"position": attention.queries.start[query] + 1, "from": plain(cut_end(label))}
         for rank, key in enumerate(np.argsort(-weights[query], kind="stable")[:3], start=1):
-            row[f"to, {rank}"] = f"{plain(shorten(attention.keys.labels[key]))} {weights[query, key]:.3f}"
+            row[f"to, {rank}"] = f"{plain(cut_end(attention.keys.labels[key]))} {weights[query, key]:.3f}"
         rows.append(row)
     alt = f"The three tokens to which each token attends most in head {pane.selection.label}"
     st.table(rows, hide_index=True, alt=alt)
