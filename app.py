@@ -8,7 +8,7 @@ from bertviz_core.errors import BertvizError, DownloadNeeded
 from bertviz_core.settings import access_from_environment
 from pages.shared import head_panel, jobs, messages
 from pages.shared.frame import address, header, links, serving
-from pages.shared.views import opening
+from pages.shared.views import page_choices
 
 if __name__ != "__main__":  # `streamlit run` imports this file for the server; every visit then runs it as a script
     try:
@@ -26,7 +26,7 @@ else:
         st.html(header.STYLE)
         notes = st.container()
         try:
-            header.draw(entry, opening.head)
+            header.draw(entry, page_choices.default_head)
             if entry in links.HEAD_PAGES:
                 with header.title_line():
                     head_panel.folded(entry.name, header.current())

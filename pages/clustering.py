@@ -44,11 +44,8 @@ with right:
     st.markdown("**By layer**")
     alt = "The same scatter plot colored by layer, darker for later layers"
     page.chart(page.drawn(by_layer, result, base), "clustering-layer", alt, head=head)
-entries = [
-    ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact"),
-    behavior_metric(result.behaviors),
-]
-page.metrics(entries)
+stress = ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact")
+page.metrics([stress, behavior_metric(result.behaviors)])
 if named:
     st.caption("Crosses mark heads of this model that are best at a relation or at coreference in a stored analysis.")
 

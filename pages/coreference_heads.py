@@ -20,7 +20,7 @@ from pages.shared import endnotes, page, stored
 from pages.shared.frame import address, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.views import lists, opening
+from pages.shared.views import lists, page_choices
 
 PAPER_HEAD = "head 5-4"
 PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
@@ -63,7 +63,7 @@ request = selection.request("coreference_heads")
 computed = stored.result_or_stop(request, CoreferenceHeads)
 
 with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
-    result, kind, direction = opening.choose_antecedents(computed)
+    result, kind, direction = page_choices.choose_antecedents(computed)
 choice = DirectedHead(direction, selection.head)
 shown_direction = arrow(DIRECTIONS[direction])
 page.restriction(result)

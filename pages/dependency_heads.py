@@ -17,7 +17,7 @@ from pages.shared import endnotes, head_panel, page, stored
 from pages.shared.frame import address, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.views import lists, opening
+from pages.shared.views import lists, page_choices
 
 PER_PAGE = 10  # sentences on one page
 WIDTHS = {  # pixels, so that the paper's columns are in sight
@@ -77,14 +77,14 @@ selection = header.current()
 base = selection.base
 controls, options = page.controls()
 with options:
-    request = opening.choose_rule(selection)
+    request = page_choices.choose_rule(selection)
 computed = stored.result_or_stop(request, DependencyHeads)
 with options:
-    shown = opening.choose_counts(computed, selection)
+    shown = page_choices.choose_counts(computed, selection)
 result = memoize(DependencyHeads.show, computed, shown)
 page.restriction(result)
 with controls:
-    relation, direction = opening.choose_relation(result)
+    relation, direction = page_choices.choose_relation(result)
 choice = DirectedHead(direction, selection.head)
 best = result.best_choice(relation)
 column = result.relations.index(relation)

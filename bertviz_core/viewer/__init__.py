@@ -173,7 +173,7 @@ def predictions_frame(by_run: Mapping[str, Sequence[Prediction]]) -> pd.DataFram
 
 
 def named_groups(layers: int, heads: int, behaviors: np.ndarray | None = None) -> dict[str, np.ndarray]:
-    """What can be switched off, (layer, head) bool by name, such as "behavior [SEP]", "layer 3" and "3-5"."""
+    """Heads that can be chosen together, (layer, head) bool by name, such as "behavior [SEP]", "layer 3" and "3-5"."""
     layer, head = np.indices((layers, heads))
     named = {}
     for behavior in BEHAVIORS:

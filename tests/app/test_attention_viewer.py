@@ -138,7 +138,7 @@ def test_guesses_without_heads_stand_beside_those_of_the_whole_model() -> None:
     assert not app.exception
     assert guesses()[1] == row[1] and guesses()[-1] == "without 1 head"
     next(b for b in app.button if b.label == "Unmask all").click().run()
-    assert "1 head is switched off. Mask a word" in words(app)
+    assert "1 head ablated. Mask a word" in words(app)
 
 
 def test_a_model_without_a_masked_word_head_has_no_switches(tiny_folder: Path) -> None:

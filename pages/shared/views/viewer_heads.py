@@ -41,14 +41,14 @@ def choose_overlaid(selection: Selection) -> list[Head]:
 
 
 def choose_ablated(selection: Selection, model: AttentionModel) -> np.ndarray | None:
-    """Draw the choice of the heads that are switched off, (layer, head) bool; None for none, or where none can be."""
+    """Draw the choice of the heads to ablate, (layer, head) bool; None for none, or where none can be."""
     if model.language_model is None or not model.observable:
         return None
     about = (
         "Counted from 1. Their outputs are replaced by zeros; the guesses for masked words without them stand beside "
         "those of the whole model. Lines and pictures stay those of the whole model."
     )
-    return _choose_heads("Heads switched off", "off", about, selection)
+    return _choose_heads("Ablated heads", "off", about, selection)
 
 
 def _choose_heads(label: str, key: str, about: str, selection: Selection) -> np.ndarray | None:
@@ -76,10 +76,9 @@ def draw_guesses(guesses: Mapping[str, Sequence[Prediction]]) -> None:
     whole, *ablated = guesses.values()
     count = sum(len(names.split()) for names in guesses)
     if not whole:
-        are, them = ("is", "it") if count == 1 else ("are", "them")
-        hint = f"Mask a word (select it, then M) to see the guesses without {them}."
+        hint = f"{plural(count, 'heads')} ablated. Mask a word (select it, then M) to compare the guesses."
         missing = "This model has no masked-language-modeling (MLM) head, so it makes no predictions."
-        st.caption(f"{plural(count, 'heads')} {are} switched off. {hint}" if count else missing)
+        st.caption(hint if count else missing)
         return
     rows = []
     for index, guess in enumerate(whole):

@@ -22,9 +22,9 @@ from pages.shared.memoize import memoize
 from pages.shared.views import analysis_page, compare_view, viewer_input
 
 
-def head(page: str, selection: Selection) -> Head:
+def default_head(page: str, selection: Selection) -> Head:
     """The head that a page opens on; where its own analysis says nothing, the clearest of the stored ones."""
-    chosen = OPENING[page](selection) if page in OPENING else _of_columns(page, selection)
+    chosen = DEFAULT_HEADS[page](selection) if page in DEFAULT_HEADS else _of_columns(page, selection)
     return chosen or memoize(clearest_head, stored.results(selection)) or Head(0, 0)
 
 
@@ -150,7 +150,7 @@ def _tour(selection: Selection) -> Head | None:
     return first_head(memoize(Step.select, step, results, selection.base))
 
 
-OPENING: dict[str, Callable[[Selection], Head | None]] = {
+DEFAULT_HEADS: dict[str, Callable[[Selection], Head | None]] = {
     "dependency_heads": _relation,
     "coreference_heads": _antecedent,
     "attention_viewer": _viewer,
