@@ -182,7 +182,7 @@ def _request(analysis: Analysis, model: Model, corpus: Corpus | None, options: d
     for name in sorted(options.keys() - owners.keys()):
         raise SettingsError(f"There is no option {name!r}.", hint=f"Choose from {', '.join(owners)}.")
     general, own, shown = ({n: v for n, v in options.items() if owners[n] is owner} for owner in classes)
-    files = {name: own.pop(name) for name in sorted(analysis.options.files() & own.keys())}
+    files = {name: own.pop(name) for name in analysis.options.files() if name in own}
     chosen = analysis.options(**own)
     view = analysis.view(**shown)
     chosen.check()

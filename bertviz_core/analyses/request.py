@@ -73,8 +73,8 @@ class Options:
         return {name: getattr(self, name) for name in changed if name not in self.files()}
 
     @classmethod
-    def files(cls) -> set[str]:
-        return {name for name, kind in get_type_hints(cls).items() if Path in get_args(kind)}
+    def files(cls) -> list[str]:
+        return [name for name, kind in get_type_hints(cls).items() if Path in get_args(kind)]
 
 
 @dataclass(frozen=True)
