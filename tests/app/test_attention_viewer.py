@@ -1,8 +1,11 @@
 """The attention viewer's page without a browser: what it says, its address, masks, other texts."""
 
 import re
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
 
 import pytest
 import streamlit as st
@@ -169,7 +172,9 @@ def test_an_example_opens_on_the_head_that_is_best_at_it(example: str, page: str
     assert parameter(app, "head") is None
 
 
-def test_query_times_key_adds_up_to_the_weight_and_is_saved() -> None:
+def test_query_times_key_adds_up_to_the_weight_and_is_saved(monkeypatch: pytest.MonkeyPatch) -> None:
+    offered: dict[str, Any] = {}
+    monkeypatch.setattr(viewer_panes.page, "offer_files", offered.update)
     app = viewer(head="1-5", query="3", **{"as": "query × key"})
     assert parameter(app, "query") == "3" and not app.error
     sentence = next(line for line in words(app).splitlines() if line.startswith("**From “lost” to"))
@@ -177,7 +182,9 @@ def test_query_times_key_adds_up_to_the_weight_and_is_saved() -> None:
         float(each) for each in re.search(r"= ([-\d.]+), × ([\d.]+) = ([-\d.]+);", sentence).groups()
     )
     assert product * scale == pytest.approx(score, abs=0.05)
-    assert any(button.label == "ZIP: all tables" for button in app.get("download_button"))
+    name, build = offered["ZIP: all tables"]
+    assert name.endswith(".zip")
+    assert ZipFile(BytesIO(build())).namelist() == ["head.csv", "heads.csv", "query-key.csv"]
 
 
 def test_a_model_that_returns_its_maps_has_no_queries_and_says_so(tmp_path: Path) -> None:
