@@ -17,8 +17,8 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Batch
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.plotting.head_map import map_figure
-from bertviz_core.settings import Settings, Weights
+from bertviz_core.plotting import head_map
+from bertviz_core.settings import Settings
 
 Kind = Literal["text", "treebank", "coreference", "random"]
 
@@ -121,9 +121,11 @@ class Analysis:
 
     def relevant(self, settings: Settings) -> Settings:
         """The settings that affect it: without norms if it reads no maps, with its limit if they have none."""
-        weights: Weights = settings.weights if self.reads_maps else "attention"
-        limit = self.limit if settings.limit is None else settings.limit
-        return replace(settings, weights=weights, limit=limit)
+        if not self.reads_maps:
+            settings = replace(settings, weights="attention")
+        if settings.limit is None:
+            return replace(settings, limit=self.limit)
+        return settings
 
     def cost(self, checkpoint: Checkpoint) -> float:
         """Number of forward passes that the analysis takes with one model."""
@@ -154,7 +156,7 @@ class Analysis:
         """The paper's figure, or a map of the first column."""
         if self.main_figure:
             return self.main_figure(result.default_view())
-        return map_figure(self.columns[0].map(result))
+        return head_map.map_figure(self.columns[0].map(result))
 
     def figures(self, result: Result) -> dict[str, go.Figure]:
         """Every figure of a finished page by its title, the paper's first."""
@@ -170,7 +172,7 @@ class Analysis:
 
     def column_finding(self, column: HeadColumn, result: Result, base: int = 1) -> Finding:
         """The finding that a page shows beside a column: of the statement about it, or of the column itself."""
-        for finding in self.findings(result, base):
-            if finding.quantity == column.quantity and finding.state in DECIDED:
-                return finding
+        for each in self.findings(result, base):
+            if each.quantity == column.quantity and each.state in DECIDED:
+                return each
         return column_finding(self.name, column, result, base)

@@ -2,16 +2,15 @@
 sums over documents of squares and products, for standard errors by document (methods, uncertainty)."""
 
 from collections.abc import Callable, Sequence
-from operator import iadd
 from typing import Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from bertviz_core.analyses import proportions
 from bertviz_core.analyses.head_averages import TOP
-from bertviz_core.analyses.proportions import error_of_average
-from bertviz_core.engine.packing import pack, unpack
+from bertviz_core.engine import packing
 from bertviz_core.models.encoding import Batch, Encoded
 
 # (batch, what the pass shows of one layer: LayerAttention, LayerGradient) -> (batch, head, quantity), NaN where absent
@@ -19,8 +18,7 @@ Measure = Callable[[Batch, Any], Tensor]
 
 
 class DocumentSums:
-    """Adds up rows of numbers, one for each segment, by document; then sums `moments`, a function of one layer's sums
-    (document, ...), over documents.
+    """Adds up segments' rows by document, then `moments`, a function of a layer's sums (document, ...), over documents.
 
     Chunks come in the order of the corpus, but segments within a chunk in any order. So rows wait for the end of their
     chunk; then only its first and last document are incomplete, which may continue in another chunk.
@@ -40,7 +38,7 @@ class DocumentSums:
         self.rows[layer].append((documents, rows))
         self.is_batch = True
 
-    def merge(self, other: "DocumentSums") -> None:
+    def merge(self, other: Self) -> None:
         """Merge a batch of the same chunk, in any order, or the next chunk of the corpus."""
         if other.is_batch:
             self.rows = [[*ours, *others] for ours, others in zip(self.rows, other.rows, strict=True)]
@@ -48,19 +46,19 @@ class DocumentSums:
         self._complete()
         other._complete()
         self.total = self.total + other.total
-        self._join(np.concatenate([self.numbers, other.numbers]), np.concatenate([self.sums, other.sums]))
+        self._join(other.numbers, other.sums)
 
     def whole(self) -> np.ndarray:
-        """(layer, ...) the moments of all documents."""
+        """(layer, ...) moments of the whole."""
         self._complete()
         return self.total + self._moments(self.sums)
 
     def to_bytes(self) -> bytes:
         self._complete()
-        return pack({"total": self.total, "numbers": self.numbers, "sums": self.sums})
+        return packing.pack({"total": self.total, "numbers": self.numbers, "sums": self.sums})
 
     def restore(self, data: bytes) -> None:
-        vars(self).update(unpack(data))
+        vars(self).update(packing.unpack(data))
 
     def _complete(self) -> None:
         """Add up the rows of a chunk."""
@@ -78,19 +76,17 @@ class DocumentSums:
             sums[np.searchsorted(ends, numbers[is_end]), layer] = layer_sums[is_end]
             self.total[layer] += self.moments(layer_sums[~is_end])
         self.rows = [[] for _ in self.rows]
-        self._join(np.concatenate([self.numbers, ends]), np.concatenate([self.sums, sums]))
+        self._join(ends, sums)
 
     def _join(self, numbers: np.ndarray, sums: np.ndarray) -> None:
-        """Add up incomplete documents; those between the first and the last are complete."""
-        if not len(numbers):
-            return
-        numbers, sums = _sum_by_number(numbers, sums)
-        if len(numbers) > 2:
-            self.total = self.total + self._moments(sums[1:-1])
-            numbers = numbers[[0, -1]]
-            sums = sums[[0, -1]]
-        self.numbers = numbers
-        self.sums = sums
+        """Add incomplete documents to these; those between the first and the last are then complete."""
+        numbers = np.concatenate([self.numbers, numbers])
+        sums = np.concatenate([self.sums, sums])
+        self.numbers, self.sums = _sum_by_number(numbers, sums)
+        if len(self.numbers) > 2:
+            self.total = self.total + self._moments(self.sums[1:-1])
+            self.numbers = self.numbers[[0, -1]]
+            self.sums = self.sums[[0, -1]]
 
     def _moments(self, sums: np.ndarray) -> np.ndarray:
         """(layer, ...) moments of documents with these sums (document, layer, ...)."""
@@ -105,8 +101,7 @@ def _sum_by_number(numbers: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, n
 
 
 def average_moments(sums: np.ndarray) -> np.ndarray:
-    """(8, head, quantity): sums over documents of 1 (where n > 0), n^2, n s, s^2, n^3, n^2 s, n s^2 and s^3, from the
-    number n and the sum s of a document's values, (document, 2, head, quantity)."""
+    """(8, head, quantity) sums over documents, by number n and sum s of their values, (document, 2, head, quantity)."""
     n, s = sums[:, 0], sums[:, 1]
     squares = (n * n, n * s, s * s)
     cubes = (n**3, n * n * s, n * s * s, s**3)
@@ -115,7 +110,7 @@ def average_moments(sums: np.ndarray) -> np.ndarray:
 
 class SegmentAverages:
     """Accumulates averages over segments of every (layer, head, quantity), their errors, and the TOP segments. Sums are
-    float64 on the device; values of segments are float32."""
+    float64 on the device; values of segments are float32. After a merge `examples`, by number, are those of `top`."""
 
     summed: tuple[str, ...] = ("sums",)  # names of the attributes that a merge adds up
 
@@ -124,19 +119,19 @@ class SegmentAverages:
         self.quantities = tuple(quantities)
         self.measure = measure
         self.device = device
-        shape = (layers, heads, len(self.quantities))
+        shape = (layers, heads, len(quantities))
         self.sums = torch.zeros((4, *shape), dtype=torch.float64, device=device)  # of 1, x, x^2 and x^3
         self.documents = DocumentSums(average_moments, layers, 2, heads, len(self.quantities))
         self.top_values = torch.full((*shape, TOP), -torch.inf, device=device)
         self.top = torch.full((*shape, TOP), -1, dtype=torch.int64, device=device)
-        self.examples: dict[int, Encoded] = {}  # by number; after a merge only those of `top`
+        self.examples: dict[int, Encoded] = {}
 
     def new_empty(self) -> Self:
         return type(self)(*self.arguments)
 
     def update(self, batch: Batch, layer: Any) -> None:
         self.examples |= {example.number: example for example in batch.examples}
-        values = self.measure(batch, layer)  # (batch, head, quantity)
+        values = self.measure(batch, layer)
         documents = np.array([example.document_number for example in batch.examples])
         self.add(layer.layer, values, batch.numbers, documents)
 
@@ -153,22 +148,23 @@ class SegmentAverages:
 
     def merge(self, other: Self) -> None:
         for name in self.summed:
-            setattr(self, name, iadd(getattr(self, name), getattr(other, name)))
+            sums = getattr(self, name)
+            sums += getattr(other, name)
+            setattr(self, name, sums)
         self.documents.merge(other.documents)
         self._keep_top(slice(None), other.top_values, other.top)
         self.examples |= other.examples
         self.examples = self._top_examples()
 
     def to_bytes(self) -> bytes:
-        return pack(self.state())
+        return packing.pack(self.state())
 
     def from_bytes(self, data: bytes) -> Self:
         empty = self.new_empty()
-        empty.restore(unpack(data))
+        empty.restore(packing.unpack(data))
         return empty
 
     def state(self) -> dict[str, Any]:
-        """The sums, and the top segments, by name."""
         examples = self._top_examples().values()
         return {name: getattr(self, name) for name in (*self.summed, "top_values", "top")} | {
             "examples": [(example.number, example.where, example.ids.tolist()) for example in examples],
@@ -177,8 +173,10 @@ class SegmentAverages:
 
     def restore(self, state: dict[str, Any]) -> None:
         for name in (*self.summed, "top_values", "top"):
-            is_array = isinstance(state[name], np.ndarray)
-            setattr(self, name, torch.from_numpy(state[name]).to(self.device) if is_array else state[name])
+            value = state[name]
+            if isinstance(value, np.ndarray):
+                value = torch.from_numpy(value).to(self.device)
+            setattr(self, name, value)
         self.documents.restore(state["documents"])
         for number, where, listed in state["examples"]:
             ids = np.array(listed, dtype=np.int64)
@@ -215,9 +213,9 @@ class SegmentAverages:
         if moments[0].max(initial=0) <= 1:  # the text has no blank line: each segment stands for itself
             moments = np.stack([count, count, total, square, count, total, square, cube])
             unit = "segments"
-        error, effective = error_of_average(count, total, moments)
+        error, effective = proportions.error_of_average(count, total, moments)
         with np.errstate(invalid="ignore"):
-            mean = total / count  # 0 / 0 is NaN: absent
+            mean = total / count  # NaN: absent
         top = self.top.masked_fill(self.top_values.isinf(), -1)
         values = {"mean": mean, "error": error, "top": top.cpu().numpy(), "top_values": self.top_values.cpu().numpy()}
         return {name: np.moveaxis(value, 2, 0) for name, value in values.items()} | {

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, Results, result_of
-from bertviz_core.corpora.files import SAMPLES, sample
+from bertviz_core.corpora import files
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 
@@ -53,7 +53,7 @@ class Thresholds:
 
 
 def with_behavior(labels: np.ndarray) -> int:
-    """How many heads of (layer, head) labels have a behavior other than UNTRAINED."""
+    """The number of labels not in UNTRAINED."""
     return int((~np.isin(labels, UNTRAINED)).sum())
 
 
@@ -66,7 +66,7 @@ def behavior_metric(labels: np.ndarray) -> tuple[str, str, str]:
 def present(averages: Mapping[str, np.ndarray]) -> list[str]:
     """Those of QUANTITIES that some head has; `to_first` only where the first token is not [CLS]."""
     known = [name for name in QUANTITIES if name in averages and not np.isnan(averages[name]).all()]
-    if "to_cls" in known and "to_first" in known:
+    if {"to_cls", "to_first"} <= {*known}:
         known.remove("to_first")
     return known
 
@@ -79,7 +79,7 @@ def behaviors(
     shape = next(iter(averages.values())).shape
     labels = np.full(shape, OTHER, dtype=f"<U{max(map(len, BEHAVIORS))}")
     known = present(averages)
-    for quantity, threshold in asdict(thresholds).items():
+    for quantity, threshold in vars(thresholds).items():
         if quantity in known:
             labels[averages[quantity] > threshold] = "broad" if quantity == "entropy" else quantity
     for head in linguistic:
@@ -91,8 +91,8 @@ def linguistic_heads(request: Request, find: Callable[[Request], Result | None])
     """`linguistic` of the stored results on samples that `find` reads, for the request's model and settings."""
     results: dict[str, Result] = {}
     for analysis, kind in KINDS.items():
-        for name in SAMPLES[kind]:
-            if result := find(replace(request.for_analysis(analysis), source=sample(name))):
+        for name in files.SAMPLES[kind]:
+            if result := find(replace(request.for_analysis(analysis), source=files.sample(name))):
                 results.setdefault(analysis, result)
     return linguistic(results)
 

@@ -10,28 +10,25 @@ from typing import Any
 from bertviz_core.analyses.details import COUNT
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.engine import stream
+from bertviz_core.engine import packing, stream
 from bertviz_core.engine.jobs import Progress
-from bertviz_core.engine.packing import metadata_of, pack, unpack
 from bertviz_core.engine.store import DAY, Store
-from bertviz_core.engine.stream import Accumulator
 from bertviz_core.errors import StoreError
 from bertviz_core.models import reading
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.reading import CorpusReading, cut
 
 WORK = "work/chunks/"  # begins the name of the entry with a pass's sums; the requests' keys follow, joined by +
 SAVING = 0.02  # share of the time that saving may take: short chunks are saved several at once
 DAMAGED = (ValueError, KeyError, TypeError, StoreError)
 Chunk = tuple[int, list[Encoded]]  # number, from 0, and examples
 Chunks = Iterator[Chunk]
-Parts = Iterator[tuple[int, Sequence["Accumulator | bytes"]]]  # number of a chunk, and each request's sums over it
+Parts = Iterator[tuple[int, Sequence[stream.Accumulator | bytes]]]  # number of a chunk, and each request's sums over it
 
 
 def compute_chunk(
     chunk: Chunk, model: AttentionModel, requests: Sequence[Request], progress: Progress, batch_tokens: int | None
-) -> tuple[int, list[Accumulator]]:
+) -> tuple[int, list[stream.Accumulator]]:
     """Compute a chunk in one pass; returns its number and each request's sums over its examples."""
     number, examples = chunk
     analysis = ANALYSES[requests[0].analysis]
@@ -47,17 +44,23 @@ class ChunkedPass:
     """The sums of requests that share one pass, saved to the store on the way unless the corpus is a single chunk."""
 
     def __init__(
-        self, requests: list[Request], corpus: CorpusReading, model: AttentionModel, store: Store | None, rounding: str
+        self,
+        requests: list[Request],
+        corpus: reading.CorpusReading,
+        model: AttentionModel,
+        store: Store | None,
+        rounding: str,
     ) -> None:
         self.requests = requests
         self.corpus = corpus
         self.store = store
         self._name = WORK + "+".join(sorted(request.key() for request in requests))
         self.work = f"{rounding}, {reading.CHUNK_TOKENS} of a chunk"  # what the rounding of sums depends on
-        shapes = model if model.encoder is not None else replace(model, device="cpu")
-        self.totals: list[Accumulator] = [ANALYSES[each.analysis].accumulator(shapes, each) for each in requests]
+        if model.encoder is None:
+            model = replace(model, device="cpu")
+        self.totals: list[stream.Accumulator] = [ANALYSES[each.analysis].accumulator(model, each) for each in requests]
         self.done = 0  # number of chunks, from the first, that are merged into `totals`
-        self.waiting: dict[int, list[Accumulator]] = {}  # sums of later chunks by number, without their details
+        self.waiting: dict[int, list[stream.Accumulator]] = {}  # sums of later chunks by number, without their details
         self.sizes: list[int] = []  # of the chunks that have been read, in examples
         self._saved = time.monotonic()
         self._cost = 0.0
@@ -67,7 +70,7 @@ class ChunkedPass:
 
     def missing(self, progress: Progress) -> Chunks:
         """The chunks to compute, read when they are asked for; those of an earlier job count as done before."""
-        for number, chunk in enumerate(cut(self.corpus, reading.CHUNK_TOKENS)):
+        for number, chunk in enumerate(reading.cut(self.corpus, reading.CHUNK_TOKENS)):
             if number == 0:
                 progress.start("Running the model", unit=self.corpus.examples.unit)
             self.sizes.append(len(chunk))
@@ -78,13 +81,13 @@ class ChunkedPass:
                 progress.before += len(chunk)
                 progress.advance(len(chunk))
 
-    def take(self, number: int, parts: Sequence[Accumulator | bytes]) -> None:
+    def take(self, number: int, parts: Sequence[stream.Accumulator | bytes]) -> None:
         """Add a chunk, merge all that are now in order, and save them unless saving takes too much of the time."""
         accumulators = []
         for request, total, part in zip(self.requests, self.totals, parts, strict=True):
             sums = total.from_bytes(part) if isinstance(part, bytes) else part
             if hasattr(sums, "take_detail"):
-                self._write(f"detail/{request.key()}/{number}", pack(sums.take_detail()))
+                self._write(f"detail/{request.key()}/{number}", packing.pack(sums.take_detail()))
             accumulators.append(sums)
         self.waiting[number] = accumulators
         while self.done in self.waiting:
@@ -96,7 +99,7 @@ class ChunkedPass:
             self.save()
 
     def save(self) -> None:
-        """Save the sums, so that a job that is killed can be resumed from here."""
+        """Save sums, to resume a killed job."""
         if self.store is None or not self._is_changed:
             return
         started = time.monotonic()
@@ -107,7 +110,7 @@ class ChunkedPass:
             for request, sums in zip(self.requests, accumulators, strict=True):
                 state[f"{name}/{request.key()}"] = sums.to_bytes()
         # A single entry, since a job may be killed at any moment; it expires after 30 days.
-        self._write(self._name, pack(state, share=share, work=self.work), 30 * DAY)
+        self._write(self._name, packing.pack(state, share=share, work=self.work), 30 * DAY)
         self._saved = time.monotonic()
         self._is_changed = False
         self._cost = self._saved - started
@@ -130,13 +133,12 @@ class ChunkedPass:
         return number >= self.done and number not in self.waiting
 
     def _resume(self) -> None:
-        """Continue from the sums that an earlier job saved, of these requests and perhaps others."""
         data = self.store and self.store.read(_saved(self.store, self.requests))
-        if not data or metadata_of(data)["work"] != self.work:
+        if not data or packing.metadata_of(data)["work"] != self.work:
             return
-        state = unpack(data)
+        state = packing.unpack(data)
 
-        def read(name: Any) -> list[Accumulator]:
+        def read(name: Any) -> list[stream.Accumulator]:
             pairs = zip(self.totals, self.requests, strict=True)
             return [empty.from_bytes(state[f"{name}/{request.key()}"]) for empty, request in pairs]
 
@@ -156,7 +158,7 @@ def share_done(store: Store, request: Request) -> float | None:
 
 def _saved(store: Store, requests: Sequence[Request]) -> str:
     """Name of an entry with the sums of unfinished requests, the one with the fewest others; "" where there is none."""
-    keys = {request.key() for request in requests}
+    keys = {each.key() for each in requests}
     names = sorted((f"{entry.kind}/{entry.key}" for entry in store.entries()), key=len)
     works = (name for name in names if name.startswith(WORK))
     return next((name for name in works if keys <= set(name.removeprefix(WORK).split("+"))), "")

@@ -11,7 +11,7 @@ import numpy as np
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import Source
-from bertviz_core.engine.packing import unpack_rows
+from bertviz_core.engine import packing
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
 from bertviz_core.heads import DirectedHead
@@ -23,11 +23,11 @@ Entry = TypeVar("Entry")
 
 @dataclass(frozen=True)
 class StoredParts:
-    """All parts of the list beside the result with this key."""
+    """All parts of the list beside the result with this key; `source` has the words, which are not stored."""
 
     store: Store
     key: str
-    source: Source  # has the words, which are not stored
+    source: Source
     count: int
 
     def read(self, names: Sequence[str], row: Sequence[int]) -> Iterator[dict[str, Any]]:
@@ -37,7 +37,7 @@ class StoredParts:
             if stream is None:
                 raise StoreError("The store has just dropped a part of these sentences.", hint="Reload the page.")
             with stream:
-                values = unpack_rows(stream, dict.fromkeys(names, row))
+                values = packing.unpack_rows(stream, dict.fromkeys(names, row))
             yield values
 
 
@@ -78,8 +78,7 @@ def page(
         indices = listing.having(indices)
     ranks = dict(zip(ORDERS, (-confidence, confidence, np.zeros_like(confidence)), strict=True))
     ordered = indices[np.argsort(ranks[query.order][indices], kind="stable")]
-    end = None if count is None else first + count
-    return len(ordered), listing.entries(ordered[first:end].tolist())
+    return len(ordered), listing.entries(ordered[first:][:count].tolist())
 
 
 def picked(read: Callable[[Skipped], Iterable[Any]], numbers: Iterable[int]) -> Iterator[Any]:

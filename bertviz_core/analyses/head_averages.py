@@ -9,21 +9,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bertviz_core import numbers
 from bertviz_core.analyses.proportions import Estimate, t_quantile, units_text
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.heads import Head
-from bertviz_core.numbers import NATS, half_width, number, percentage, quantity
-from bertviz_core.plotting import DIVERGING, NEUTRAL, SEQUENTIAL, Marker, Series
-from bertviz_core.plotting.head_map import HeadMap, value_map
+from bertviz_core.plotting import DIVERGING, NEUTRAL, SEQUENTIAL, Marker, Series, head_map
 
-TOP = 5  # segments stored for each head and quantity: those with the highest values
+TOP = 5  # segments stored per head and quantity
 
 
 @dataclass(frozen=True)
 class HeadAverages(Result):
     """Averages of several quantities for every head; a unit is what varies independently."""
 
-    quantities: list[str]  # names, of the first axis of the arrays
+    quantities: list[str]  # of the first axis
     mean: np.ndarray  # (quantity, layer, head) document averages, NaN for a quantity that no segment has
     error: np.ndarray  # (quantity, layer, head) standard errors over units (methods, uncertainty), NaN for a single one
     segments: np.ndarray  # (quantity,) how many have it
@@ -92,7 +91,7 @@ class HeadAverages(Result):
 
 @cache
 def averages_of(analysis: str) -> type[HeadAverages]:
-    """The class of one analysis's averages, where the analysis defines none."""
+    """An analysis's default result class."""
     return type("HeadAverages", (HeadAverages,), {"analysis": analysis})
 
 
@@ -117,8 +116,8 @@ class HeadColumn:
 
     def text(self, value: float) -> str:
         if self.percent:
-            return percentage(value)
-        return "–" if math.isnan(value) else number(value)
+            return numbers.percentage(value)
+        return "–" if math.isnan(value) else numbers.number(value)
 
     def values(self, result: Result) -> np.ndarray:
         """(layer, head) values of a result that has the quantity."""
@@ -136,7 +135,7 @@ class HeadColumn:
     def series(self, result: Result) -> Series:
         return Series(self.quantity, self.values(result), self.short, self.marker, self.label)
 
-    def map(self, result: Result, base: int = 1) -> HeadMap:
+    def map(self, result: Result, base: int = 1) -> head_map.HeadMap:
         """The map of heads, colored from 0 (or the lowest value below) to the maximum, or from either side of 0."""
         values = self.values(result)
         if self.signed and isinstance(result, HeadAverages):
@@ -149,18 +148,19 @@ class HeadColumn:
             maximum = self.maximum or float(np.nanmax(values))
             minimum = min(0.0, float(np.nanmin(values)))
             texts = list(map(self.text, values.flat))
-        unit = "nats" if self.label.endswith(NATS) else ""
-        hover = [quantity(self.label, text) for text in texts]
-        return value_map(values, base=base, limits=(minimum, maximum), unit=unit, scale=scale, texts=hover)
+        unit = "nats" if self.label.endswith(numbers.NATS) else ""
+        hover = [numbers.quantity(self.label, text) for text in texts]
+        return head_map.value_map(values, base=base, limits=(minimum, maximum), unit=unit, scale=scale, texts=hover)
 
     def _text(self, value: float, half: float) -> str:
-        return f"{self.text(value)} ± {half_width(half, '.1%' if self.percent else '.1g')}"
+        return f"{self.text(value)} ± {numbers.half_width(half, '.1%' if self.percent else '.1g')}"
 
 
 def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:
     """A column of a HeadAverages result; `more` are further fields of HeadColumn."""
-
-    def read(result: HeadAverages) -> np.ndarray | None:
-        return result[quantity] if quantity in result.present else None
-
-    return HeadColumn(quantity, label, read, **more)
+    return HeadColumn(
+        quantity,
+        label,
+        lambda result: result[quantity] if quantity in result.present else None,
+        **more,
+    )

@@ -32,7 +32,7 @@ PART_TOKENS = 8_192  # of a part, as CHUNK_TOKENS of a chunk: maps are large, so
 def check_model(request: Request) -> None:
     """Raises ModelError, without importing torch, where the model lacks a head that the analysis needs, or norms."""
     check_norms(request.checkpoint, request.settings.weights)
-    if ANALYSES[request.analysis].language_model:
+    if needs_language_model([request]):
         check_head(request.checkpoint)
 
 
@@ -150,7 +150,7 @@ def needs_language_model(together: Sequence[Request]) -> bool:
 
 def last_model_loader() -> Load:
     """A function that loads the model of requests from its files, and keeps it until it is asked for another one."""
-    last: dict[Any, AttentionModel] = {}  # at most one
+    last: dict[Any, AttentionModel] = {}
 
     def load(together: Sequence[Request], execution: Execution) -> AttentionModel:
         model = together[0].checkpoint

@@ -12,14 +12,13 @@ from bertviz_core.heads import Head
 from bertviz_core.numbers import plural
 
 ALPHA = 0.05
-MIN_SCORED = 20  # words or mentions that a decision needs
-ROUNDING = 1e-14  # a smaller part of the squares is what float32 rounds
+MIN_SCORED = 20  # words or mentions to decide
+ROUNDING = 1e-14  # of squares, due to float32
 MIN_UNITS = 5  # documents (or other units of an interval) that any decision needs
 
 
 def t_quantile(freedom: ArrayLike = inf, comparisons: int = 1) -> np.ndarray:
-    """Half-width of a two-sided 95% interval in standard errors, by Student's t with these degrees of freedom (normal
-    where infinite), corrected for so many comparisons (Bonferroni)."""
+    """Half-width of 95% intervals in standard errors: Student's t, normal at infinite freedom, Bonferroni-corrected."""
     return np.asarray(stdtrit(freedom, 1 - ALPHA / 2 / max(comparisons, 1)))
 
 
@@ -33,7 +32,9 @@ def wilson(correct: ArrayLike, n: ArrayLike, z: ArrayLike | None = None) -> tupl
     """Wilson's score interval for `correct` of `n`, which may be effective counts: (low, high), fractions, NaN where n
     is 0 or not known; z standard errors to each side, by default those of 95%."""
     z = t_quantile() if z is None else np.asarray(z)
-    correct, n = np.broadcast_arrays(np.asarray(correct, dtype=float), np.asarray(n, dtype=float))
+    correct = np.asarray(correct, dtype=float)
+    n = np.asarray(n, dtype=float)
+    correct, n = np.broadcast_arrays(correct, n)
     total = np.where(n > 0, n, np.nan)
     share = correct / total
     center = (share + z**2 / (2 * total)) / (1 + z**2 / total)
@@ -60,12 +61,12 @@ def best_heads(correct: np.ndarray) -> np.ndarray:
 
 
 def counts_of_best(correct: np.ndarray, best: np.ndarray) -> np.ndarray:
-    """(relation,) the count of each relation's head in `best`."""
+    """(relation,) counts of the `best` heads."""
     return correct[best[:, 0], np.arange(len(best)), best[:, 1], best[:, 2]]
 
 
 def share(correct: Any, n: np.ndarray) -> np.ndarray:
-    """Fractions; NaN where there is nothing to count."""
+    """Fractions; NaN where n is 0."""
     return np.asarray(correct / np.where(n > 0, n, np.nan))
 
 
@@ -126,10 +127,10 @@ class Estimate:
     effective_n: np.ndarray | None = None  # (layer, head) independent cases that say as much as these; None for `n`
     freedom: float | np.ndarray = inf  # degrees of freedom of the errors
     units: int | None = None  # how many units vary independently; None where each case does
-    unit: str = ""  # what they are, in the plural
+    unit: str = ""  # their name in the plural
 
     def of(self, head: Head) -> "Estimate":
-        """The estimate of one head, as of a model that has only this head."""
+        """As of a model with only this head."""
         parts = {"error": self.standard_error, "effective_n": self.size, "freedom": np.asarray(self.freedom)}
         shape = self.values.shape
         own = {name: np.broadcast_to(part, shape)[head].reshape(1, 1) for name, part in parts.items()}

@@ -29,7 +29,7 @@ from bertviz_core.settings import Execution
 
 ROOT = Path(__file__).parents[2]
 BACKLOG = 3  # chunks for each worker that are being computed, or wait to be merged
-POLL = 0.1  # seconds between checks whether the job is cancelled
+POLL = 0.1  # seconds per check for cancellation
 DESCRIPTION = ("device", "layers", "heads", "has_types", "observable", "causal")  # of a model that workers load
 OBJECT_STORE = 1_000_000_000  # bytes, of a cluster that is started here
 TRIES = 3  # of a call whose process ends
@@ -57,10 +57,14 @@ class ChunkWorker:
         return {name: getattr(self._model, name) for name in DESCRIPTION}
 
     def compute(self, task: PassTask, number: int, examples: list[Encoded]) -> tuple[int, list[bytes]]:
-        """The number of a chunk, and each request's sums over its examples."""
         self._load(task)
-        batch_tokens = task.execution.batch_tokens
-        _, sums = compute_chunk((number, examples), self._model, task.requests, Progress(), batch_tokens)
+        _, sums = compute_chunk(
+            (number, examples),
+            self._model,
+            task.requests,
+            Progress(),
+            task.execution.batch_tokens,
+        )
         return number, [each.to_bytes() for each in sums]
 
     def _load(self, task: PassTask) -> None:
@@ -130,8 +134,7 @@ class RayRunner(LocalRunner):
         return AttentionModel(checkpoint=model, encoder=None, tokens=load_tokens(model), **shapes[0])
 
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
-        """Compute chunks by whichever worker is free. Reading is at most BACKLOG chunks for each worker ahead of the
-        first one that is missing, so that memory is bounded."""
+        """Compute chunks by free workers; BACKLOG bounds memory: how far reading is ahead of the first missing one."""
         pool = ActorPool(self.workers)
         task = self._task(requests)
         sizes: dict[int, int] = {}  # number of a chunk that is being computed -> its examples, in order
@@ -187,7 +190,6 @@ def _connect(execution: Execution) -> None:
 
 
 def _failure(error: RayError) -> BertvizError:
-    """The error of a failed actor call; a BertvizError is returned as it was raised there."""
     what = f"A worker process ended {TRIES} times ({_reason(error)})."
     if isinstance(error, RayTaskError):
         if isinstance(cause := error.cause, BertvizError):
@@ -197,5 +199,4 @@ def _failure(error: RayError) -> BertvizError:
 
 
 def _reason(error: BaseException) -> str:
-    """The first line of an error's message."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]

@@ -4,39 +4,39 @@ import logging
 import re
 from importlib.metadata import entry_points
 
-from bertviz_core.analyses.ablation import AblationAnalysis
+from bertviz_core.analyses import (
+    ablation,
+    clustering,
+    coreference_heads,
+    dependency_heads,
+    entropy,
+    induction,
+    probes,
+    sep_gradients,
+    surface_patterns,
+)
 from bertviz_core.analyses.analysis import Analysis, Kind
-from bertviz_core.analyses.clustering import ClusteringAnalysis
-from bertviz_core.analyses.coreference_heads import CoreferenceAnalysis
-from bertviz_core.analyses.dependency_heads import DependencyAnalysis
-from bertviz_core.analyses.entropy import EntropyAnalysis
 from bertviz_core.analyses.findings import Finding
-from bertviz_core.analyses.induction import InductionAnalysis
-from bertviz_core.analyses.probes import ProbesAnalysis
 from bertviz_core.analyses.results import Results
-from bertviz_core.analyses.sep_gradients import SepGradientsAnalysis
-from bertviz_core.analyses.surface_patterns import SurfacePatternsAnalysis
-from bertviz_core.models.encoding import Encoded
-from bertviz_core.models.reading import EncodedCorpus, Sentences, Windows
-from bertviz_core.models.segments import RandomSequences, Segments
+from bertviz_core.models import encoding, reading, segments
 
 CLASSES: tuple[type[Analysis], ...] = (
-    SurfacePatternsAnalysis,
-    EntropyAnalysis,
-    SepGradientsAnalysis,
-    DependencyAnalysis,
-    CoreferenceAnalysis,
-    ProbesAnalysis,
-    ClusteringAnalysis,
-    AblationAnalysis,
-    InductionAnalysis,
+    surface_patterns.SurfacePatternsAnalysis,
+    entropy.EntropyAnalysis,
+    sep_gradients.SepGradientsAnalysis,
+    dependency_heads.DependencyAnalysis,
+    coreference_heads.CoreferenceAnalysis,
+    probes.ProbesAnalysis,
+    clustering.ClusteringAnalysis,
+    ablation.AblationAnalysis,
+    induction.InductionAnalysis,
 )
 BUILT_IN = {analysis.name: analysis() for analysis in CLASSES}
-EXAMPLES: dict[Kind, type[EncodedCorpus[Encoded]]] = {  # the reader of corpora of each kind
-    "text": Segments,
-    "treebank": Sentences,
-    "coreference": Windows,
-    "random": RandomSequences,
+EXAMPLES: dict[Kind, type[reading.EncodedCorpus[encoding.Encoded]]] = {  # the reader of corpora of each kind
+    "text": segments.Segments,
+    "treebank": reading.Sentences,
+    "coreference": reading.Windows,
+    "random": segments.RandomSequences,
 }
 ENTRY_POINT = "bertviz_core.analyses"
 # Names that an installed analysis cannot have

@@ -13,8 +13,8 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import predicts_next_words
 from bertviz_core.settings import Settings
 
-FORMAT = 4  # raised when all stored results become invalid
-CHANGES = {  # raised when those of one analysis become invalid
+FORMAT = 4  # raised to invalidate all results
+CHANGES = {  # or those of one analysis
     "coreference_heads": 3,
     "dependency_heads": 1,
     **dict.fromkeys(("surface_patterns", "entropy", "sep_gradients", "ablation"), 3),
@@ -68,7 +68,7 @@ class Options:
         """Raise SettingsError for values that the analysis does not know."""
 
     def to_json(self) -> dict[str, Any]:
-        """The values that differ from the defaults, files left out."""
+        """Non-default values, without files."""
         changed = [field.name for field in fields(self) if getattr(self, field.name) != field.default]
         return {name: getattr(self, name) for name in changed if name not in self.files()}
 

@@ -58,7 +58,7 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """Notes that a reader needs to interpret the numbers."""
+        """Needed to interpret the numbers."""
         intervals = f"95% intervals are over {self.units_text}." if self.units_text else ""
         return [note for note in (intervals, self.restriction) if note]
 
@@ -73,7 +73,6 @@ class Result:
         return {"these numbers": self.provenance}
 
     def file_parts(self) -> tuple[str, ...]:
-        """Parts of its file names: the analysis, the model, the corpus."""
         return self.analysis, label_of(self.provenance["model"]["name"]), self.provenance["corpus"]["name"]
 
     def default_view(self) -> "Result":
@@ -98,7 +97,7 @@ class Result:
         return cls(**unpack(data))
 
 
-Results = Mapping[str, Result]  # by the name of their analysis
+Results = Mapping[str, Result]  # by analysis
 R = TypeVar("R", bound=Result)
 
 
@@ -139,7 +138,7 @@ def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str 
 
 
 def corpus_size(provenance: dict[str, Any]) -> str:
-    """The size of the corpus, as "64 documents, 126 segments, 15,682 tokens"."""
+    """As "64 documents, 15,682 tokens"."""
     return ", ".join(plural(provenance[unit], unit) for unit in UNITS if unit in provenance)
 
 
@@ -177,10 +176,11 @@ def to_csv(frame: pd.DataFrame) -> bytes:
 
 
 def to_lists(array: np.ndarray) -> Any:
-    """Nested lists for JSON; what is not a number becomes null."""
+    """Nested lists for JSON, null for NaN."""
+    values = array.astype(object)
     if array.dtype.kind == "f":
-        return np.where(np.isnan(array), np.array(None), array.astype(object)).tolist()
-    return array.tolist()
+        values[np.isnan(array)] = None
+    return values.tolist()
 
 
 def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
@@ -192,8 +192,7 @@ def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
 
 
 def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """A row for each cell of arrays that share named axes. `axes` has the labels along each axis, in order; an array
-    that lacks the last axes is repeated along them."""
+    """A row for each cell of arrays with these labeled axes, in order; one without the last is repeated along them."""
     shape = tuple(map(len, axes.values()))
     frame = pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)
     for name, array in columns.items():

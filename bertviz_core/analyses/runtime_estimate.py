@@ -5,27 +5,27 @@ Seconds = loading + overhead of the analysis + tokens of the corpus x operations
 
 import json
 import math
-import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache
+from time import perf_counter
 
 import numpy as np
 
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.recognition import estimate_word_count
+from bertviz_core.corpora import recognition
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, StoreError
 from bertviz_core.models import model_files
 from bertviz_core.models.segments import INPUTS
 
 LOADING = 3.0  # seconds to load libraries and the model for the first pass
-LOADING_NEXT = 0.8  # seconds of loading for each further pass
+LOADING_NEXT = 0.8  # and for each further pass
 PIECES = {"text": 1.3, "treebank": 1.3, "coreference": 2.6, "random": math.inf}  # tokens a word; windows overlap
 SENTENCE = 0.13  # length of a treebank's sentence as a share of the maximum length, which other inputs fill
 SPEED = 0.75  # of a pass of a wide model, as a share of that of a matrix product
-NARROW = 250.0  # dimensions of a model that reaches half of that
+NARROW = 250.0  # dimensions at half that speed
 
 
 def seconds(store: Store | None, groups: Iterable[Sequence[Request]]) -> float | None:
@@ -63,10 +63,10 @@ def record(store: Store, together: Sequence[Request], loading: float, running: f
 
 
 def _work(together: Sequence[Request]) -> tuple[float, float]:
-    """Seconds of a pass that do not depend on the corpus, and its operations."""
+    """Overhead in seconds, and operations."""
     request = together[0]
     analyses = [ANALYSES[each.analysis] for each in together]
-    tokens = estimate_word_count(request.source) * PIECES[analyses[0].corpus]
+    tokens = recognition.estimate_word_count(request.source) * PIECES[analyses[0].corpus]
     if limit := request.settings.limit or (INPUTS if analyses[0].corpus == "random" else None):
         tokens = max(1.0, min(tokens, limit * _length(request)))
     cost = max(analysis.cost(request.checkpoint) for analysis in analyses)
@@ -104,7 +104,7 @@ def multiplications() -> float:
     matrix = np.random.default_rng(0).standard_normal((768, 768), dtype=np.float32)
     times = []
     for _ in range(4):  # the first one starts the threads
-        start = time.perf_counter()
+        start = perf_counter()
         matrix @ matrix
-        times.append(time.perf_counter() - start)
+        times.append(perf_counter() - start)
     return float(2 * len(matrix) ** 3 / min(times))
