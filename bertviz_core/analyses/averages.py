@@ -49,7 +49,7 @@ class DocumentSums:
         self._join(other.numbers, other.sums)
 
     def whole(self) -> np.ndarray:
-        """(layer, ...) moments of the whole."""
+        """(layer, ...) the moments of all documents."""
         self._complete()
         return self.total + self._moments(self.sums)
 
@@ -101,7 +101,8 @@ def _sum_by_number(numbers: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, n
 
 
 def average_moments(sums: np.ndarray) -> np.ndarray:
-    """(8, head, quantity) sums over documents, by number n and sum s of their values, (document, 2, head, quantity)."""
+    """(8, head, quantity): sums over documents of 1 (where n > 0), n^2, n s, s^2, n^3, n^2 s, n s^2 and s^3, from the
+    number n and the sum s of a document's values, (document, 2, head, quantity)."""
     n, s = sums[:, 0], sums[:, 1]
     squares = (n * n, n * s, s * s)
     cubes = (n**3, n * n * s, n * s * s, s**3)
@@ -110,7 +111,7 @@ def average_moments(sums: np.ndarray) -> np.ndarray:
 
 class SegmentAverages:
     """Accumulates averages over segments of every (layer, head, quantity), their errors, and the TOP segments. Sums are
-    float64 on the device; values of segments are float32. After a merge `examples`, by number, are those of `top`."""
+    float64 on the device; values of segments are float32."""
 
     summed: tuple[str, ...] = ("sums",)  # names of the attributes that a merge adds up
 
@@ -124,14 +125,14 @@ class SegmentAverages:
         self.documents = DocumentSums(average_moments, layers, 2, heads, len(self.quantities))
         self.top_values = torch.full((*shape, TOP), -torch.inf, device=device)
         self.top = torch.full((*shape, TOP), -1, dtype=torch.int64, device=device)
-        self.examples: dict[int, Encoded] = {}
+        self.examples: dict[int, Encoded] = {}  # by number; after a merge only those of `top`
 
     def new_empty(self) -> Self:
         return type(self)(*self.arguments)
 
     def update(self, batch: Batch, layer: Any) -> None:
         self.examples |= {example.number: example for example in batch.examples}
-        values = self.measure(batch, layer)
+        values = self.measure(batch, layer)  # (batch, head, quantity)
         documents = np.array([example.document_number for example in batch.examples])
         self.add(layer.layer, values, batch.numbers, documents)
 

@@ -53,7 +53,7 @@ class Thresholds:
 
 
 def with_behavior(labels: np.ndarray) -> int:
-    """The number of labels not in UNTRAINED."""
+    """How many heads of (layer, head) labels have a behavior other than UNTRAINED."""
     return int((~np.isin(labels, UNTRAINED)).sum())
 
 
@@ -66,7 +66,7 @@ def behavior_metric(labels: np.ndarray) -> tuple[str, str, str]:
 def present(averages: Mapping[str, np.ndarray]) -> list[str]:
     """Those of QUANTITIES that some head has; `to_first` only where the first token is not [CLS]."""
     known = [name for name in QUANTITIES if name in averages and not np.isnan(averages[name]).all()]
-    if {"to_cls", "to_first"} <= {*known}:
+    if "to_cls" in known and "to_first" in known:
         known.remove("to_first")
     return known
 

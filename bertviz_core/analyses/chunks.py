@@ -99,7 +99,7 @@ class ChunkedPass:
             self.save()
 
     def save(self) -> None:
-        """Save sums, to resume a killed job."""
+        """Save the sums, so that a job that is killed can be resumed from here."""
         if self.store is None or not self._is_changed:
             return
         started = time.monotonic()
@@ -133,6 +133,7 @@ class ChunkedPass:
         return number >= self.done and number not in self.waiting
 
     def _resume(self) -> None:
+        """Continue from the sums that an earlier job saved, of these requests and perhaps others."""
         data = self.store and self.store.read(_saved(self.store, self.requests))
         if not data or packing.metadata_of(data)["work"] != self.work:
             return

@@ -94,24 +94,26 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """A statement, and one run's verdict on it."""
+    """A statement with the verdict of one run."""
 
-    id: str  # as "surface_patterns.previous"
+    id: str  # the name of its analysis and its own, as "surface_patterns.previous"
     analysis: str
-    section: str  # of the paper; empty beyond
+    section: str  # of the paper; empty beyond it
     statement: str  # what the paper says of BERT-base, with its numbers
-    rule: str  # when a model shows it
+    rule: str  # the condition under which a model shows it
     state: str  # one of STATES
     sentence: str  # what this run shows, with its numbers
-    head: Head | None = None  # showing it best
-    quantity: str = ""  # and in which column
+    head: Head | None = None  # which shows it best
+    quantity: str = ""  # the column that shows it best
 
     @property
     def text(self) -> str:
+        """The sentence, beside it the paper's statement, and the state."""
         beside = f" The paper: {self.statement}" if self.statement else ""
         return f"{self.sentence}{beside} This run: {self.state}."
 
     def to_json(self) -> dict[str, Any]:
+        """For exports, the head by its label."""
         return vars(self) | {"head": self.head.label() if self.head else None}
 
 

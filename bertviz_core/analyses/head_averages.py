@@ -15,14 +15,14 @@ from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.heads import Head
 from bertviz_core.plotting import DIVERGING, NEUTRAL, SEQUENTIAL, Marker, Series, head_map
 
-TOP = 5  # segments stored per head and quantity
+TOP = 5  # segments stored for each head and quantity: those with the highest values
 
 
 @dataclass(frozen=True)
 class HeadAverages(Result):
     """Averages of several quantities for every head; a unit is what varies independently."""
 
-    quantities: list[str]  # of the first axis
+    quantities: list[str]  # names, of the first axis of the arrays
     mean: np.ndarray  # (quantity, layer, head) document averages, NaN for a quantity that no segment has
     error: np.ndarray  # (quantity, layer, head) standard errors over units (methods, uncertainty), NaN for a single one
     segments: np.ndarray  # (quantity,) how many have it
@@ -91,7 +91,7 @@ class HeadAverages(Result):
 
 @cache
 def averages_of(analysis: str) -> type[HeadAverages]:
-    """An analysis's default result class."""
+    """The class of one analysis's averages, where the analysis defines none."""
     return type("HeadAverages", (HeadAverages,), {"analysis": analysis})
 
 

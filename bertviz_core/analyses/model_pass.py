@@ -150,7 +150,7 @@ def needs_language_model(together: Sequence[Request]) -> bool:
 
 def last_model_loader() -> Load:
     """A function that loads the model of requests from its files, and keeps it until it is asked for another one."""
-    last: dict[Any, AttentionModel] = {}
+    last: dict[Any, AttentionModel] = {}  # at most one
 
     def load(together: Sequence[Request], execution: Execution) -> AttentionModel:
         model = together[0].checkpoint

@@ -12,13 +12,14 @@ from bertviz_core.heads import Head
 from bertviz_core.numbers import plural
 
 ALPHA = 0.05
-MIN_SCORED = 20  # words or mentions to decide
-ROUNDING = 1e-14  # of squares, due to float32
+MIN_SCORED = 20  # words or mentions that a decision needs
+ROUNDING = 1e-14  # a smaller part of the squares is what float32 rounds
 MIN_UNITS = 5  # documents (or other units of an interval) that any decision needs
 
 
 def t_quantile(freedom: ArrayLike = inf, comparisons: int = 1) -> np.ndarray:
-    """Half-width of 95% intervals in standard errors: Student's t, normal at infinite freedom, Bonferroni-corrected."""
+    """Half-width of a two-sided 95% interval in standard errors, by Student's t with these degrees of freedom (normal
+    where infinite), corrected for so many comparisons (Bonferroni)."""
     return np.asarray(stdtrit(freedom, 1 - ALPHA / 2 / max(comparisons, 1)))
 
 
@@ -127,10 +128,10 @@ class Estimate:
     effective_n: np.ndarray | None = None  # (layer, head) independent cases that say as much as these; None for `n`
     freedom: float | np.ndarray = inf  # degrees of freedom of the errors
     units: int | None = None  # how many units vary independently; None where each case does
-    unit: str = ""  # their name in the plural
+    unit: str = ""  # what they are, in the plural
 
     def of(self, head: Head) -> "Estimate":
-        """As of a model with only this head."""
+        """The estimate of one head, as of a model that has only this head."""
         parts = {"error": self.standard_error, "effective_n": self.size, "freedom": np.asarray(self.freedom)}
         shape = self.values.shape
         own = {name: np.broadcast_to(part, shape)[head].reshape(1, 1) for name, part in parts.items()}

@@ -57,6 +57,7 @@ class ChunkWorker:
         return {name: getattr(self._model, name) for name in DESCRIPTION}
 
     def compute(self, task: PassTask, number: int, examples: list[Encoded]) -> tuple[int, list[bytes]]:
+        """The number of a chunk, and each request's sums over its examples."""
         self._load(task)
         _, sums = compute_chunk(
             (number, examples),
@@ -134,7 +135,8 @@ class RayRunner(LocalRunner):
         return AttentionModel(checkpoint=model, encoder=None, tokens=load_tokens(model), **shapes[0])
 
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
-        """Compute chunks by free workers; BACKLOG bounds memory: how far reading is ahead of the first missing one."""
+        """Compute chunks by whichever worker is free. Reading is at most BACKLOG chunks for each worker ahead of the
+        first one that is missing, so that memory is bounded."""
         pool = ActorPool(self.workers)
         task = self._task(requests)
         sizes: dict[int, int] = {}  # number of a chunk that is being computed -> its examples, in order
@@ -190,6 +192,7 @@ def _connect(execution: Execution) -> None:
 
 
 def _failure(error: RayError) -> BertvizError:
+    """The error of a failed actor call; a BertvizError is returned as it was raised there."""
     what = f"A worker process ended {TRIES} times ({_reason(error)})."
     if isinstance(error, RayTaskError):
         if isinstance(cause := error.cause, BertvizError):

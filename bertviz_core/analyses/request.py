@@ -13,8 +13,8 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import predicts_next_words
 from bertviz_core.settings import Settings
 
-FORMAT = 4  # raised to invalidate all results
-CHANGES = {  # or those of one analysis
+FORMAT = 4  # raised when all stored results become invalid
+CHANGES = {  # raised when those of one analysis become invalid
     "coreference_heads": 3,
     "dependency_heads": 1,
     **dict.fromkeys(("surface_patterns", "entropy", "sep_gradients", "ablation"), 3),

@@ -58,7 +58,7 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """Needed to interpret the numbers."""
+        """Notes that a reader needs to interpret the numbers."""
         intervals = f"95% intervals are over {self.units_text}." if self.units_text else ""
         return [note for note in (intervals, self.restriction) if note]
 
@@ -73,6 +73,7 @@ class Result:
         return {"these numbers": self.provenance}
 
     def file_parts(self) -> tuple[str, ...]:
+        """Parts of its file names: the analysis, the model, the corpus."""
         return self.analysis, label_of(self.provenance["model"]["name"]), self.provenance["corpus"]["name"]
 
     def default_view(self) -> "Result":
@@ -97,7 +98,7 @@ class Result:
         return cls(**unpack(data))
 
 
-Results = Mapping[str, Result]  # by analysis
+Results = Mapping[str, Result]  # by the name of their analysis
 R = TypeVar("R", bound=Result)
 
 
@@ -138,7 +139,7 @@ def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str 
 
 
 def corpus_size(provenance: dict[str, Any]) -> str:
-    """As "64 documents, 15,682 tokens"."""
+    """The size of the corpus, as "64 documents, 126 segments, 15,682 tokens"."""
     return ", ".join(plural(provenance[unit], unit) for unit in UNITS if unit in provenance)
 
 
@@ -192,7 +193,8 @@ def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
 
 
 def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """A row for each cell of arrays with these labeled axes, in order; one without the last is repeated along them."""
+    """A row for each cell of arrays that share named axes. `axes` has the labels along each axis, in order; an array
+    that lacks the last axes is repeated along them."""
     shape = tuple(map(len, axes.values()))
     frame = pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)
     for name, array in columns.items():

@@ -63,7 +63,7 @@ def record(store: Store, together: Sequence[Request], loading: float, running: f
 
 
 def _work(together: Sequence[Request]) -> tuple[float, float]:
-    """Overhead in seconds, and operations."""
+    """Seconds of a pass that do not depend on the corpus, and its operations."""
     request = together[0]
     analyses = [ANALYSES[each.analysis] for each in together]
     tokens = recognition.estimate_word_count(request.source) * PIECES[analyses[0].corpus]
