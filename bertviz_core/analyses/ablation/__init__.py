@@ -1,7 +1,7 @@
 """Ablation: how much the loss changes without a head (beyond the paper; docs/methods.md, section 12)."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import plotly.graph_objects as go
@@ -36,7 +36,7 @@ def matter(result: Ablation, base: int) -> Answer:
 def no_op(result: Ablation, base: int) -> Answer:
     change = result["to_sink_loss_change"]
     low, high, enough = head_intervals(result, "to_sink_loss_change")
-    smallest = np.maximum(0, np.maximum(low, -high)).max()
+    smallest = np.max([low, -high]).clip(0)
     largest = np.maximum(-low, high).max()
     head = result.largest("to_sink_loss_change")
     half = half_width(result.interval("to_sink_loss_change")[head])
@@ -100,9 +100,8 @@ def estimate_figure(result: Ablation, base: int = 1) -> go.Figure:
 
 def curve_figure(result: Ablation) -> go.Figure:
     """The loss while heads are ablated, the least important first."""
-    shares = result.removed / result.removed.max()
     figure = go.Figure().add_scatter(
-        x=shares,
+        x=result.removed / result.removed.max(),
         y=result.removed_loss,
         mode="lines+markers",
         line={"color": BEST, "width": 2},
@@ -117,7 +116,8 @@ def curve_figure(result: Ablation) -> go.Figure:
 
 def groups_figure(result: Ablation) -> go.Figure:
     """The change of the loss without each group, with its interval; and without random heads of the same layers."""
-    names = list(map(group_name, result.groups))
+    names = [group["name"] for group in result.groups]
+    names = [BEHAVIORS[name][-1] if name in BEHAVIORS else name for name in names]
     figure = go.Figure().add_scatter(
         x=[group["loss_change"] for group in result.groups],
         y=names,
@@ -139,11 +139,6 @@ def groups_figure(result: Ablation) -> go.Figure:
     figure.update_yaxes(autorange="reversed")
     figure.update_xaxes(title="change of the loss, nats", zeroline=True, zerolinecolor=NEUTRAL[0], zerolinewidth=1)
     return finish(figure, 120 + 24 * len(names), margin={"l": 130})
-
-
-def group_name(group: dict[str, Any]) -> str:
-    name: str = group["name"]
-    return BEHAVIORS[name][-1] if name in BEHAVIORS else name
 
 
 @dataclass(frozen=True)

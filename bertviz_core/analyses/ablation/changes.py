@@ -15,7 +15,7 @@ from bertviz_core.models.labels import token_labels
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.models.word_loss import IGNORED, Predictions, Targets
 
-CONTEXT = 14  # tokens of a segment shown on either side of a word
+CONTEXT = 14  # tokens on either side of a word
 FIELDS = ("change", "position_id", "original", "guess_before", "guess_after", "loss_before", "loss_after")
 MAX_POSITIONS = 2**20  # position_id = number of the segment * MAX_POSITIONS + position in it
 
@@ -37,7 +37,7 @@ class HeadChanges(GradientAverages):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         shape = (*self.top.shape[:2], TOP, len(FIELDS))
-        # float64: ids are whole numbers far below 2^53.
+        # float64: ids are integers below 2^53.
         self.worst = torch.full(shape, -torch.inf, dtype=torch.float64, device=self.device)
 
     def update(self, batch: Batch, changes: Changes) -> None:  # type: ignore[override]
@@ -59,22 +59,23 @@ class HeadChanges(GradientAverages):
 
     def worst_words(self, examples: Sequence[Encoded], targets: Targets, tokens: Tokens) -> dict[str, Any]:
         """The fields of Ablation that describe the words whose loss rises most, of all segments."""
-        known = ~self.worst[..., 1].isinf()
-        whole = self.worst.masked_fill(~known[..., None], 0)
-        position_ids = whole[..., 1].long()
-        ids = whole[..., 2:5].long().cpu().numpy()
+        worst = self.worst.cpu().numpy()
+        known = ~np.isinf(worst[..., 1])
+        whole = np.where(known[..., None], worst, 0)
+        position_ids = whole[..., 1].astype(np.int64)
+        ids = whole[..., 2:5].astype(np.int64)
         vocabulary = np.unique(ids)
         by_number = {example.number: example for example in examples}
         contexts = {}
-        for position_id in position_ids[known].unique().tolist():
+        for position_id in np.unique(position_ids[known]).tolist():
             number, position = divmod(position_id, MAX_POSITIONS)
             contexts[f"{number}:{position}"] = _context(by_number[number], position, targets, tokens)
         numbers = position_ids // MAX_POSITIONS
         return {
-            "word_numbers": numbers.masked_fill(~known, -1).cpu().numpy(),
-            "word_positions": (position_ids % MAX_POSITIONS).cpu().numpy(),
+            "word_numbers": np.where(known, numbers, -1),
+            "word_positions": position_ids % MAX_POSITIONS,
             "word_ids": ids,
-            "word_losses": whole[..., 5:].cpu().numpy(),
+            "word_losses": whole[..., 5:],
             "names": dict(zip(map(str, vocabulary), token_labels(vocabulary, tokens), strict=True)),
             "contexts": contexts,
         }
@@ -82,24 +83,28 @@ class HeadChanges(GradientAverages):
 
 def _context(example: Encoded, position: int, targets: Targets, tokens: Tokens) -> dict[str, str]:
     """The word's context as the model sees it, which excludes a next word and what follows it."""
-    names = tokens.names(targets.apply(example)[0])
+    ids, _ = targets.apply(example)
+    names = tokens.names(ids)
     if targets.shift:
         names[position:] = ["…"]
-    left = names[max(0, position - CONTEXT) : position]
-    right = names[position + 1 : position + 1 + CONTEXT]
+    start = max(0, position - CONTEXT)
+    after = position + 1
+    left = names[start:position]
+    right = names[after : after + CONTEXT]
     return {"where": example.where, "left": " ".join(left), "shown": names[position], "right": " ".join(right)}
 
 
 def change_of(whole: Predictions, without: Iterable[Predictions]) -> Tensor:
     """(set, segment, 2): the loss without each set of heads minus that of the whole model, in nats per predicted word,
-    and the same difference of the share of right guesses."""
+    and likewise the share of right guesses."""
     changes = [(after.loss - whole.loss, (after.right - whole.right) / whole.selected) for after in without]
     return torch.stack([torch.stack(change, -1) for change in changes])
 
 
 def words_of(batch: Batch, labels: Tensor, shift: int, whole: Predictions, without: Sequence[Predictions]) -> Tensor:
     """(head, word, field) in the order of FIELDS, of the words that `labels` (row, token) asks for and each head."""
-    rows, positions = (labels != IGNORED).nonzero().T
+    selected = labels != IGNORED
+    rows, positions = selected.nonzero().T
     position_id = batch.numbers[rows] * MAX_POSITIONS + positions + shift
     original = labels[rows, positions]
     guess = torch.stack([after.guess for after in without])  # (head, word)

@@ -27,14 +27,12 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.segments import Segments
 from bertviz_core.models.word_loss import Predictions, label, targets_of
 
-DRAWS = 5  # sets of random heads beside each group
+DRAWS = 5  # random sets of heads for each group
 POINTS = 20  # of the curve
 Observe = Callable[[Changes], None]
 
 
 class AblationRun:
-    """The passes over the labeled segments of a corpus that one request takes, and what they measure."""
-
     def __init__(self, model: AttentionModel, request: Request) -> None:
         self.model = model
         self.request = request
@@ -101,7 +99,6 @@ class AblationRun:
         return total / tokens
 
     def _each_head(self, model: AttentionModel, batch: Batch, observe: Observe) -> None:
-        """One head at a time, and without its attention to the sink."""
         shown, labels = label(batch, self.targets)
         whole = predict_whole(self.restart, shown, labels)
         first = torch.zeros_like(batch.mask)
@@ -181,7 +178,8 @@ def finish(run: AblationRun, segments: Segments, provenance: dict[str, Any]) -> 
     records = []
     first = curve  # set of the next group
     for name, sets in run.groups.items():
-        draws = change[first + 1 : first + len(sets)]
+        end = first + len(sets)
+        draws = change[first + 1 : end]
         records.append(
             {
                 "name": name,
@@ -192,7 +190,7 @@ def finish(run: AblationRun, segments: Segments, provenance: dict[str, Any]) -> 
                 "random_draws": draws,
             }
         )
-        first += len(sets)
+        first = end
     return Ablation(
         provenance=provenance,
         **fields,

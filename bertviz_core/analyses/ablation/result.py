@@ -54,7 +54,7 @@ class Ablation(LossAverages):
     contexts: dict[str, dict[str, str]]  # "segment:position" -> `where`, `left`, `shown` and `right`
 
     def largest(self, quantity: str) -> Head:
-        """The largest change in either direction."""
+        """The largest change of either sign."""
         return highest(np.abs(self[quantity]))
 
     @property

@@ -26,10 +26,10 @@ NEAR = [[1 - share, color] for share, color in reversed(SEQUENTIAL)]  # reversed
 OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest marker in sight on any background
 SIZE = 11  # pixels, of a marker
 LAYER = "layer"
-CLEAR = 0.08  # share of the height that is free for the caption
-MAX_LABELS = 56  # heads whose labels fit beside the matrix
+CLEAR = 0.08  # of the height, for the caption
+MAX_LABELS = 56  # so many fit beside the matrix
 MAX_ROWS = 150  # of the matrix, four pixels each; with more heads, neighbors under the dendrogram share a row
-MAX_BRACKETS = 1000  # of the dendrogram, the highest
+MAX_BRACKETS = 1000  # the dendrogram's highest
 CLICKABLE: dict[str, Any] = {  # markers of heads, which look the same when they are selected
     "mode": "markers",
     "hovertemplate": "%{customdata[1]}<extra></extra>",
@@ -39,7 +39,7 @@ CLICKABLE: dict[str, Any] = {  # markers of heads, which look the same when they
 
 
 def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
-    """Figure 6: by behavior, and beside it by layer."""
+    """Figure 6: by behavior, then by layer."""
     figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=("By behavior", "By layer"))
     figure.add_traces(by_behavior(result, base).data, rows=1, cols=1)
     figure.add_traces(by_layer(result, base).data, rows=1, cols=2)
@@ -137,7 +137,7 @@ def _tree(result: Clustering) -> go.Scatter:
         brackets.append((height, x, y))
         places.append((left + right) / 2)
         heights.append(height)
-    brackets.sort(key=lambda bracket: -bracket[0])
+    brackets.sort(key=lambda each: -each[0])
     x = [value for _, x, _ in brackets[:MAX_BRACKETS] for value in x]
     y = [value for _, _, y in brackets[:MAX_BRACKETS] for value in y]
     return go.Scatter(x=x, y=y, mode="lines", line={"color": "#8c8c8c", "width": 1}, hoverinfo="skip")
@@ -182,13 +182,13 @@ def hover_data(result: Clustering, base: int) -> np.ndarray:
     return np.array(rows)
 
 
-THRESHOLD = Doc("Of a behavior, as entropy=3.0; repeatable. Nothing is recomputed.")
-
-
 @dataclass(frozen=True)
 class ClusteringView(View):
     root: Annotated[bool, Doc("Embed the JS distance (square root) instead of the divergence.")] = False
-    threshold: Annotated[list[str] | None, THRESHOLD] = None
+    threshold: Annotated[
+        list[str] | None,
+        Doc("Of a behavior, as entropy=3.0; repeatable. Nothing is recomputed."),
+    ] = None
 
     def check(self) -> None:
         Thresholds.read(self.threshold or [])
@@ -207,7 +207,7 @@ class ClusteringAnalysis(Analysis):
     icon = ":material/scatter_plot:"
     result_class = Clustering
     view = ClusteringView
-    labels: Mapping[str, str] = {  # of its estimates
+    labels: Mapping[str, str] = {
         "to_own_layer": "mean divergence from the heads of its layer, nats",
         "to_other_layers": "mean divergence from the heads of other layers, nats",
     }

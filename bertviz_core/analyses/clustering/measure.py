@@ -40,10 +40,10 @@ TINY = 1e-30  # stands for a weight of 0: 0 log 0 = 0 to any precision, without 
 CLOSE = 1e-5  # nats a row: pairs under it are computed again
 CHUNK = 1024  # positions summed in float32
 CPU_BUFFER = 1 << 18  # elements of a head's mixtures that fit into a CPU's cache
-GPU_BUFFER = 1 << 26  # elements that keep a GPU busy
-BELOW_ONE = 1 - 2**-24  # the largest float32 below 1
+GPU_BUFFER = 1 << 26  # elements for a busy GPU
+BELOW_ONE = 1 - 2**-24  # float32 just below 1
 SOURCE = Path(__file__).with_name("mixture_kernel.cpp")
-LANES = 16  # the kernel reads positions in vectors of so many
+LANES = 16  # positions per vector of the kernel
 Kernel = Callable[[int, int, int, int, int], None]
 
 
@@ -74,7 +74,8 @@ class DivergenceSums(SegmentAverages):
         if self.maps is None:
             self.maps = weights.new_zeros(layers * heads, LANES * -(-size // LANES))
         first = layer.layer * heads
-        self.maps[first : first + heads, :size] = weights
+        end = first + heads
+        self.maps[first:end, :size] = weights
         if layer.layer == layers - 1:
             self.divergence += divergences(self.maps, batch.tokens())
             self.tokens += batch.tokens()
@@ -140,12 +141,12 @@ def torch_sums(maps: Tensor) -> Tensor:
 
 
 def _parts(maps: Tensor, heads: int) -> Iterator[Tensor]:
-    """(head, chunk, position) views, each of as many chunks as the buffer has room for with so many heads; then one of
-    the remaining positions."""
+    """(head, chunk, position) views, of as many chunks as the buffer holds of so many heads; then one of the rest."""
     buffer = CPU_BUFFER if maps.device.type == "cpu" else GPU_BUFFER
     chunks = maps.shape[1] // CHUNK
     whole = maps[:, : chunks * CHUNK].unflatten(1, (chunks, CHUNK))
-    yield from whole.split(max(1, buffer // (heads * CHUNK)), 1)
+    count = max(1, buffer // (heads * CHUNK))
+    yield from whole.split(count, 1)
     yield maps[:, None, chunks * CHUNK :]
 
 
@@ -159,14 +160,17 @@ def _redo_close(maps: Tensor, divergence: Tensor, limit: float) -> None:
             p = part[head]
             q = part[others]
             s = p + q
-            d = ((p - q) / s).clamp_(-BELOW_ONE, BELOW_ONE)
-            terms = (2 * d * d.atanh()).add_(d.square().neg_().log1p_()).mul_(s)
+            d = (p - q) / s
+            d.clamp_(-BELOW_ONE, BELOW_ONE)
+            terms = 2 * d * d.atanh()
+            terms += d.square().neg_().log1p_()
+            terms *= s
             divergence[head, others] += terms.sum(-1).sum(-1, dtype=divergence.dtype) / 4
 
 
 @cache
 def build_kernel() -> Kernel | None:
-    """Compile the kernel; None if that is not possible."""
+    """Compile the kernel; None if it fails."""
     compiler = shutil.which("g++") or shutil.which("c++")
     if compiler is None:
         return None
@@ -192,8 +196,10 @@ def kernel_sums(kernel: Kernel, maps: Tensor) -> Tensor:
     sums = torch.zeros(len(starts), heads, heads, dtype=torch.float64)
 
     def part(index: int) -> None:
-        length = min(share, positions - starts[index])
-        first = maps.data_ptr() + starts[index] * maps.element_size()
+        start = starts[index]
+        length = min(share, positions - start)
+        offset = start * maps.element_size()
+        first = maps.data_ptr() + offset
         kernel(first, heads, length, maps.stride(0), sums[index].data_ptr())
 
     with ThreadPoolExecutor(threads) as pool:

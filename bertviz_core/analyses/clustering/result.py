@@ -44,8 +44,7 @@ def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> tuple[np
 
 
 def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Average-linkage clustering: (head - 1, 4) scipy's linkage, and (head,) the order of the leaves, optimal for up to
-    MANY_HEADS heads."""
+    """Average linkage: (head - 1, 4) as in scipy, and (head,) the leaves' order, optimal for up to MANY_HEADS heads."""
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 
@@ -60,8 +59,9 @@ def within_and_between(divergence: np.ndarray, labels: np.ndarray) -> tuple[floa
     """Mean divergence of two heads with the same label, and with different ones; NaN where there are none."""
     members = (labels[:, None] == np.unique(labels)).astype(float)  # (head, label)
     within = (members * (divergence @ members)).sum()  # over pairs in both orders, as the others
-    same = (members.sum(0) ** 2).sum() - len(labels)
-    different = len(labels) * (len(labels) - 1) - same
+    count = len(labels)
+    same = (members.sum(0) ** 2).sum() - count
+    different = count * (count - 1) - same
     return float(share(within, same)), float(share(divergence.sum() - within, different))
 
 
@@ -70,9 +70,8 @@ class Clustering(Result):
     """How alike heads are. Axis `head` counts all heads, layer by layer."""
 
     analysis: ClassVar[str] = "clustering"
-
-    # (head, head) mean over all tokens of the corpus of JS between two heads' rows for that token, in nats (at most
-    # log 2); the sum over tokens in mode "as in the paper"
+    # (head, head) mean over all tokens of JS between two heads' rows for that token, in nats (at most log 2);
+    # their sum in mode "as in the paper"
     divergence: np.ndarray
     averages: np.ndarray  # (quantity, layer, head) document averages of QUANTITIES, which decide behaviors
     tokens: int  # of the corpus
@@ -82,7 +81,7 @@ class Clustering(Result):
     order: np.ndarray  # (head,) its leaves from left to right
     mds_seed: int  # of the embedding
     root: bool  # whether square roots of divergences are embedded
-    thresholds: dict[str, float]  # of the behaviors
+    thresholds: dict[str, float]  # of behaviors
     named: dict[str, str]  # label of a head -> what the linguistic analyses name it for
 
     def embedded(self, seed: int, root: bool) -> "Clustering":
@@ -103,7 +102,6 @@ class Clustering(Result):
 
     @property
     def unit(self) -> str:
-        """Unit of divergences."""
         return "nats, summed over tokens" if self.summed else "nats per token"
 
     @property
@@ -114,8 +112,11 @@ class Clustering(Result):
         """(layer, head) document averages; raises KeyError for a quantity that is not in QUANTITIES."""
         if quantity not in QUANTITIES:
             raise KeyError(quantity)
-        index = QUANTITIES.index(quantity)  # results stored before the last quantity was added lack it
-        return self.averages[index] if index < len(self.averages) else np.full(self.shape, np.nan)
+        index = QUANTITIES.index(quantity)
+        if index < len(self.averages):
+            return self.averages[index]
+        # Results stored before the last quantity was added lack it.
+        return np.full(self.shape, np.nan)
 
     @property
     def present(self) -> list[str]:
@@ -130,11 +131,13 @@ class Clustering(Result):
     @property
     def layers(self) -> np.ndarray:
         """(head,) the layer of each head."""
-        return np.indices(self.shape)[0].reshape(-1)
+        layers, _ = np.indices(self.shape)
+        return layers.reshape(-1)
 
     def estimates(self) -> dict[str, Estimate]:
         """Mean divergence of each head from the others of its layer, and from those of other layers, nats a token."""
-        same = self.layers[:, None] == self.layers
+        layers = self.layers
+        same = layers[:, None] == layers
         means = self.divergence / (self.tokens if self.summed else 1)
         chosen = {"to_own_layer": same & ~np.eye(len(same), dtype=bool), "to_other_layers": ~same}
         return {
@@ -154,7 +157,7 @@ class Clustering(Result):
         return {"divergence": to_lists(self.divergence), "embedding": to_lists(self.embedding)}
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The divergence of every two heads, each pair once."""
+        """The divergence of each pair, once."""
         names = np.array(all_labels(*self.shape))
         first, second = np.triu_indices(len(names), 1)
         columns = {"head": names[first], "other": names[second], "divergence": self.divergence[first, second]}
@@ -162,10 +165,11 @@ class Clustering(Result):
 
     def to_frame(self, base: int = 1) -> pd.DataFrame:
         near = [" ".join(other.label(base) for other, _ in self.nearest(head)) for head in all_heads(*self.shape)]
+        x, y = self.embedding.T
         columns = {
             "behavior": self.behaviors,
-            "x": self.embedding[:, 0].reshape(self.shape),
-            "y": self.embedding[:, 1].reshape(self.shape),
+            "x": x.reshape(self.shape),
+            "y": y.reshape(self.shape),
             "nearest": np.array(near).reshape(self.shape),
         }
         return head_frame(columns | {name: self[name] for name in self.present})

@@ -19,7 +19,7 @@ from bertviz_core.heads import highest
 from bertviz_core.plotting import BEST, finish, scores, tabular
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
 
-POINTS = 0.1  # a substantial difference of two shares
+POINTS = 0.1  # substantial difference of shares
 ENDS = "with a conservative interval, from both intervals' end points."
 PAPER = "#e8890c"
 # A color and a marker for each probe; gray for what has learned nothing from a trained network.
@@ -158,7 +158,6 @@ def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
 
 
 def above(result: Probes, base: int, probe: str, other: str, points: float) -> Answer:
-    """One probe beside another on the test sentences."""
     rows = result.to_frame().set_index("probe").loc[[probe, other]]  # raises KeyError for a probe that is absent
     enough = result.about["sentences"]["test"] >= MIN_UNITS
     first, second = (Interval(row.low, row.high, enough) for row in rows.itertuples())
@@ -173,8 +172,6 @@ def above(result: Probes, base: int, probe: str, other: str, points: float) -> A
 
 
 class ProbesAnalysis(Analysis):
-    """Probes, baselines and controls, trained on the maps of all heads."""
-
     name = "probes"
     title = "Probes"
     summary = "How much syntax all heads together encode: probes, baselines and controls (section 5; Table 3)."
@@ -220,5 +217,5 @@ class ProbesAnalysis(Analysis):
 
     @property
     def source(self) -> str:
-        """The networks, which are read but not imported."""
+        """The networks, read without import."""
         return Path(__file__).with_name("probes.py").read_text(encoding="utf-8")

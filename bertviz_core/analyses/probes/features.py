@@ -5,7 +5,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -21,15 +21,16 @@ from bertviz_core.models.encoding import Batch, membership, word_of
 from bertviz_core.models.loading import prepare
 from bertviz_core.models.model import AttentionModel, with_weights
 
-IN_MEMORY = 1 << 29  # bytes; more than this goes to disk
+IN_MEMORY = 1 << 29  # bytes; more goes to disk
 MAX_ON_DISK = 1 << 35  # bytes that may go there
-NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
+# A parameter of a layer among layers
+NUMBERED = re.compile(r"(^|\.)\d+\.")
 ROOT_ROWS = 4  # A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j]
 
 
 def scratch_arrays(shapes: Sequence[tuple[int, ...]], what: str) -> list[np.ndarray]:
-    """Float16 zeros of each of the shapes, in memory where they are small, else in a memory-mapped file that goes with
-    them. Raises SettingsError where there is no room for `what`."""
+    """Float16 zeros of each of the shapes, in memory if small, else in a memory-mapped file that goes with them. Raises
+    SettingsError without room for `what`."""
     ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
     size = 2 * ends[-1]
     folder = tempfile.gettempdir()
@@ -45,7 +46,7 @@ def scratch_arrays(shapes: Sequence[tuple[int, ...]], what: str) -> list[np.ndar
 
 @dataclass(frozen=True)
 class Group:
-    """Sentences of exactly n words, so that nothing is padded."""
+    """Sentences of n words, without padding."""
 
     indices: np.ndarray  # (sentence,) indices among all sentences, in order
     maps: np.ndarray  # (sentence, query, key, head) float16, heads of all layers
@@ -83,9 +84,7 @@ class WordMaps:
 
     model: AttentionModel
     first_piece: bool  # whether a split word is its first piece, as in mode paper
-
-    def __post_init__(self) -> None:
-        self.features: dict[int, np.ndarray] = {}
+    features: dict[int, np.ndarray] = field(init=False, default_factory=dict)
 
     def new_empty(self) -> Self:
         return replace(self)
@@ -100,18 +99,20 @@ class WordMaps:
             self._owners = [word_of(example, special=True) for example in batch.examples]
             self._membership = membership(self._owners, model.device, first_piece=self.first_piece)
         maps = self._membership.maps(attention.weights).half().permute(0, 2, 3, 1).cpu().numpy()
-        heads = slice(attention.layer * model.heads, (attention.layer + 1) * model.heads)
+        first = attention.layer * model.heads
+        end = first + model.heads
         for sentence, example, owner in zip(maps, batch.examples, self._owners, strict=True):
-            is_special = np.asarray(example.words) < 0
-            words = np.unique(owner[~is_special])
+            is_word = np.asarray(example.words) >= 0
+            words = np.unique(owner[is_word])
             n = len(words)
-            if example.number not in self.features:
+            number = example.number
+            if number not in self.features:
                 shape = (n + ROOT_ROWS, n, model.layers * model.heads)
-                self.features[example.number] = np.zeros(shape, dtype=np.float16)
-            own = self.features[example.number][..., heads]
+                self.features[number] = np.zeros(shape, dtype=np.float16)
+            own = self.features[number][..., first:end]
             own[:n] = sentence[np.ix_(words, words)]
             for row, token in ((n, model.tokens.cls), (n + 2, model.tokens.sep)):
-                for special in owner[is_special & (example.ids == token)][:1]:  # a model without it has zeros
+                for special in owner[~is_word & (example.ids == token)][:1]:  # a model without it has zeros
                     own[row] = sentence[words, special]
                     own[row + 1] = sentence[special, words]
 
@@ -131,7 +132,8 @@ def reinitialized(model: AttentionModel, seed: int) -> AttentionModel:
         encoder = type(model.encoder)(model.encoder.config)
     selected = {name: value for name, value in model.encoder.state_dict().items() if not NUMBERED.search(name)}
     encoder.load_state_dict(selected, strict=False)
-    encoder = encoder.to(next(model.encoder.parameters()).dtype)
+    parameter = next(model.encoder.parameters())
+    encoder = encoder.to(parameter.dtype)
     drawn = prepare(encoder, model.tokens, model.checkpoint, model.device)
     return with_weights(drawn, "attention" if model.factors is None else "norms")
 

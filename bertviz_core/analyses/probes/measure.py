@@ -17,11 +17,10 @@ from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora import Skipped
 from bertviz_core.engine.jobs import Progress
-from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import EncodedSentence, Reading, Sentences
 
-# Probes that read maps or words, and their training
+# Probes on maps or words, and their training
 MAPPED: dict[str, tuple[Callable[..., probes.Probe], Schedule]] = {
     "attention-only": (probes.AttentionOnly, Schedule(5, 0.02, 256)),
     "attention-and-words": (probes.AttentionAndWords, Schedule(5, 0.005, 128)),
@@ -30,13 +29,9 @@ MAPPED: dict[str, tuple[Callable[..., probes.Probe], Schedule]] = {
 STRUCTURAL = Schedule(20, 0.002)
 PAPER = Schedule(1, 0.002, singly=True)
 RANDOM = "random-"
-# A pass in parts: options, examples, what receives the accumulator of each part, name of the stage
-Stage = Callable[[dict[str, Any], Sequence[Encoded], Callable[[Any], None], str], None]
 
 
 class ProbeRun:
-    """All probes of one request, from reading the treebank to the outcomes."""
-
     def __init__(self, model: AttentionModel, request: Request) -> None:
         self.model = model
         self.settings = request.settings
@@ -50,7 +45,7 @@ class ProbeRun:
         self.weights = {"attention": none, "root": none, "layers": np.zeros(0)}
 
     def run(
-        self, examples: Sequence[EncodedSentence], run_stage: Stage, progress: Progress, batch_tokens: int | None
+        self, examples: Sequence[EncodedSentence], run_stage: Callable, progress: Progress, batch_tokens: int | None
     ) -> None:
         """Train and score every probe; after a cancel nothing is left."""
         self.progress = progress
@@ -84,7 +79,6 @@ class ProbeRun:
         return tested
 
     def _score_offsets(self) -> None:
-        """The baselines: the word to the right, ROOT for the last word; and the best fixed offset."""
         best = scoring.best_offset([self.sentences[i] for i in self.splits.train.tolist()])
         self.about["best_offset"] = best
         sizes = {i: len(self.sentences[i]) for i in self.splits.test.tolist()}
@@ -97,7 +91,7 @@ class ProbeRun:
     def _train_mapped(self, names: list[str]) -> None:
         """The probes of distances, those on the trained network, and those on networks re-initialized at random."""
         features = Features(self.sentences, self._word_rows(names), self.model.layers * self.model.heads)
-        outcomes = defaultdict[str, list[Outcome]](list)
+        outcomes = defaultdict(list)
         first = self.settings.seed
         for seed in (None, *range(first, first + self.options.seeds)):
             is_random = seed is not None
@@ -129,18 +123,17 @@ class ProbeRun:
         return rows
 
     def _fit(self, groups: Sequence[Group], name: str, title: str = "") -> tuple[Outcome, probes.Probe]:
-        """Train and score the probe of one row; the progress has its title."""
         text = title or name
         train, validation, test = (Data(groups, part, self.model.device) for part in self.splits)
-        network, schedule = MAPPED[kind_of(name)]
+        kind, schedule = MAPPED[kind_of(name)]
         paper = self.settings.paper
         started = time.monotonic()
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.settings.seed)
             heads = self.model.layers * self.model.heads
-            probe = network(heads, self.vectors, paper=paper, misaligned_root=name.endswith(AS_RELEASED))
+            probe = kind(heads, self.vectors, paper=paper, misaligned_root=name.endswith(AS_RELEASED))
         probe = probe.to(self.model.device)
-        if network is probes.AttentionOnly and self.options.optimizer == "lbfgs" and not paper:
+        if kind is probes.AttentionOnly and self.options.optimizer == "lbfgs" and not paper:
             fit_lbfgs(probe, train, validation, self.progress, text)
         else:
             schedule = self._with_options(PAPER if paper else schedule)
@@ -155,7 +148,6 @@ class ProbeRun:
         return replace(schedule, epochs=self.options.epochs or schedule.epochs, seed=self.settings.seed)
 
     def _add_weights(self, probe: probes.Probe) -> None:
-        """Add the weights of every head in the attention-only probe."""
         parameters = dict(probe.named_parameters())
         for field, name in (("attention", "weights"), ("root", "root")):
             if name in parameters:
@@ -163,7 +155,6 @@ class ProbeRun:
                 self.weights[field] = values.reshape(-1, self.model.layers, self.model.heads)
 
     def _add_selectivity(self, features: Features, outcome: Outcome) -> None:
-        """Add the score minus that of the same probe on the control task."""
         targets = scoring.control_governors([sentence.words for sentence in self.sentences], self.settings.seed)
         memorized = [replace(each, governors=np.stack([targets[i] for i in each.indices])) for each in features.groups]
         control, _ = self._fit(memorized, "attention-only", "the control task")
@@ -208,13 +199,11 @@ def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
 
 
 def model_of(model: AttentionModel, request: Request) -> AttentionModel:
-    """The model that computes the maps of a part: the given one, or one with randomly re-initialized layers."""
     seed = request.options["maps"]
     return model if seed is None else reinitialized(model, seed)
 
 
 def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Probes:
-    """The result of all probes."""
     gold = probe_run.gold
     outcomes = probe_run.outcomes
     relations, by_relation = np.unique(gold.relation, return_inverse=True)
@@ -222,15 +211,14 @@ def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Pr
     distances, by_distance = np.unique(gold.distance, return_inverse=True)
     intervals = np.array([outcome.interval(gold, probe_run.settings.seed) for outcome in outcomes]).reshape(-1, 2)
     columns = ("score", "with_punctuation", "parameters", "seconds")
-
     n = [outcome.counted.astype(float) for outcome in outcomes]
     right = [outcome.counted * outcome.right for outcome in outcomes]
 
     def counts(weights: list[np.ndarray], classes: np.ndarray) -> np.ndarray:
-        """(probe, class) sums over the words of each class."""
+        """(probe, class) sums over words."""
         return np.array([np.bincount(classes, each, classes.max() + 1) for each in weights])
 
-    first = gold.indices[:MAX_SENTENCES].tolist()
+    first = gold.indices[:MAX_SENTENCES]
     return Probes(
         provenance=provenance,
         probes=[outcome.name for outcome in outcomes],
@@ -246,5 +234,5 @@ def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Pr
         distance_right=counts(right, by_distance),
         **probe_run.weights,
         about=probe_run.about,
-        sentences=[scoring.sentence_record(i, probe_run.sentences[i], outcomes) for i in first],
+        sentences=[scoring.sentence_record(i, probe_run.sentences[i], outcomes) for i in first.tolist()],
     )

@@ -17,11 +17,11 @@ class ProbeBatch:
     maps: Tensor  # (sentence, n, n, head) float32, the first index attends to the second
     root: Tensor  # (sentence, 4, n, head)
     words: Tensor  # (sentence, n) rows of the word vectors
-    governors: Tensor  # (sentence, n) 0 for ROOT
+    governors: Tensor  # (sentence, n) 0 is ROOT
 
 
 class Probe(nn.Module):
-    """A probe with two of the release's choices.
+    """A probe with two choices of the release.
 
     paper: ROOT has the words' weights, on maps with CLS times one learned scale plus maps with SEP times another, and a
         word may govern itself; else ROOT has its own weights.
@@ -130,15 +130,16 @@ class DistancesAndWords(Probe):
 
 def aligned(vectors: Tensor, misaligned: bool) -> tuple[Tensor, Tensor]:
     """ROOT's vector (sentence, dimension), 0, and the words' own; or those of the words after them, the last one 0."""
+    first = vectors[:, 0]
     if not misaligned:
-        return torch.zeros_like(vectors[:, 0]), vectors
-    return vectors[:, 0], nn.functional.pad(vectors[:, 1:], (0, 0, 0, 1))
+        return torch.zeros_like(first), vectors
+    return first, nn.functional.pad(vectors[:, 1:], (0, 0, 0, 1))
 
 
 def distances(size: int, device: torch.device | str = "cpu") -> Tensor:
     """(dependent, candidate, 8) features of the distance j - i; of ROOT the indicator alone."""
     words = torch.arange(size, device=device)
-    apart = (words[:, None] - words[None]).float()  # (j, i)
+    apart = (words[:, None] - words).float()
     near = [(apart == offset).float() for offset in (0, -1, 1, -2, 2)]
     features = [(apart / size).clamp(min=0), (-apart / size).clamp(min=0), *near]
     full = torch.zeros(size, size + 1, DISTANCES, device=device)

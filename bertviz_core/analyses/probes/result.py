@@ -34,7 +34,7 @@ MAX_SENTENCES = 100  # of the test part that are in the result, for people to lo
 
 @dataclass(frozen=True)
 class ProbeOptions(Options):
-    """Options of the training and scoring of probes."""
+    """Options for training and scoring."""
 
     probes: Annotated[tuple[str, ...], Doc("Probes to train, separated by commas.")] = PROBES
     epochs: Annotated[int | None, Doc("Maximum epochs of Adam: 5 (structural 20), in mode paper 1.")] = None
@@ -133,7 +133,6 @@ class Probes(Result):
         return arrays | axes | {"about": self.about}
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each probe."""
         names = ("score", "low", "high", "with_punctuation", "parameters", "seconds")
         columns = {name: getattr(self, name) for name in names}
         return pd.DataFrame({"probe": self.probes, "metric": self.metrics} | columns)

@@ -18,7 +18,7 @@ from bertviz_core.errors import InputError
 TEST = 0.2  # share of the different sentences
 VALIDATION = 0.1
 MIN_SENTENCES = 10  # different ones
-FARTHEST = 8  # distances beyond count as this far
+FARTHEST = 8  # longer distances count as this
 RESAMPLES = 1000
 OFFSETS = (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)
 
@@ -34,8 +34,9 @@ class Splits(NamedTuple):
 def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopping: bool, skipped: Skipped) -> Splits:
     """Split sentences, of which the last `test_count` are of a separate test file (0: a part is held out), into parts
     that share none; the cut depends on the seed and the words, not on the file's order."""
-    given = sentences[: len(sentences) - test_count]
-    tested = {sentence.words for sentence in sentences[len(given) :]}
+    count = len(sentences) - test_count
+    given = sentences[:count]
+    tested = {sentence.words for sentence in sentences[count:]}
     for sentence in given:
         if sentence.words in tested:
             skipped.add("a sentence that is also in the test file (not trained on)", sentence.where)
@@ -46,7 +47,9 @@ def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopp
         raise InputError(what, hint=f"Give a treebank of {MIN_SENTENCES} or more; hundreds are better.")
     cut = 0 if test_count else round(TEST * len(order))
     stop = cut + (max(1, round(VALIDATION * len(order))) if early_stopping else 0)
-    part_of = dict.fromkeys(order[:cut], 2) | dict.fromkeys(order[cut:stop], 1) | dict.fromkeys(order[stop:], 0)
+    part_of = dict.fromkeys(order[:cut], 2)
+    part_of |= dict.fromkeys(order[cut:stop], 1)
+    part_of |= dict.fromkeys(order[stop:], 0)
     drawn = [part_of.get(sentence.words, -1) for sentence in given] + [2] * test_count
     return Splits(*(np.flatnonzero(np.array(drawn) == part) for part in range(3)))
 
@@ -67,12 +70,12 @@ def _draw(text: str, seed: int) -> bytes:
 
 
 def not_punctuation(sentence: Sentence) -> np.ndarray:
-    """(word,) bool, which words of a sentence are not punctuation."""
+    """(word,) bool, False for punctuation."""
     return np.array([relation.split(":")[0] != "punct" for relation in sentence.relations])
 
 
 class GoldWords:
-    """All words of some sentences, one after the other."""
+    """All words of some sentences, in order."""
 
     def __init__(self, sentences: Sequence[Sentence], indices: np.ndarray) -> None:
         chosen = [sentences[i] for i in indices.tolist()]
@@ -86,14 +89,14 @@ class GoldWords:
         self.sentence = np.repeat(np.arange(len(chosen)), lengths)  # (word,) index in `indices`
         self.governor = np.concatenate([sentence.governors for sentence in chosen])  # 0 is ROOT
         self.relation = np.concatenate([sentence.relations for sentence in chosen])
-        self.counted = np.concatenate(marks)  # not punctuation
+        self.counted = np.concatenate(marks)
         self.edge = np.concatenate(edges)  # for UUAS: neither the word nor its governor is punctuation or ROOT
         words = np.concatenate([np.arange(1, length + 1) for length in lengths])
         distance = (self.governor - words).clip(-FARTHEST, FARTHEST)
         self.distance = np.where(self.governor == 0, 0, distance)
 
     def right(self, guesses: Mapping[int, np.ndarray]) -> np.ndarray:
-        """(word,) 1 where the guessed governor is the tree's."""
+        """(word,) 1 where a guess is right."""
         guessed = np.concatenate([guesses[i] for i in self.indices.tolist()])
         return (guessed == self.governor).astype(float)
 
@@ -116,7 +119,7 @@ class Outcome:
 
     @property
     def with_punctuation(self) -> float:
-        """The share of all words; NaN for UUAS."""
+        """Share of all words; NaN for UUAS."""
         return float(self.right.mean()) if self.metric == "UAS" else float("nan")
 
     def interval(self, gold: GoldWords, seed: int) -> list[float]:
@@ -130,7 +133,6 @@ class Outcome:
 
 
 def sentence_record(index: int, sentence: Sentence, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """A sentence with every probe's guesses, as the result stores it."""
     return {
         "where": sentence.where,
         "words": list(sentence.words),
@@ -142,7 +144,8 @@ def sentence_record(index: int, sentence: Sentence, outcomes: Sequence[Outcome])
 
 def at_offset(size: int, offset: int) -> np.ndarray:
     """(word,) governors at an offset within the sentence, 0 being ROOT, as for dependency heads."""
-    return (np.arange(1, size + 1) + offset).clip(0, size)
+    words = np.arange(1, size + 1)
+    return (words + offset).clip(0, size)
 
 
 def best_offset(sentences: Sequence[Sentence]) -> int:

@@ -82,7 +82,6 @@ def fit(
     parts = _minibatches(states, train)
     held_out = _minibatches(states, validation)
     total = sum(map(len, parts))
-    held_out_total = sum(map(len, held_out))
     device = probe.maps.device
 
     def losses(chosen: list[int]) -> Tensor:
@@ -101,14 +100,14 @@ def fit(
         sums = torch.zeros(len(probe.maps))
         for chosen in held_out:
             sums += len(chosen) * losses(chosen).cpu()
-        return sums / held_out_total
+        return sums / sum(map(len, held_out))
 
     return run_epochs(probe, schedule, parts, step, validate, progress, "structural")
 
 
 def _minibatches(states: Sequence[np.ndarray], chosen: np.ndarray) -> list[list[int]]:
     """Sentences of one length together; those of one word have no distances to learn."""
-    by_length = defaultdict[int, list[int]](list)
+    by_length = defaultdict(list)
     for i in chosen.tolist():
         by_length[states[i].shape[1]].append(i)
     by_length.pop(1, None)
@@ -141,4 +140,4 @@ def right_edges(trees_of: dict[int, Edges], sentences: Sequence[Sentence]) -> np
     for i, trees in trees_of.items():
         pairs = [tuple(sorted((word, governor - 1))) for word, governor in enumerate(sentences[i].governors)]
         rows.append([[pair in edges for pair in pairs] for edges in map(set, trees)])
-    return np.concatenate(rows, axis=1).astype(float)
+    return np.concatenate(rows, 1).astype(float)

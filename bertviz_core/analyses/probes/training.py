@@ -18,7 +18,8 @@ from bertviz_core.engine.jobs import Progress
 
 ITERATIONS = 50  # of L-BFGS
 PATIENCE = 3  # epochs without a better validation loss; for L-BFGS iterations, five times as many
-CHUNK = 1 << 23  # map entries on the device at a time
+# Map entries on the device at a time
+CHUNK = 1 << 23
 Part = TypeVar("Part")
 
 
@@ -53,15 +54,16 @@ class Data:
 
     def take(self, part: tuple[Group, np.ndarray]) -> ProbeBatch:
         group, rows = part
-        whole = len(rows) == rows[-1] - rows[0] + 1
-        at = slice(rows[0], rows[-1] + 1) if whole else rows  # a run of rows needs no copy
+        end = rows[-1] + 1
+        whole = len(rows) == end - rows[0]
+        at = slice(rows[0], end) if whole else rows  # a run of rows needs no copy
         arrays = (group.maps, group.root, group.words, group.governors)
         maps, root, words, governors = (torch.from_numpy(array[at]).to(self.device) for array in arrays)
         return ProbeBatch(maps.float(), root.float(), words, governors)
 
 
 def loss_of(probe: Probe, batch: ProbeBatch) -> Tensor:
-    """Summed cross-entropy over all words, nats."""
+    """Cross-entropy summed over words, nats."""
     return nn.functional.cross_entropy(probe(batch).flatten(0, 1), batch.governors.flatten(), reduction="sum")
 
 
@@ -84,14 +86,14 @@ def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, n
         vector_to_parameters(torch.from_numpy(point).to(parameters[0]), parameters)
 
     def value(point: np.ndarray) -> tuple[float, np.ndarray]:
-        """Mean loss over all words and its gradient, chunk by chunk; sums in float64."""
         nonlocal latest
         progress.advance(0)
         move_to(point)
         total = 0.0
         gradient = np.zeros(len(point))
         for part in train.parts():
-            loss = loss_of(probe, train.take(part))
+            batch = train.take(part)
+            loss = loss_of(probe, batch)
             parts = torch.autograd.grad(loss, parameters)
             gradient += torch.cat([each.flatten() for each in parts]).cpu().double().numpy()
             total += float(loss.detach())
@@ -149,7 +151,7 @@ def run_epochs(
     for _ in range(schedule.epochs):
         train_loss = 0.0
         for index in range(len(parts)) if schedule.singly else rng.permutation(len(parts)):
-            optimizer.zero_grad(set_to_none=True)
+            optimizer.zero_grad()
             loss, share = step(parts[index])
             loss.backward()
             optimizer.step()
@@ -166,8 +168,8 @@ def run_epochs(
 
 
 class Best:
-    """The parameters with the lowest validation loss so far; without validation (NaN), the last. With losses by layer,
-    the parameters' first axis, each layer has its own best."""
+    """The parameters of the lowest validation loss; without one (NaN), the last. With losses by layer, the parameters'
+    first axis, each layer has its own best."""
 
     def __init__(self, probe: nn.Module, patience: int) -> None:
         self.probe = probe
@@ -183,7 +185,8 @@ class Best:
         if is_better.any():
             self.losses = torch.where(is_better, losses, self.losses)
             now = [parameter.detach() for parameter in self.probe.parameters()]
-            before, self.best = self.best or now, []
+            before = self.best or now
+            self.best = []
             for new, old in zip(now, before, strict=True):
                 is_taken = is_better.reshape(*is_better.shape, *[1] * (new.dim() - is_better.dim()))
                 self.best.append(torch.where(is_taken.to(new.device), new, old))
