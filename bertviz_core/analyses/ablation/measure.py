@@ -33,6 +33,8 @@ Observe = Callable[[Changes], None]
 
 
 class AblationRun:
+    """The passes over the labeled segments of a corpus that one request takes, and what they measure."""
+
     def __init__(self, model: AttentionModel, request: Request) -> None:
         self.model = model
         self.request = request

@@ -172,6 +172,8 @@ def above(result: Probes, base: int, probe: str, other: str, points: float) -> A
 
 
 class ProbesAnalysis(Analysis):
+    """Probes, baselines and controls, trained on the maps of all heads."""
+
     name = "probes"
     title = "Probes"
     summary = "How much syntax all heads together encode: probes, baselines and controls (section 5; Table 3)."

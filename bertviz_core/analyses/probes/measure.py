@@ -17,6 +17,7 @@ from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora import Skipped
 from bertviz_core.engine.jobs import Progress
+from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import EncodedSentence, Reading, Sentences
 
@@ -29,9 +30,13 @@ MAPPED: dict[str, tuple[Callable[..., probes.Probe], Schedule]] = {
 STRUCTURAL = Schedule(20, 0.002)
 PAPER = Schedule(1, 0.002, singly=True)
 RANDOM = "random-"
+# A pass in parts: options, examples, what receives the accumulator of each part, name of the stage
+Stage = Callable[[dict[str, Any], Sequence[Encoded], Callable[[Any], None], str], None]
 
 
 class ProbeRun:
+    """All probes of one request, from reading the treebank to the outcomes."""
+
     def __init__(self, model: AttentionModel, request: Request) -> None:
         self.model = model
         self.settings = request.settings
@@ -45,7 +50,7 @@ class ProbeRun:
         self.weights = {"attention": none, "root": none, "layers": np.zeros(0)}
 
     def run(
-        self, examples: Sequence[EncodedSentence], run_stage: Callable, progress: Progress, batch_tokens: int | None
+        self, examples: Sequence[EncodedSentence], run_stage: Stage, progress: Progress, batch_tokens: int | None
     ) -> None:
         """Train and score every probe; after a cancel nothing is left."""
         self.progress = progress
@@ -79,6 +84,7 @@ class ProbeRun:
         return tested
 
     def _score_offsets(self) -> None:
+        """The baselines: the word to the right, ROOT for the last word; and the best fixed offset."""
         best = scoring.best_offset([self.sentences[i] for i in self.splits.train.tolist()])
         self.about["best_offset"] = best
         sizes = {i: len(self.sentences[i]) for i in self.splits.test.tolist()}
@@ -123,6 +129,7 @@ class ProbeRun:
         return rows
 
     def _fit(self, groups: Sequence[Group], name: str, title: str = "") -> tuple[Outcome, probes.Probe]:
+        """Train and score the probe of one row; the progress has its title."""
         text = title or name
         train, validation, test = (Data(groups, part, self.model.device) for part in self.splits)
         kind, schedule = MAPPED[kind_of(name)]
@@ -148,6 +155,7 @@ class ProbeRun:
         return replace(schedule, epochs=self.options.epochs or schedule.epochs, seed=self.settings.seed)
 
     def _add_weights(self, probe: probes.Probe) -> None:
+        """Add the weights of every head in the attention-only probe."""
         parameters = dict(probe.named_parameters())
         for field, name in (("attention", "weights"), ("root", "root")):
             if name in parameters:
@@ -155,6 +163,7 @@ class ProbeRun:
                 self.weights[field] = values.reshape(-1, self.model.layers, self.model.heads)
 
     def _add_selectivity(self, features: Features, outcome: Outcome) -> None:
+        """Add the score minus that of the same probe on the control task."""
         targets = scoring.control_governors([sentence.words for sentence in self.sentences], self.settings.seed)
         memorized = [replace(each, governors=np.stack([targets[i] for i in each.indices])) for each in features.groups]
         control, _ = self._fit(memorized, "attention-only", "the control task")
@@ -199,6 +208,7 @@ def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
 
 
 def model_of(model: AttentionModel, request: Request) -> AttentionModel:
+    """The model that computes the maps of a part: the given one, or one with randomly re-initialized layers."""
     seed = request.options["maps"]
     return model if seed is None else reinitialized(model, seed)
 
@@ -215,7 +225,7 @@ def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Pr
     right = [outcome.counted * outcome.right for outcome in outcomes]
 
     def counts(weights: list[np.ndarray], classes: np.ndarray) -> np.ndarray:
-        """(probe, class) sums over words."""
+        """(probe, class) sums over the words of each class."""
         return np.array([np.bincount(classes, each, classes.max() + 1) for each in weights])
 
     first = gold.indices[:MAX_SENTENCES]

@@ -34,7 +34,7 @@ MAX_SENTENCES = 100  # of the test part that are in the result, for people to lo
 
 @dataclass(frozen=True)
 class ProbeOptions(Options):
-    """Options for training and scoring."""
+    """Options of the training and scoring of probes."""
 
     probes: Annotated[tuple[str, ...], Doc("Probes to train, separated by commas.")] = PROBES
     epochs: Annotated[int | None, Doc("Maximum epochs of Adam: 5 (structural 20), in mode paper 1.")] = None

@@ -89,7 +89,7 @@ class GoldWords:
         self.sentence = np.repeat(np.arange(len(chosen)), lengths)  # (word,) index in `indices`
         self.governor = np.concatenate([sentence.governors for sentence in chosen])  # 0 is ROOT
         self.relation = np.concatenate([sentence.relations for sentence in chosen])
-        self.counted = np.concatenate(marks)
+        self.counted = np.concatenate(marks)  # not punctuation
         self.edge = np.concatenate(edges)  # for UUAS: neither the word nor its governor is punctuation or ROOT
         words = np.concatenate([np.arange(1, length + 1) for length in lengths])
         distance = (self.governor - words).clip(-FARTHEST, FARTHEST)

@@ -86,6 +86,7 @@ def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, n
         vector_to_parameters(torch.from_numpy(point).to(parameters[0]), parameters)
 
     def value(point: np.ndarray) -> tuple[float, np.ndarray]:
+        """Mean loss over all words and its gradient, chunk by chunk; sums in float64."""
         nonlocal latest
         progress.advance(0)
         move_to(point)
