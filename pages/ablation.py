@@ -12,7 +12,6 @@ from pages.shared.views.analysis_page import AnalysisPage
 
 
 def quoted(guess: str, original: str) -> str:
-    """A guess with its verdict, in bold where it is right."""
     text = f"“{plain(guess)}”"
     return f"**{text}** ✓" if guess == original else f"{text} ✗"
 

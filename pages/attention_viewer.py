@@ -30,7 +30,8 @@ with options:
 with controls.container(horizontal=True, vertical_alignment="bottom", key="input-choice-view"):
     shapes = ["lines", "heatmap", "table", viewer_heads.QUERY_KEY]
     shape = choices.segmented("Show", shapes, key="as", default="lines")
-    is_wide = shape == viewer_heads.QUERY_KEY  # between tokens, of the whole input
+    # Between tokens, of the whole input.
+    is_wide = shape == viewer_heads.QUERY_KEY
     units = "tokens"
     if not is_wide:
         units = choices.segmented("Between", ["tokens", "words"], key="units", default=units)
@@ -48,7 +49,8 @@ if is_wide:
     left, right = st.container(), st.container()
 else:
     left, right = st.columns([3, 2] if is_alone else 2, gap="medium")
-notes = right if is_alone else st.container()  # beside the drawing, not above it
+# Beside the drawing, not above it.
+notes = right if is_alone else st.container()
 shown = masked
 if positions:
     with notes.container(horizontal=True, vertical_alignment="center"):
@@ -65,7 +67,8 @@ if not first.attention.weights.size:
 
 second = viewer_panes.choose_second(compare, kind, first)
 products = None
-with left.container(gap=None):  # a title takes little room
+# Without a gap a title takes little room.
+with left.container(gap=None):
     if second is not None:
         st.caption(f"**{plain(first.title)}**")
     if shape == "lines":

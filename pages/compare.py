@@ -22,7 +22,8 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="page-contro
         address.put(name, value)  # even at its default: the first runs change with the store
     comparison = compare_view.find_comparison(*chosen)
     if comparison is None:
-        services.runs.clear()  # which had it a few seconds ago
+        # They had it a few seconds ago.
+        services.runs.clear()
         st.info("This run is no longer in the store. Choose another one, or run its analysis again.")
         raise address.PageEnd
     key = compare_view.choose_quantity(comparison)

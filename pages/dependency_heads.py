@@ -36,7 +36,6 @@ WIDTHS = {  # pixels, so that the paper's columns are in sight
 
 
 def choose(relation: str) -> None:
-    """Choose a relation, its best head, and that head's direction, in a callback."""
     directed = result.best_choice(relation)
     direction = guesses.DIRECTIONS[directed.direction]
     address.choose(relation=relation, direction=direction, head=directed.head.label())
@@ -44,7 +43,6 @@ def choose(relation: str) -> None:
 
 @address.fragment
 def draw_sentences() -> None:
-    """Sentences with the relation: gold arcs above, the chosen head's guesses below."""
     is_total = relation in (ALL, UAS)
     st.header(f"Head {selection.label} in sentences" + ("" if is_total else f" with {plain(relation)}"))
     count = result.provenance["sentences"]
@@ -88,7 +86,8 @@ with controls:
 choice = DirectedHead(direction, selection.head)
 best = result.best_choice(relation)
 column = result.relations.index(relation)
-accuracy = result.accuracy[:, column]  # (direction, layer, head)
+# (direction, layer, head)
+accuracy = result.accuracy[:, column]
 page.finding(memoize(relation_finding, result, relation, base), bold=True)
 if accuracy[choice.at] != accuracy[best.at]:
     label = f"Choose {best.head.label(base)}"

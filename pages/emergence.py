@@ -26,7 +26,8 @@ MAX_RELATIONS = 6
 # Keys of the session.
 PLAYER = "emergence-player"
 PLAYING = "emergence plays"
-STEP = "at_step"  # also of the address, where `step` is the tour's
+# Also in the address: `step` is the tour's.
+STEP = "at_step"
 
 
 @address.fragment
@@ -55,7 +56,6 @@ def draw_step() -> None:
 def choose_step() -> int:
     """Draw the slider and the player that moves it; the address follows when the player stops."""
     steps = result.steps.tolist()
-
     state = st.session_state
 
     def play() -> None:

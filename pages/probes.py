@@ -37,7 +37,8 @@ def choose_file(role: str) -> Source | None:
     key = f"{role}-upload"
 
     def begin() -> None:
-        if file := state[role]:  # an emptied uploader changes nothing
+        # An emptied uploader changes nothing.
+        if file := state[role]:
             uploads.begin([(file.name, file.getvalue())], kind, role, fixed=True)
 
     st.file_uploader(label, key=role, on_change=begin)
@@ -71,7 +72,6 @@ def choose_file(role: str) -> Source | None:
 
 @address.fragment
 def draw_sentences() -> None:
-    """Sentences of the test part: the treebank's tree above, the probe's guesses below."""
     st.header("Gold and predicted trees")
     default = "attention-only" if "attention-only" in result.probes else result.probes[0]
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -48,7 +48,8 @@ elif is_norms:
     st.caption("To see what norms change, choose the weights `attention` above and analyze.")
 
 view.draw_heads()
-if "norm_correlation" in result.present:  # of norms alone
+# Norms alone have it.
+if "norm_correlation" in result.present:
     st.header("Lengths of the vectors")
     st.markdown(f"{plain(lengths_sentence(result, base))}.")
     st.caption(

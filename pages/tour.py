@@ -31,7 +31,8 @@ from pages.shared.views import viewer_input, viewer_panes
 
 Kind = Literal["primary", "secondary", "tertiary"]  # of a button
 SENTENCE = "The dog that chased the cats barked at its owner."
-HEIGHT = 440  # pixels of a figure: a slide fits 1280 x 720
+# Pixels of a figure: a slide fits 1280 x 720.
+HEIGHT = 440
 
 
 def go_to(number: int) -> None:
@@ -47,7 +48,6 @@ def go_to(number: int) -> None:
 
 
 def draw_navigation(here: int) -> None:
-    """Back, a button for each slide, and Next; the arrow keys press Back and Next."""
     with st.container(
         horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="tour-navigation"
     ):
@@ -60,7 +60,6 @@ def draw_navigation(here: int) -> None:
 
 
 def draw_terms() -> None:
-    """The terms that all slides use, as a drawing and in words."""
     st.header("Words to begin with", anchor=False)
     page.drawings([page.Drawing("A sentence as a model reads it", PICTURE.read_text("utf-8"))], "tour-terms")
     columns = st.container(key="terms").columns(len(TERMS))
@@ -74,7 +73,8 @@ def draw_slide(step: Step) -> None:
     findings = memoize(Step.select, step, results, selection.base)
     decided = answers(findings)
     is_answered = bool(decided) and address.get("answer") == "shown"
-    if step.page in ANALYSES:  # the figure has one source; those of other slides have several
+    if step.page in ANALYSES:
+        # Other slides' figures have several sources.
         model = selection.checkpoint
         source = selection.request(step.page).source
         basis = f"{model.label} ({model.fingerprint()[:8]}), {source.name} ({source.digest[:8]})"
@@ -132,7 +132,8 @@ def draw_figure(step: Step, findings: list[Finding], is_answered: bool) -> None:
         draw_lines(viewer_input.SENTENCES["Determiners and nouns"][0])  # short enough
     elif step.page == "overview":
         squares = memoize(head_panel.map_of, results, selection.base)
-        if not is_answered:  # names without the numbers of heads
+        if not is_answered:
+            # Names without the number of heads.
             groups = tuple(replace(group, name=group.name.rpartition(" (")[0]) for group in squares.groups)
             squares = replace(squares, groups=groups)
         alt = "Map of all heads, with a marker for what each head does"
@@ -158,7 +159,6 @@ def draw_maps(findings: list[Finding]) -> None:
 
 
 def figure_of(name: str) -> FigureSpec:
-    """The figure of an analysis, as its page draws it."""
     figure = no_op_figure if name == "sep_gradients" else ANALYSES[name].main_figure
     result = results[name]
     base = selection.base
@@ -235,7 +235,8 @@ def draw_own_sentence() -> None:
 
 
 selection = header.current()
-with_weights = selection.of_weights("attention")  # the tour is about weights, also where norms are chosen
+# Of weights, also where norms are chosen.
+with_weights = selection.of_weights("attention")
 number = slide_number(address.get("step"))
 draw_navigation(number)
 results = stored.results(with_weights)

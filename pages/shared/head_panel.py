@@ -20,7 +20,7 @@ from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 
 WIDTHS = {"quantity": 230, "value": 75, "rank": 75, "baseline": 150}  # pixels that fit a narrow card
-MAX_CLASSES = 6  # of words, those with the most attention
+MAX_CLASSES = 6  # of words, by attention
 
 
 def folded(page: str, selection: Selection) -> None:
@@ -103,7 +103,6 @@ def attended_words(result: DependencyHeads, view: str, selection: Selection, *, 
 
 
 def map_of(results: Results, base: int) -> HeadMap:
-    """The map of all heads, with a marker for each behavior."""
     labels = memoize(behavior_labels, results)
     named = memoize(linguistic, results)
     assert labels is not None, "drawn only where surface patterns or entropy is stored"

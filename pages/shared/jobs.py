@@ -29,12 +29,13 @@ class Session:
     name: str = field(default_factory=lambda: secrets.token_hex(16))  # a secret, which identifies the session to jobs
     jobs: dict[str, Job] = field(default_factory=dict)  # by key, the latest last
     visible: dict[str, dict[str, Upload]] = field(default_factory=dict)  # uploads by kind of corpus and address
-    check: UploadCheck | None = None  # the running check of an upload
-    timer: Timer | None = None  # ends the session, after its connection was closed
+    check: UploadCheck | None = None  # running
+    timer: Timer | None = None  # see `close`
 
     @property
     def uploads(self) -> set[Upload]:
-        by_kind = list(self.visible.values())  # copies: another thread may add to them
+        # Copies: other threads may add to them.
+        by_kind = list(self.visible.values())
         return {upload for by_address in by_kind for upload in list(by_address.values())}
 
     def close(self) -> None:
@@ -44,15 +45,16 @@ class Session:
         has_jobs = any(queue.jobs_of(self.name) for queue in services.queues())
         if services.access().public and (has_jobs or self.uploads):
             self.timer = Timer(GRACE, self.end)
-            self.timer.daemon = True  # does not delay the server's end
+            # It does not delay the server's end.
+            self.timer.daemon = True
             self.timer.start()
 
     def end(self) -> None:
-        """Leave the jobs, and delete the uploads."""
         for queue in services.queues():
             queue.leave_all(self.name)
         for upload in self.uploads:
-            with suppress(StoreError):  # it expires
+            # What stays expires.
+            with suppress(StoreError):
                 services.uploads().delete(upload.token)
 
 
@@ -97,7 +99,6 @@ def cancel(job: Job) -> None:
 
 
 def last(key: str) -> Job | None:
-    """This reader's last job of this key."""
     return session().jobs.get(key)
 
 

@@ -43,8 +43,7 @@ def memoize(work: Callable[..., T], *arguments: Any, **options: Any) -> T:
     with _lock:
         if key in _values:
             _values.move_to_end(key)
-            stored: T = _values[key][0]
-            return stored
+            return _values[key][0]
     value = work(*arguments, **options)
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
@@ -69,7 +68,8 @@ def bytes_of(value: Any, counted: set[int] | None = None) -> int:
     if isinstance(value, pd.DataFrame):
         return int(value.memory_usage(deep=True).sum())
     if isinstance(value, HeadMap):
-        value.encoded  # cached at its first use, which is yet to come
+        # Cached at its first use, yet to come.
+        value.encoded
     parts = [*value.keys(), *value.values()] if isinstance(value, Mapping) else value
     if not isinstance(parts, list | tuple):
         parts = list(getattr(value, "__dict__", {}).values())

@@ -31,13 +31,11 @@ def joined(tokens: str) -> str:
 
 
 def error(problem: BertvizError) -> None:
-    """Draw an error: what happened, where, and what to do."""
     where = f"**{_without_folders(problem.where)}**  \n" if problem.where else ""
     st.error(f"{where}{_without_folders(problem.what)}  \n{_without_folders(problem.hint)}", icon=":material/error:")
 
 
 def note(problem: BertvizError) -> None:
-    """Draw a note that something is not available, with a hint."""
     st.info(f"{_without_folders(problem.what)} {_without_folders(problem.hint)}", icon=":material/info:")
 
 

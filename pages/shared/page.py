@@ -101,7 +101,8 @@ def chart(
     chooses it; `choose` replaces that, and takes the `customdata` of the clicked dot."""
 
     def clicked() -> None:
-        points = st.session_state[key]["selection"]["points"]  # none when the figure is drawn again
+        # None when the figure is drawn again.
+        points = st.session_state[key]["selection"]["points"]
         if points and isinstance(data := points[0].get("customdata"), list | tuple):
             (choose or choose_head)(data)
 
@@ -110,7 +111,8 @@ def chart(
     spec["layout"]["height"] = height or spec["layout"]["height"]
     # The picture is wide enough for every legend, at any width of the window.
     picture = {"format": "svg", "filename": picture_name(key), "width": 1000, "height": spec["layout"]["height"]}
-    buttons = [["toImage"]]  # more would cover the legend
+    # More buttons would cover the legend.
+    buttons = [["toImage"]]
     config = {"modeBarButtons": buttons, "displaylogo": False, "toImageButtonOptions": picture}
     clicks: dict[str, Any] = {"on_select": clicked, "selection_mode": "points"} if head or choose else {}
     st.plotly_chart(PrevalidatedFigure(spec), key=key, alt=alt, config=config, **clicks)

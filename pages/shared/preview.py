@@ -58,7 +58,8 @@ def _measured(key: str, _selection: Selection) -> Future[None]:
     models = services.loaded_models()
 
     def work() -> None:
-        with suppress(BertvizError, OSError):  # the map does without previews
+        # The map does without previews.
+        with suppress(BertvizError, OSError):
             model = models.get(_selection.checkpoint, _selection.settings.dtype)
             store.put(key, measure(model, _selection.settings))
 

@@ -46,8 +46,7 @@ def _once(create: Callable[[], T]) -> Callable[[], T]:
         with _lock:
             if create not in _singletons:
                 _singletons[create] = create()
-            singleton: T = _singletons[create]
-            return singleton
+            return _singletons[create]
 
     return get
 
@@ -111,7 +110,8 @@ def lookup(key: str, analysis: str, names: dict[str, str], model: dict[str, str 
         result = _read(key, analysis)
     except LookupError:
         return None
-    store().mark_used(key)  # also where the cache below has it
+    # Also where the cache below has it.
+    store().mark_used(key)
     return memoize(renamed, result, names, model or {})
 
 
@@ -128,7 +128,6 @@ def _read(key: str, analysis: str) -> Result:
 
 
 def model(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
-    """The model in memory that single inputs run on."""
     with st.spinner("Loading the model"):
         return loaded_models().get(checkpoint, dtype)
 

@@ -24,7 +24,8 @@ from pages.shared import jobs, messages, services
 from pages.shared.frame import Selection, address, links
 
 MAX_COST = 20  # forward passes of an analysis that one job runs with all others
-UNKNOWN_SHARE = 0.02  # of the tokens, above which a reader is warned
+# Of the tokens, above which a reader is warned.
+UNKNOWN_SHARE = 0.02
 R = TypeVar("R", bound=Result)
 
 
@@ -158,7 +159,8 @@ def _hub_answer(last_state: str, _access: Access) -> Future[int | None]:
             find(PAPER_MODEL, access=_access)
         except DownloadNeeded as needed:
             return needed.size
-        except Exception:  # of a network, a disk or a library: there is nothing to offer
+        except Exception:
+            # Of a network, a disk or a library.
             return None
         return 0
 

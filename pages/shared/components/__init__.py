@@ -7,8 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from bertviz_core.viewer.files import FOLDER as VIEWER
-from bertviz_core.viewer.files import text_of
+from bertviz_core.viewer.files import FOLDER, text_of
 
 HERE = Path(__file__).parent
 
@@ -17,6 +16,12 @@ HERE = Path(__file__).parent
 def component(name: str, folder: Path = HERE, **options: Any) -> Callable[..., Any]:
     """Load the component NAME.js of a folder, with its parts NAME_*.js and NAME.css; here all share one style sheet."""
     parts = sorted(folder.glob(f"{name}_*.js"))
-    script = "".join(map(text_of, (VIEWER / "elements.js", HERE / "shared.js", *parts, folder / f"{name}.js")))
+    files = (
+        FOLDER / "elements.js",
+        HERE / "shared.js",
+        *parts,
+        folder / f"{name}.js",
+    )
+    script = "".join(map(text_of, files))
     style = HERE / "components.css" if folder == HERE else folder / f"{name}.css"
     return st.components.v2.component(name, js=script, css=text_of(style), **options)

@@ -25,21 +25,17 @@ class Selection:
 
     @property
     def label(self) -> str:
-        """The chosen head's label on the screen."""
         return self.head.label(self.base)
 
     def request(self, analysis: str, options: dict[str, Any] | None = None) -> Request:
-        """The request for an analysis of what is chosen."""
         settings = ANALYSES[analysis].relevant(self.settings)
         source = self.corpora[ANALYSES[analysis].corpus]
         return Request(analysis, self.checkpoint, source, settings, options or {})
 
     def of_weights(self, weights: Weights) -> "Selection":
-        """The same choices with other weights."""
         return replace(self, settings=replace(self.settings, weights=weights))
 
     def analyses(self) -> list[Analysis]:
-        """The analyses whose corpus can be opened."""
         return [analysis for analysis in ANALYSES.values() if analysis.corpus in self.corpora]
 
 

@@ -43,8 +43,7 @@ class PageEnd(Exception):
 
 
 def current() -> Address:
-    address: Address = st.session_state.setdefault("address", Address())
-    return address
+    return st.session_state.setdefault("address", Address())
 
 
 def arrive(page: str) -> None:
@@ -107,7 +106,6 @@ def texts(*, shared: bool) -> dict[str, str]:
 
 
 def here() -> str:
-    """The address of this page, without the choices that all pages share."""
     return f"{current().page}?{urlencode(sorted(texts(shared=False).items()))}"
 
 

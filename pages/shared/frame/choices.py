@@ -55,7 +55,6 @@ def page_of(total: int, size: int, *, key: str) -> int:
 
 
 def toggle(label: str, **more: Any) -> bool:
-    """A switch that is off by default."""
     return _choice(st.toggle, label, default=False, read=_one_of((False, True)), **more)
 
 

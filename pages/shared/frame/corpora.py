@@ -62,8 +62,7 @@ def check(entry: links.Entry) -> None:
 
 def _chosen() -> dict[Kind, str | InputError]:
     """The name or address of the chosen corpus of each kind, or the error why it cannot be opened."""
-    chosen: dict[Kind, str | InputError] = st.session_state.setdefault("corpora", {})
-    return chosen
+    return st.session_state.setdefault("corpora", {})
 
 
 def _default(kind: Kind) -> str:
@@ -114,7 +113,6 @@ def _select(kind: Kind) -> None:
 
 
 def _add_corpus(kinds: Sequence[Kind]) -> None:
-    """Draw the uploader, the field for pasted text, and the buttons that delete the chosen uploads."""
     kind = kinds[0]
 
     def take_files() -> None:

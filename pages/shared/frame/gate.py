@@ -34,7 +34,8 @@ PLOTLY = next((Path(st.__file__).parent / "static").rglob("PlotlyChart.*.js"), N
 HEADERS = {
     "x-content-type-options": "nosniff",
     "content-security-policy": "frame-ancestors 'self'",
-    "referrer-policy": "same-origin",  # addresses hold uploads' tokens
+    # Addresses hold uploads' tokens.
+    "referrer-policy": "same-origin",
 }
 SESSIONS_IN_MEMORY = 10  # sessions whose full uploads, arriving or being checked, fit into memory together
 
@@ -48,7 +49,8 @@ class Gate:
     def __init__(self, app: ASGIApp, access: Access | None = None) -> None:
         self.app = app
         self.access = access or access_from_environment()
-        self.arriving: Counter[str] = Counter()  # session -> bytes of files that are arriving
+        # session -> bytes of files on their way
+        self.arriving: Counter[str] = Counter()
         self.connected = 0  # open websockets
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -88,11 +90,13 @@ class Gate:
 
         try:
             await self.app(scope, counted, send)
-        except ClientDisconnect:  # nothing that belongs in the log
+        except ClientDisconnect:
+            # Nothing that belongs in the log.
             pass
         finally:
             self.arriving[session] -= count
-            self.arriving += Counter()  # drops sessions at zero
+            # Drops sessions at zero.
+            self.arriving += Counter()
 
     async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)

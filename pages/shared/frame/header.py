@@ -45,7 +45,8 @@ def draw(entry: links.Entry, default_head: Callable[[str, Selection], Head]) -> 
         with line:
             head = _head(checkpoint, default_head(entry.name, selection), base)
         selection = replace(selection, head=head)
-    finally:  # the menu's links carry the choices
+    finally:
+        # The menu's links carry the choices.
         with menu:
             component("menu")(data={"sections": links.menu(), "current": entry.name}, key="menu")
     st.session_state["selection"] = selection
@@ -57,8 +58,7 @@ def draw(entry: links.Entry, default_head: Callable[[str, Selection], Head]) -> 
 
 def current() -> Selection:
     """The selection that `draw` has stored: a page is a script, which takes no arguments."""
-    selection: Selection = st.session_state["selection"]
-    return selection
+    return st.session_state["selection"]
 
 
 def retitle(text: str) -> None:
@@ -67,9 +67,7 @@ def retitle(text: str) -> None:
 
 
 def title_line() -> DeltaGenerator:
-    """The container of the title, in which a page may draw too."""
-    line: DeltaGenerator = st.session_state["title line"]
-    return line
+    return st.session_state["title line"]
 
 
 def _name_after(entry: links.Entry, selection: Selection) -> None:

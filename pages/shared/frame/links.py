@@ -55,7 +55,8 @@ def _entry_of(analysis: Analysis) -> Entry:
 
 
 BY_SECTION = sorted(map(_entry_of, ANALYSES.values()), key=lambda entry: entry.section)
-HEAD_PAGES = (VIEWER, *BY_SECTION)  # pages with the chosen head's numbers under their titles
+# With the head's numbers under their titles.
+HEAD_PAGES = (VIEWER, *BY_SECTION)
 ENTRIES = (*EXPLORE, *BY_SECTION)
 SECTIONS: dict[str, list[Entry]] = {"Explore": [*EXPLORE], "The paper": [], "Beyond the paper": []}
 for each in BY_SECTION:
@@ -94,7 +95,6 @@ def to(name: str, label: str | None = None, icon: str | None = None, /, **own: s
 
 
 def parameters(**own: str) -> dict[str, str]:
-    """The parameters of a page's address: the header's choices, and its own."""
     return dict(sorted((address.texts(shared=True) | own).items()))
 
 

@@ -63,7 +63,8 @@ def _get_ready() -> None:
         address = st.get_option("server.address") or st.get_option("browser.serverAddress")
         cli_util.open_browser(server_util.get_url(server_util.get_display_address(address)))
     env_util.is_repl()  # looks up the file of every module, once: the first page would wait for it
-    find(DEMO).fingerprint()  # its files' digests are cached
+    # The digests of its files are cached.
+    find(DEMO).fingerprint()
 
 
 def _import_later() -> None:
@@ -72,7 +73,8 @@ def _import_later() -> None:
     for name in LATER:
         import_module(name)
     gc.freeze()  # modules: a full collection of them would keep every reader waiting for half a second
-    gc.set_threshold(5_000, 20, 20)  # from 700, 10, 10
+    # The defaults are 700, 10, 10.
+    gc.set_threshold(5_000, 20, 20)
 
 
 # The default page's address is empty; with its own name Streamlit would show "Page not found".

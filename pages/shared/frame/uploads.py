@@ -10,11 +10,13 @@ from bertviz_core.engine.uploads import MINIMUM, TOKEN, Upload
 from bertviz_core.errors import InputError, StoreError
 from pages.shared import jobs, messages, services
 
-PREFIX = "upload-"  # of an upload's address, before its token
+# Of an upload's address, before its token.
+PREFIX = "upload-"
 KINDS = {"text": "a text", "treebank": "a treebank", "coreference": "a corpus with coreference", "vectors": "vectors"}
 CANNOT = "The link cannot be restored: "
 CHOOSE = "Choose another file, or upload it again."
-PATIENCE = 1.0  # seconds that a reader waits for a check before the page goes on without it
+# Seconds before a page goes on without a check.
+PATIENCE = 1.0
 
 
 def visible(kind: str) -> dict[str, Upload]:
@@ -22,7 +24,8 @@ def visible(kind: str) -> dict[str, Upload]:
     by_kind = jobs.session().visible
     if kind not in by_kind:
         by_kind[kind] = {}
-        with suppress(StoreError):  # which the header shows
+        # The header shows the error.
+        with suppress(StoreError):
             latest = [] if services.access().public else services.uploads().latest(kind)
             by_kind[kind] = {PREFIX + upload.token: upload for upload in latest}
     return by_kind[kind]
@@ -34,7 +37,6 @@ def in_address(corpus: str) -> str:
 
 
 def lifetime() -> str:
-    """How long an upload is stored."""
     access = services.access()
     return "until this tab is closed" if access.public else f"for {access.upload_days} days"
 
@@ -94,7 +96,8 @@ def delete(address: str) -> None:
         st.session_state["upload_problem"] = problem
         return
     services.segments.clear()
-    for kind in KINDS:  # a treebank may be listed as text too
+    # A treebank may be listed as text too.
+    for kind in KINDS:
         visible(kind).pop(address, None)
 
 
@@ -105,7 +108,8 @@ def open_link(address: str, kind: str) -> None:
         raise InputError(CANNOT + f"this page has no corpus “{address[:40]}”.", hint=CHOOSE)
     if not TOKEN.fullmatch(token):
         raise InputError(CANNOT + "its address is cut off or misspelled.", hint=CHOOSE)
-    if services.access().public:  # a reader sees no upload of another session
+    # No reader sees another session's uploads.
+    if services.access().public:
         upload = next((upload for upload in jobs.session().uploads if upload.token == token), None)
     else:
         upload = services.uploads().find(token)
@@ -113,6 +117,7 @@ def open_link(address: str, kind: str) -> None:
         raise InputError(CANNOT + f"the upload is not on this server. Uploads last {lifetime()}.", hint=CHOOSE)
     visible(upload.kind)[address] = upload
     if kind == "text" and upload.kind in ("treebank", "coreference"):
-        visible(kind)[address] = upload  # its sentences are text
+        # Its sentences are text.
+        visible(kind)[address] = upload
     elif upload.kind != kind:
         raise InputError(CANNOT + f"it opens {KINDS[upload.kind]}; this page reads {KINDS[kind]}.", hint=CHOOSE)

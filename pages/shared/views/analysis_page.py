@@ -97,13 +97,11 @@ class AnalysisPage:
             st.table(rows, hide_index=True, alt=f"Every quantity of head {label}, with interval and rank")
 
     def draw_finding(self, name: str) -> None:
-        """The finding of the analysis's statement of this name."""
         for finding in memoize(self.analysis.findings, self.result, self.selection.base):
             if finding.id == f"{self.analysis.name}.{name}":
                 page.finding(finding)
 
     def key_numbers(self) -> list[page.Metric]:
-        """The highest layer, and the mean over all heads beside the baseline."""
         column = self.column
         values = self.values[column]
         baseline, name = column.baseline(self.result) if column.baseline else (np.nan, "")
@@ -116,7 +114,6 @@ class AnalysisPage:
         ]
 
     def draw_heads(self) -> None:
-        """The segments in which the chosen head's value is highest, and the table of all heads."""
         quantity = self.column.quantity
         if isinstance(self.result, HeadAverages) and self.result.texts and quantity in self.result.present:
             st.header(f"Top segments for head {self.selection.label}")
@@ -132,7 +129,6 @@ class AnalysisPage:
         page.table(frame, [*titles], self.selection, f"{self.analysis.name}-table", titles=titles)
 
     def end(self) -> None:
-        """The downloads, the methods, and the provenance."""
         page.downloads(self.result)
         endnotes.ending(self.result, self.analysis, EXAMPLES[self.analysis.corpus].unit)
 
@@ -152,7 +148,6 @@ def values_of(analysis: Analysis, result: Result) -> dict[HeadColumn, np.ndarray
 
 
 def choose_column(analysis: Analysis, result: Result, columns: list[HeadColumn]) -> HeadColumn:
-    """The column that the map shows: a choice where there are several."""
     first = analysis.default_column(result)
     assert first is not None, "a result with columns"
     if len(columns) == 1:

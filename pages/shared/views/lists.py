@@ -67,7 +67,8 @@ def corpus_search(source: Source, choose: Callable[[Hit], None]) -> None:
         st.session_state[POPOVER] = False
         try:
             choose(hit)
-        except InputError as problem:  # a line beyond the segments that are indexed
+        except InputError as problem:
+            # A line beyond the indexed part.
             st.toast(f"{plain(problem.what)} {plain(problem.hint or '')}", icon=":material/error:")
 
     with panel:

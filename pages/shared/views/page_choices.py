@@ -97,7 +97,6 @@ def _of_columns(page: str, selection: Selection) -> Head | None:
 
 
 def _relation(selection: Selection) -> Head | None:
-    """The best head of the relation in the direction that the page is about to show."""
     with choices.unseen():
         found = services.find(choose_rule(selection))
         if not isinstance(found, DependencyHeads):
@@ -110,7 +109,6 @@ def _relation(selection: Selection) -> Head | None:
 
 
 def _antecedent(selection: Selection) -> Head | None:
-    """The best head at what the page is about to show."""
     computed = services.find(selection.request("coreference_heads"))
     if not isinstance(computed, CoreferenceHeads):
         return None

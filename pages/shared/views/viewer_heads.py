@@ -62,7 +62,6 @@ def _choose_heads(label: str, key: str, about: str, selection: Selection) -> np.
 
 
 def draw_shift(difference: np.ndarray, selection: Selection) -> None:
-    """How far masking moved the attention of the chosen head, and of the one that it moved furthest."""
     head = selection.head
     top = highest(difference)
     st.markdown(
@@ -95,13 +94,11 @@ def draw_guesses(guesses: Mapping[str, Sequence[Prediction]]) -> None:
 
 
 def _best(guess: Prediction, count: int | None) -> str:
-    """The likeliest tokens, the right one in bold."""
     best = guess.best[:count]
     return ", ".join(f"{_quoted(label, label == guess.original)} {share:.1%}" for label, share in best)
 
 
 def _quoted(label: str, bold: bool) -> str:
-    """A token's label between quotation marks, as Markdown."""
     return f"**“{plain(cut_end(label))}”**" if bold else f"“{plain(cut_end(label))}”"
 
 
@@ -173,7 +170,6 @@ def draw_query_key(pane: Pane, controls: DeltaGenerator) -> QueryKey | None:
 
 
 def _arithmetic(products: QueryKey, key: int, ends: tuple[str, str], as_norms: bool) -> str:
-    """One weight from query and key, as a sentence."""
     if products.logits[key] < MASKED:
         return f"**“{ends[0]}” cannot see “{ends[1]}”, which is masked.**"
     added = f" {products.bias[key]:+.2f} (bias) = {products.logits[key]:.2f}" if products.has_bias else ""

@@ -11,7 +11,6 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core import exports
 from bertviz_core.analyses.results import to_csv
 from bertviz_core.errors import BertvizError, DownloadNeeded
-from bertviz_core.exports import zipped
 from bertviz_core.heads import Head, all_labels
 from bertviz_core.models.checkpoint import DEMO
 from bertviz_core.models.model import AttentionModel
@@ -39,8 +38,9 @@ class Pane:
     model: AttentionModel
     view: InputView
     original: OneInput  # as this model reads it
-    shown: OneInput  # with masks, or the original
-    masked: Sequence[int] = ()  # positions from 0, which are marked in the original too
+    shown: OneInput  # with masks, or original
+    # From 0; also marked in the original.
+    masked: Sequence[int] = ()
     same_tokens: bool = True  # as the first pane, so that pins and masks serve both
 
     @cached_property
@@ -83,7 +83,6 @@ def choose_second(panel: DeltaGenerator, kind: str, first: Pane) -> Pane | None:
 
 
 def _other_model(first: Pane) -> Pane:
-    """The same text as another model reads it."""
     known = [*st.session_state.get("models", [DEMO])]
     checkpoint = header.pick_model("Other model", known, key="model2", default=known[0], width=280)
     first.selection.settings.check(checkpoint.max_length)
@@ -145,7 +144,8 @@ def draw_lines(pane: Pane, key: str, can_mask: bool, min_weight: float, overlaid
 
     def take_mask() -> None:
         start = st.session_state[key]["mask"]
-        if start is not None:  # of a word every piece
+        if start is not None:
+            # Every piece of a word.
             pieces = np.flatnonzero(layout.owner == layout.owner[start]).tolist()
             viewer_input.toggle_mask(set(pieces) if pane.view.words else {start})
 
@@ -179,7 +179,6 @@ def draw_table(pane: Pane) -> None:
 
 
 def draw_pictures(pane: Pane) -> None:
-    """Small pictures of all heads, each of which chooses its head."""
     alt = "A small picture of every head's attention, layer by head"
     squares = memoize(InputAttention.pictures, pane.attention, pane.selection.base)
     lines = memoize(preview.of_input, pane.attention)
@@ -210,7 +209,7 @@ def offer_downloads(
             files["guesses"] = to_csv(predictions_frame(guesses).assign(**about))
         if products is not None:
             files["query-key"] = products.to_csv(of_head)
-        return zipped(files)
+        return exports.zipped(files)
 
     offered = {
         "CSV": (f"{name}.csv", lambda: attention.to_csv(head, of_head)),
