@@ -16,7 +16,7 @@ def quoted(guess: str, original: str) -> str:
     return f"**{text}** ✓" if guess == original else f"{text} ✗"
 
 
-controls = st.container(horizontal=True, vertical_alignment="bottom", key="page-controls")
+controls = page.row(key="page-controls")
 with controls:
     about = "An ablated head outputs its mean over the corpus instead of zeros."
     is_mean = choices.toggle("Replace by the mean", key="mean", help=about)

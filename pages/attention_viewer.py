@@ -12,7 +12,7 @@ from pages.shared.views import viewer_heads, viewer_input, viewer_panes
 
 selection = header.current()
 model = services.model(selection.checkpoint, selection.settings.dtype)
-input_row = st.container(horizontal=True, vertical_alignment="bottom", key="input-choice")
+input_row = page.row(key="input-choice")
 controls, options = page.controls()
 with input_row:
     original = viewer_input.choose(selection, model, options)
@@ -35,7 +35,7 @@ with controls.container(horizontal=True, vertical_alignment="bottom", key="input
     units = "tokens"
     if not is_wide:
         units = choices.segmented("Between", ["tokens", "words"], key="units", default=units)
-    query_controls = st.container(horizontal=True, vertical_alignment="center", width="content")
+    query_controls = page.row("center", width="content")
     compare = st.popover("Compare", icon=":material/compare:", key="compare", on_change="rerun")
     with compare:
         kind = viewer_panes.ONE

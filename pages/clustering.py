@@ -17,7 +17,7 @@ selection = header.current()
 head = selection.head
 base = selection.base
 computed = stored.result_or_stop(selection.request("clustering"), Clustering)
-with st.container(horizontal=True, vertical_alignment="center"):
+with page.row("center"):
     about = "Embed √JS, which is a metric; the paper embeds JS."
     root = choices.toggle("Square-root distance", key="root", help=about)
     chosen = {}

@@ -16,7 +16,7 @@ BEST = {"n_a": "n, A", "head_a": "best in A", "a": "A", "n_b": "n, B", "head_b":
 BEST |= {"difference": "B − A", "low": "from", "high": "to"}  # the 95% interval's ends
 
 selection = header.current()
-with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
+with page.row(key="page-controls"):
     chosen = compare_view.choose(selection)
     for name, value in zip(("analysis", "a", "b"), chosen, strict=True):
         address.put(name, value)  # even at its default: the first runs change with the store

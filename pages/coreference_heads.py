@@ -61,7 +61,7 @@ base = selection.base
 request = selection.request("coreference_heads")
 computed = stored.result_or_stop(request, CoreferenceHeads)
 
-with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
+with page.row(key="page-controls"):
     result, kind, direction = page_choices.choose_antecedents(computed)
 choice = DirectedHead(direction, selection.head)
 shown_direction = arrow(DIRECTIONS[direction])

@@ -20,7 +20,8 @@ from pages.shared.messages import plain
 from pages.shared.views import lists, page_choices
 
 PER_PAGE = 10  # sentences on one page
-WIDTHS = {  # pixels, so that the paper's columns are in sight
+# Pixels; the paper's columns are in sight.
+WIDTHS = {
     "relation": 62,
     "meaning": 146,
     "n": 44,

@@ -54,7 +54,6 @@ def draw_step() -> None:
 
 
 def choose_step() -> int:
-    """Draw the slider and the player that moves it; the address follows when the player stops."""
     steps = result.steps.tolist()
     state = st.session_state
 
@@ -64,7 +63,7 @@ def choose_step() -> int:
             state[STEP] = steps[at["index"]]
             state[PLAYING] = at["playing"]
 
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with page.row():
         step = choices.select_slider("Training step", steps, key=STEP, default=steps[-1], format_func="{:,}".format)
         index = steps.index(step)
         data = {"at": index, "last": len(steps) - 1}

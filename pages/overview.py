@@ -48,10 +48,14 @@ def draw_stored(downloads: bool = True) -> None:
     for analysis in selection.analyses():
         request = selection.request(analysis.name)
         result = services.find(request)
-        state = "✓"
-        if result is None:
-            lacking = "no MLM head" if analysis.language_model else "norms not known"
-            state = "not yet" if can_compute(request) else lacking
+        if result is not None:
+            state = "✓"
+        elif can_compute(request):
+            state = "not yet"
+        elif analysis.language_model:
+            state = "no MLM head"
+        else:
+            state = "norms not known"
         row = {
             "analysis": links.entry(analysis.name).title,
             "corpus": request.source.name,
@@ -69,7 +73,6 @@ def draw_stored(downloads: bool = True) -> None:
 
 
 def offer_report() -> None:
-    """The download if any result is stored; what is missing and the offer to compute it, or the running job."""
     store = services.store()
     corpora = {str(kind): source for kind, source in selection.corpora.items()}
     request = ReportRequest(selection.checkpoint, corpora, selection.settings, stored.MAX_COST)
@@ -83,7 +86,7 @@ def offer_report() -> None:
     if is_incomplete:
         titles = ", ".join(ANALYSES[each.analysis].title for each in missing) or "the lines of Figures 1 and 5"
         st.write(f"Not in the report yet: {titles}." + (" The download leaves them out." if has_results else ""))
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with page.row("center"):
         if is_incomplete:
             label = f"Compute the report ({stored.duration(missing)})"
             job = key, "Report", partial(tasks.report, request, store)
@@ -105,7 +108,7 @@ def draw_strongest() -> None:
     counts = memoize(DependencyHeads.default_view, results["dependency_heads"])
     for relation in memoize(relation_heads, counts):
         direction, head = relation.choice
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with page.row("center"):
             page.finding(memoize(relation_finding, counts, relation.name, selection.base))
             links.to("dependency_heads", "Show all sentences", head=head.label(), relation=relation.name)
         items = []

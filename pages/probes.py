@@ -31,7 +31,6 @@ FILES = {  # beside the treebank, by their parameter in the address: kind, label
 
 
 def choose_file(role: str) -> Source | None:
-    """Draw the uploader of a file, and what can be done with the file in use; None without one."""
     kind, label = FILES[role]
     state = st.session_state
     key = f"{role}-upload"
@@ -62,7 +61,7 @@ def choose_file(role: str) -> Source | None:
         uploads.delete(state[key])
         raise missing_upload()
     address.put(role, uploads.in_address(state[key]))
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with page.row("center"):
         st.caption(f"In use: “{plain(upload.name)}”, stored {uploads.lifetime()}.")
         st.button("Stop using", key=f"{role}-stop", on_click=state.update, args=({key: ""},), icon=":material/close:")
         icon = ":material/delete:"
@@ -74,7 +73,7 @@ def choose_file(role: str) -> Source | None:
 def draw_sentences() -> None:
     st.header("Gold and predicted trees")
     default = "attention-only" if "attention-only" in result.probes else result.probes[0]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with page.row():
         look = {"format_func": partial(title, result=result), "width": 320}
         probe = choices.selectbox("Probe", result.probes, key="probe", default=default, **look)
         words = searched_words(lists.search_box("probe_search"))
@@ -95,7 +94,7 @@ def draw_sentences() -> None:
 
 selection = header.current()
 with st.expander("Training and scoring", icon=":material/tune:"):
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with page.row():
         epochs = choices.number("Maximum epochs", 1, 50, None, key="epochs", placeholder="default", width=150)
         rank = choices.number("Rank of the structural probe", 1, 1024, ProbeOptions().rank, key="rank", width=210)
     probes = choices.multiselect("Probes", PROBES, key="probes", default=PROBES, format_func=title)

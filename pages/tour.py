@@ -31,8 +31,7 @@ from pages.shared.views import viewer_input, viewer_panes
 
 Kind = Literal["primary", "secondary", "tertiary"]  # of a button
 SENTENCE = "The dog that chased the cats barked at its owner."
-# Pixels of a figure: a slide fits 1280 x 720.
-HEIGHT = 440
+HEIGHT = 440  # pixels: a slide fits 1280 x 720
 
 
 def go_to(number: int) -> None:
@@ -69,7 +68,6 @@ def draw_terms() -> None:
 
 
 def draw_slide(step: Step) -> None:
-    """The question on the left, its figure on the right; the answer once the reader asks for it."""
     findings = memoize(Step.select, step, results, selection.base)
     decided = answers(findings)
     is_answered = bool(decided) and address.get("answer") == "shown"
@@ -90,13 +88,12 @@ def draw_slide(step: Step) -> None:
             draw_answer(step, decided)
         elif decided:
             st.button("Show answer", shortcut="A", on_click=address.put, args=("answer", "shown"), key="show-answer")
-        entry = links.entry(step.page)
         head = first_head(findings) if is_answered or not step.asks_for_head else None
         at = f" at head {head.label(selection.base)}" if head else ""
         settings = {"tour": str(number)} | ({"head": head.label()} if head else {})
         if step.page in ANALYSES and decided and decided[0].quantity:
             settings[ANALYSES[step.page].control_key] = decided[0].quantity
-        links.to(step.page, plain(f"Open {entry.title}{at}"), **settings)
+        links.to(step.page, plain(f"Open {links.entry(step.page).title}{at}"), **settings)
         if is_answered and isinstance(result := results.get(step.page), HeadAverages) and result.absence:
             st.caption(plain(result.absence))
     with right:
@@ -112,7 +109,6 @@ def draw_slide(step: Step) -> None:
 
 
 def draw_answer(step: Step, findings: list[Finding]) -> None:
-    """What this model's results and the paper say, and how a causal mask restricts the numbers."""
     first, *more = findings
     page.finding(first, with_statement=True)
     restriction = results[step.page].default_view().restriction if step.page in results else ""
@@ -145,7 +141,6 @@ def draw_figure(step: Step, findings: list[Finding], is_answered: bool) -> None:
 
 
 def draw_maps(findings: list[Finding]) -> None:
-    """The maps of the first two quantities that the answers are about."""
     named = dict.fromkeys((finding.analysis, finding.quantity) for finding in findings if finding.quantity)
     quantities = list(named)[:2]
     columns = st.columns(len(quantities), vertical_alignment="bottom")
@@ -179,7 +174,6 @@ def figure_of(name: str) -> FigureSpec:
 
 
 def draw_lines(text: str) -> viewer_panes.Pane:
-    """The chosen head's lines on a text, which the model reads now."""
     model = services.model(selection.checkpoint, selection.settings.dtype)
     single = from_text(text, "", model.tokens, selection.settings)
     view = InputView(first_piece=selection.settings.paper)
@@ -189,7 +183,6 @@ def draw_lines(text: str) -> viewer_panes.Pane:
 
 
 def draw_end() -> None:
-    """Which statements of the paper this model shows, and a button to compute what is missing."""
     st.header("What this model shows", anchor=False)
     findings = memoize(every_finding, results, selection.base)
     st.markdown(
@@ -212,7 +205,6 @@ def draw_end() -> None:
 
 
 def draw_own_sentence() -> None:
-    """The reader's sentence, and the lines of the heads that the tour has named."""
     left, right = st.columns([2, 3], gap="medium")
     with left:
         st.header("Now your sentence", anchor=False)

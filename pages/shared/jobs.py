@@ -141,7 +141,6 @@ def announce() -> None:
 
 
 def offer_download(needed: DownloadNeeded) -> None:
-    """Draw the size of a hub model and the button that downloads it, or the running download."""
     key = f"download/{needed.name}"
     if is_running(last(key), ""):
         return

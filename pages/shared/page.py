@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -26,12 +26,17 @@ from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 
 ICONS = {SHOWN: ":green[:material/check_circle:]", NOT_SHOWN: ":red[:material/cancel:]"}
-Metric = tuple[str, str, str]  # label, value, and a note such as the paper's number
+# Label, value, note such as the paper's number.
+Metric = tuple[str, str, str]
+
+
+def row(alignment: Literal["bottom", "center"] = "bottom", **look: Any) -> DeltaGenerator:
+    return st.container(horizontal=True, vertical_alignment=alignment, **look)
 
 
 def controls() -> tuple[DeltaGenerator, DeltaGenerator]:
     """The line between a page's title and its finding: a container of frequent choices, and the popover of others."""
-    line = st.container(horizontal=True, vertical_alignment="bottom", key="page-controls")
+    line = row(key="page-controls")
     often = line.container(horizontal=True, vertical_alignment="bottom")
     return often, line.popover("Options", icon=":material/tune:", key="page-options", on_change="rerun")
 
@@ -187,8 +192,14 @@ def _head_table(
     largest = shown.select_dtypes("floating").abs().max()
     formats = {}
     for name, value in largest.items():
-        digits = 3 if value >= 0.1 else 4 if value >= 0.01 else 6
-        formats[str(name)] = "%.1e" if 0 < value < 1e-4 else f"%.{decimals.get(str(name), digits)}f"
+        digits = 6
+        if value >= 0.1:
+            digits = 3
+        elif value >= 0.01:
+            digits = 4
+        digits = decimals.get(str(name), digits)
+        is_tiny = 0 < value < 1e-4
+        formats[str(name)] = "%.1e" if is_tiny else f"%.{digits}f"
     return pa.Table.from_pandas(shown, preserve_index=False), formats, list(frame["label"])
 
 
@@ -210,7 +221,7 @@ def drawings(items: Sequence[Drawing], key: str) -> None:
 
 def offer_files(files: Mapping[str, tuple[str, Callable[[], bytes]]]) -> None:
     """Draw a button for each file, by label: the file's name, and the function that builds its bytes on a click."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with row("center", gap="small"):
         for label, (name, build) in files.items():
             key = f"download-{label}"
             st.download_button(label, build, name, on_click="ignore", icon=":material/download:", key=key)

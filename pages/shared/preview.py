@@ -22,10 +22,10 @@ def of(selection: Selection) -> bytes:
     return shown
 
 
-def of_run(provenance: dict[str, Any], selection: Selection) -> bytes:
+def of_run(origin: dict[str, Any], selection: Selection) -> bytes:
     """The preview, as JSON, of the model that computed a stored result; empty if it is neither chosen nor stored."""
-    fingerprint = provenance["model"]["fingerprint"]
-    settings = provenance["settings"]
+    fingerprint = origin["model"]["fingerprint"]
+    settings = origin["settings"]
     weights = settings.get("weights", "attention")
     if fingerprint == selection.checkpoint.fingerprint():
         return of(selection.of_weights(weights))
@@ -33,7 +33,6 @@ def of_run(provenance: dict[str, Any], selection: Selection) -> bytes:
 
 
 def wait_for(selection: Selection) -> None:
-    """Run the page again when the preview has been measured."""
     key = _key(selection)
     if not services.store().has(key) and not (measured := _measured(key, selection)).done():
         services.rerun_after(measured)
@@ -53,7 +52,6 @@ def _stored(key: str) -> bytes:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _measured(key: str, _selection: Selection) -> Future[None]:
-    """Measure and store it in the background, once for all readers."""
     store = services.store()
     models = services.loaded_models()
 

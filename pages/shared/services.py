@@ -52,7 +52,8 @@ def _once(create: Callable[[], T]) -> Callable[[], T]:
 
 
 store = _once(Store)
-access = _once(access_from_environment)  # what visitors of this server may access
+# What visitors of this server may access.
+access = _once(access_from_environment)
 uploads = _once(lambda: Uploads(store(), access()))
 loaded_models = _once(LoadedModels)
 jobs = _once(lambda: JobQueue(Worker(), access()))  # those that run models
@@ -77,7 +78,6 @@ def in_background(work: Callable[[], T]) -> Future[T]:
 
 @st.fragment(run_every=1.0)
 def rerun_after(work: Future[Any]) -> None:
-    """Run the page again when work in the background is done."""
     if work.done():
         st.rerun()
 

@@ -15,11 +15,10 @@ HERE = Path(__file__).parent
 @cache
 def component(name: str, folder: Path = HERE, **options: Any) -> Callable[..., Any]:
     """Load the component NAME.js of a folder, with its parts NAME_*.js and NAME.css; here all share one style sheet."""
-    parts = sorted(folder.glob(f"{name}_*.js"))
     files = (
         FOLDER / "elements.js",
         HERE / "shared.js",
-        *parts,
+        *sorted(folder.glob(f"{name}_*.js")),
         folder / f"{name}.js",
     )
     script = "".join(map(text_of, files))

@@ -18,7 +18,8 @@ class Selection:
     """What one reader has chosen under the title."""
 
     checkpoint: Checkpoint
-    corpora: Mapping[Kind, Source]  # those that can be opened
+    # Those that can be opened.
+    corpora: Mapping[Kind, Source]
     settings: Settings
     head: Head
     base: int = 1  # number of the first layer and head in labels; 0 counts as arrays do
@@ -28,9 +29,14 @@ class Selection:
         return self.head.label(self.base)
 
     def request(self, analysis: str, options: dict[str, Any] | None = None) -> Request:
-        settings = ANALYSES[analysis].relevant(self.settings)
-        source = self.corpora[ANALYSES[analysis].corpus]
-        return Request(analysis, self.checkpoint, source, settings, options or {})
+        registered = ANALYSES[analysis]
+        return Request(
+            analysis,
+            self.checkpoint,
+            self.corpora[registered.corpus],
+            registered.relevant(self.settings),
+            options or {},
+        )
 
     def of_weights(self, weights: Weights) -> "Selection":
         return replace(self, settings=replace(self.settings, weights=weights))

@@ -101,12 +101,13 @@ def fragment(work: Callable[..., None]) -> Callable[..., None]:
 def texts(*, shared: bool) -> dict[str, str]:
     """The choices that all pages share, or those of the page alone: as drawn in this run, else as in the address."""
     address = current()
-    parameters = (address.parameters | address.drawn).items()
-    return {key: text for key, text in parameters if text is not None and (key in HEADER) == shared}
+    known = address.parameters | address.drawn
+    return {key: text for key, text in known.items() if text is not None and (key in HEADER) == shared}
 
 
 def here() -> str:
-    return f"{current().page}?{urlencode(sorted(texts(shared=False).items()))}"
+    own = sorted(texts(shared=False).items())
+    return f"{current().page}?{urlencode(own)}"
 
 
 def warn_of_problems() -> None:
@@ -145,7 +146,8 @@ def choose(**values: Any) -> None:
 def release(*keys: str) -> None:
     """Set choices back to their defaults, in a callback."""
     address = current()
+    state = st.session_state
     for key in keys:
         address.explicit.discard(key)
-        if key in address.defaults and key in st.session_state:
-            st.session_state[key] = address.defaults[key]
+        if key in address.defaults and key in state:
+            state[key] = address.defaults[key]

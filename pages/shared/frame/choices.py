@@ -25,7 +25,6 @@ def selectbox(label: str, options: Sequence[T], *, default: T, **more: Any) -> T
 
 
 def segmented(label: str, options: Sequence[T], *, default: T, **more: Any) -> T:
-    """A segmented control, one option of which is always chosen."""
     more |= {"read": _one_of(options), "required": True}
     chosen = _choice(st.segmented_control, label, options, default=default, **more)
     return default if chosen is None else chosen

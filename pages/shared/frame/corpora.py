@@ -15,7 +15,8 @@ from pages.shared import messages, services
 from pages.shared.frame import address, links, uploads
 
 KEYS: dict[Kind, str] = {"text": "corpus", "treebank": "treebank", "coreference": "coreference"}  # in the address
-UPLOAD_FORMS: dict[str, str] = {  # descriptions of the files that can be read
+# Descriptions of the files that can be read.
+UPLOAD_FORMS: dict[str, str] = {
     "text": "Text (one paragraph per line, a blank line between documents), or the authors' JSON",
     "treebank": f"A treebank: {annotated.list_formats('treebank')}",
     "coreference": f"Documents with chains: {annotated.list_formats('coreference')}",
@@ -75,13 +76,14 @@ def _update(kind: Kind) -> None:
     chosen = _chosen()
     now = address.current()
     key = KEYS[kind]
+    default = _default(kind)
     linked = ""
     if key not in now.restored:
         now.restored.add(key)
         linked = now.parameters.get(key, "")
         if linked or not (now.is_inside or services.access().public):  # whose addresses have no uploads
-            chosen[kind] = linked or _default(kind)
-    corpus = chosen.setdefault(kind, _default(kind))
+            chosen[kind] = linked or default
+    corpus = chosen.setdefault(kind, default)
     if isinstance(corpus, InputError) or corpus in SAMPLES[kind]:
         return
     try:
@@ -92,7 +94,7 @@ def _update(kind: Kind) -> None:
         return
     upload = uploads.visible(kind).get(corpus)
     if upload is None:
-        chosen[kind] = _default(kind)
+        chosen[kind] = default
     elif services.uploads().find(upload.token) is None:
         uploads.delete(corpus)
         chosen[kind] = missing_upload()
@@ -151,7 +153,6 @@ def _uploader() -> str:
 
 
 def _keep_checked(kinds: Sequence[Kind]) -> None:
-    """Store the files whose check is over, as the kind of corpus that they are, and choose them for that kind."""
     try:
         checked = uploads.take("corpus")
         if checked is None:

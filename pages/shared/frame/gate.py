@@ -141,7 +141,11 @@ class Gate:
 def _is_own(origin: str | None, host: str | None) -> bool:
     """Whether a request is from a page of this server, or from a program that names no page."""
     allowed = st.get_option("server.corsAllowedOrigins") or ()
-    return is_host_allowed(host) and (origin is None or origin.partition("://")[2] == host or origin in allowed)
+    if not is_host_allowed(host):
+        return False
+    if origin is None or origin in allowed:
+        return True
+    return origin.partition("://")[2] == host
 
 
 def _parsed(data: bytes) -> BackMsg | None:

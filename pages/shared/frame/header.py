@@ -18,7 +18,7 @@ from pages.shared.components import component
 from pages.shared.frame import Selection, address, choices, corpora, links, neighbor
 
 STYLE = Path(__file__).with_name("appearance.css")  # of all pages
-MAX_LENGTH = "Maximum tokens per input"  # label of the setting, as messages name it
+MAX_LENGTH = "Maximum tokens per input"  # label
 
 
 def draw(entry: links.Entry, default_head: Callable[[str, Selection], Head]) -> None:
@@ -45,8 +45,7 @@ def draw(entry: links.Entry, default_head: Callable[[str, Selection], Head]) -> 
         with line:
             head = _head(checkpoint, default_head(entry.name, selection), base)
         selection = replace(selection, head=head)
-    finally:
-        # The menu's links carry the choices.
+    finally:  # the menu's links carry choices
         with menu:
             component("menu")(data={"sections": links.menu(), "current": entry.name}, key="menu")
     st.session_state["selection"] = selection
@@ -88,16 +87,16 @@ def _name_after(entry: links.Entry, selection: Selection) -> None:
 
 
 def _model() -> Checkpoint:
-    """Draw the choice of a model: the demo, those of this server, and in a local app those opened recently."""
     access = services.access()
     own = [DEMO, *allowed_models(access)]
-    if "models" not in st.session_state:
+    state = st.session_state
+    if "models" not in state:
         latest = [] if access.public else services.uploads().models()
-        st.session_state["models"] = list(dict.fromkeys([*own, *latest]))
-    checkpoint = pick_model("Model", st.session_state["models"], key="model", default=DEMO)
+        state["models"] = list(dict.fromkeys([*own, *latest]))
+    checkpoint = pick_model("Model", state["models"], key="model", default=DEMO)
     name = checkpoint.name
-    if st.session_state.get("model remembered") != name:
-        st.session_state["model remembered"] = name
+    if state.get("model remembered") != name:
+        state["model remembered"] = name
         if not access.public and name not in own:
             services.uploads().remember_model(name)
     return checkpoint
@@ -152,7 +151,6 @@ def _settings(checkpoint: Checkpoint, entry: links.Entry) -> tuple[Settings, int
 
 
 def _head(checkpoint: Checkpoint, default: Head, base: int) -> Head:
-    """Draw the choice of a head between its two buttons; the default is chosen until the reader chooses."""
     options = all_labels(checkpoint.layers, checkpoint.heads)
     labels = dict(zip(options, all_labels(checkpoint.layers, checkpoint.heads, base), strict=True))
     look: dict[str, Any] = {"label_visibility": "collapsed", "width": 131}
@@ -168,7 +166,8 @@ def _head(checkpoint: Checkpoint, default: Head, base: int) -> Head:
 
 def _send_head() -> None:
     """Send the choice of a head its value again: a browser keeps its label, which now is that of another head."""
-    st.session_state["head"] = st.session_state["head"]
+    state = st.session_state
+    state["head"] = state["head"]
 
 
 def _step(options: Sequence[str], step: int) -> None:

@@ -32,7 +32,8 @@ class Entry:
     title: str
     icon: str
     section: str
-    corpora: tuple[Kind, ...] = ("text",)  # that its numbers come from
+    # That its numbers come from.
+    corpora: tuple[Kind, ...] = ("text",)
     reads_maps: bool = True  # whether its numbers change where norms stand in for attention weights
 
 
@@ -95,7 +96,8 @@ def to(name: str, label: str | None = None, icon: str | None = None, /, **own: s
 
 
 def parameters(**own: str) -> dict[str, str]:
-    return dict(sorted((address.texts(shared=True) | own).items()))
+    merged = address.texts(shared=True) | own
+    return dict(sorted(merged.items()))
 
 
 def menu() -> list[dict[str, Any]]:
@@ -136,6 +138,5 @@ def viewer_address(own: dict[str, str]) -> str:
 
 
 def back() -> None:
-    """A link from the viewer to the page that the input came from, with the choices it had."""
     name, _, query = address.get("back").partition("?")
     to(name, f"Back to {entry(name).title}", BACK, **dict(parse_qsl(query)))

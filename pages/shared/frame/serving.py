@@ -39,11 +39,11 @@ _turns = threading.Semaphore(2)
 @contextmanager
 def page_turn() -> Iterator[None]:
     """Wait at most PATIENCE seconds until fewer than two pages run: they share one interpreter."""
-    is_acquired = _turns.acquire(timeout=PATIENCE)
+    has_turn = _turns.acquire(timeout=PATIENCE)
     try:
         yield
     finally:
-        if is_acquired:
+        if has_turn:
             _turns.release()
 
 

@@ -10,8 +10,7 @@ from bertviz_core.engine.uploads import MINIMUM, TOKEN, Upload
 from bertviz_core.errors import InputError, StoreError
 from pages.shared import jobs, messages, services
 
-# Of an upload's address, before its token.
-PREFIX = "upload-"
+PREFIX = "upload-"  # of an upload's address
 KINDS = {"text": "a text", "treebank": "a treebank", "coreference": "a corpus with coreference", "vectors": "vectors"}
 CANNOT = "The link cannot be restored: "
 CHOOSE = "Choose another file, or upload it again."
@@ -61,7 +60,8 @@ def begin(files: list[tuple[str, bytes]], kind: str, role: str, *, fixed: bool =
         mine.check.end()
     size = services.max_upload()
     unpacked = services.UNPACKED * size
-    seconds = 10 if services.access().public else 60
+    is_public = services.access().public
+    seconds = 10 if is_public else 60
     mine.check = UploadCheck(files, kind, fixed=fixed, max_size=size, max_unpacked=unpacked, seconds=seconds)
     st.session_state["checking"] = role
     wait([mine.check.checked], PATIENCE)
@@ -81,7 +81,6 @@ def take(role: str) -> CheckedFiles | None:
 
 @st.fragment(run_every=1.0)
 def _checking(mine: jobs.Session) -> None:
-    """Draw the running check; the page is run again when it is over."""
     if mine.check is None or mine.check.checked.done():
         st.rerun()
     st.caption(f":material/hourglass_top: Checking “{messages.plain(mine.check.name)}”")

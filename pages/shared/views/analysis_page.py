@@ -45,7 +45,7 @@ class AnalysisPage:
         self, name: str, options: dict[str, Any] | None = None, controls: DeltaGenerator | None = None
     ) -> None:
         if controls is None:
-            controls = st.container(horizontal=True, vertical_alignment="bottom", key="page-controls")
+            controls = page.row(key="page-controls")
         self.controls = controls
         self.analysis = ANALYSES[name]
         self.selection = header.current()
@@ -149,7 +149,7 @@ def values_of(analysis: Analysis, result: Result) -> dict[HeadColumn, np.ndarray
 
 def choose_column(analysis: Analysis, result: Result, columns: list[HeadColumn]) -> HeadColumn:
     first = analysis.default_column(result)
-    assert first is not None, "a result with columns"
+    assert first, "a result with columns"
     if len(columns) == 1:
         return first
     by_name = {column.quantity: column for column in columns}

@@ -23,7 +23,8 @@ from pages.shared.frame import Selection, choices, uploads
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 
-FURTHER_FILES = ("treebank", "vectors")  # that probes take beside their treebank
+# That probes take beside their treebank.
+FURTHER_FILES = ("treebank", "vectors")
 
 
 def choose(selection: Selection) -> tuple[str, str, str]:
@@ -41,7 +42,6 @@ def choose(selection: Selection) -> tuple[str, str, str]:
 
 
 def find_comparison(analysis: str, a: str, b: str) -> Comparison | None:
-    """Two runs side by side; None if one is no longer in the store."""
     first = _result(analysis, a)
     second = _result(analysis, b)
     return None if first is None or second is None else memoize(compare, first, second)
@@ -109,12 +109,10 @@ def _name(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> str:
     parts = [model]
     for part, (_, (identity, value)) in differences(defaults, origin).items():
         parts.append(worded(part, corpora.get(identity, value)))
-    corpus = origin["corpus"]["digest"]
-    return f"{', '.join(parts)} on {corpora[corpus]}"
+    return f"{', '.join(parts)} on {corpora[origin['corpus']['digest']]}"
 
 
 def _result(analysis: str, run_address: str) -> Result | None:
-    """A run's result; None if it is no longer in the store."""
     training = memoize(shipped)
     if run_address in checkpoint_names(training, analysis):
         return memoize(checkpoint_result, training, analysis, run_address)
@@ -123,7 +121,6 @@ def _result(analysis: str, run_address: str) -> Result | None:
 
 
 def draw_maps(comparison: Comparison, key: str, selection: Selection) -> None:
-    """A and B on one scale, and B - A on a diverging scale centered on 0."""
     change = comparison.changes[key]
     both = np.stack([change.a, change.b])
     low = float(np.nanmin(both))

@@ -16,6 +16,7 @@ from pages.shared import services
 from pages.shared.frame import address, choices
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
+from pages.shared.page import row
 
 PER_PAGE = 10  # lines on one page
 POPOVER = "corpus-search"
@@ -41,7 +42,7 @@ def guesses(
     which, minimum, searched, page = keys
     # A result that is not whole has the first entries; the store has all of them until its limit drops them.
     parts = None if is_whole else details.stored_parts(services.store(), request.key(), request.source)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with row():
         chosen = choices.segmented("Guesses", ("all", "right", "wrong"), key=which, default="all")
         order = choices.selectbox("Order", details.ORDERS, key="order", default=order, width=190)
         weight = choices.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key=minimum, width=170)

@@ -50,7 +50,6 @@ def choose_counts(result: DependencyHeads, selection: Selection) -> RelationFilt
 
 
 def choose_relation(result: RelationCounts) -> tuple[str, int]:
-    """Draw the choice of relation and direction, at first that of the relation's best head."""
     look: dict[str, Any] = {"follows": True, "label_visibility": "collapsed"}
     relation = choices.selectbox(
         "Relation",
@@ -68,7 +67,6 @@ def choose_relation(result: RelationCounts) -> tuple[str, int]:
 
 
 def choose_antecedents(computed: CoreferenceHeads) -> tuple[AntecedentCounts, str, int]:
-    """Draw the choice of the candidates, the type of mention, and the direction in which heads are read."""
     kind = choices.segmented("Mentions", antecedents.TYPE_ROWS, key="kind", default=antecedents.TYPE_ROWS[0])
     about = "`mentions`: the head words of preceding mentions. `words`: any other word (stricter)."
     candidates = choices.segmented(
@@ -82,7 +80,6 @@ def choose_antecedents(computed: CoreferenceHeads) -> tuple[AntecedentCounts, st
 
 
 def _of_columns(page: str, selection: Selection) -> Head | None:
-    """The highest head of the column that the page's map is about to show."""
     if page not in ANALYSES:
         return None
     analysis = ANALYSES[page]
@@ -98,7 +95,8 @@ def _of_columns(page: str, selection: Selection) -> Head | None:
 
 def _relation(selection: Selection) -> Head | None:
     with choices.unseen():
-        found = services.find(choose_rule(selection))
+        request = choose_rule(selection)
+        found = services.find(request)
         if not isinstance(found, DependencyHeads):
             return None
         counts = choose_counts(found, selection)
@@ -118,7 +116,6 @@ def _antecedent(selection: Selection) -> Head | None:
 
 
 def _viewer(selection: Selection) -> Head | None:
-    """The head that is best at what the viewer's example is about, by stored results."""
     if choices.ahead("input", viewer_input.KINDS[0]) != viewer_input.KINDS[0]:
         return None
     example = choices.ahead("example", viewer_input.COREFERENCE)

@@ -25,11 +25,10 @@ from pages.shared.views.viewer_input import pins
 from pages.shared.views.viewer_panes import Pane
 
 QUERY_KEY = "query × key"
-GUESSES = 3  # of each of two models, side by side
+GUESSES = 3  # of each model, side by side
 
 
 def choose_overlaid(selection: Selection) -> list[Head]:
-    """Draw the choice of the heads that are drawn over the chosen one, each in its color."""
     about = f"Counted from 1. They are drawn over the chosen head; at most {len(OVERLAY)} heads in all."
     chosen = _choose_heads("Heads overlaid in color", "overlay", about, selection)
     if chosen is None:
@@ -110,7 +109,7 @@ def draw_token_pair(pane: Pane) -> tuple[int, int]:
     starts = {"from": attention.queries.start.tolist(), "to": attention.keys.start.tolist()}
     last = {side: starts[side].index(start) for side, start in pins() if start in starts[side]}
     opening = attention.opening_pair(last.get("from"), last.get("to"))
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with page.row():
         query = _choose_unit("From", attention.queries, "from_token", opening[0])
         key = _choose_unit("To", attention.keys, "to_token", opening[1])
         about = "Takes two pinned tokens: one on the left, one on the right."

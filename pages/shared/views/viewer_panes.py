@@ -41,7 +41,8 @@ class Pane:
     shown: OneInput  # with masks, or original
     # From 0; also marked in the original.
     masked: Sequence[int] = ()
-    same_tokens: bool = True  # as the first pane, so that pins and masks serve both
+    # As the first pane: it shares pins and masks.
+    same_tokens: bool = True
 
     @cached_property
     def attention(self) -> InputAttention:
@@ -99,7 +100,6 @@ def _other_model(first: Pane) -> Pane:
 
 
 def _choose_head(selection: Selection) -> Selection:
-    """Draw the choice of the second head: the one after the first, until another is chosen."""
     options = all_labels(selection.checkpoint.layers, selection.checkpoint.heads)
     after = neighbor(selection.head.label(), options)
     chosen = choices.selectbox("Second head", options, key="head2", default=after, follows=True, width=120)
@@ -107,7 +107,6 @@ def _choose_head(selection: Selection) -> Selection:
 
 
 def draw_summary(pane: Pane, min_weight: float) -> None:
-    """What the head does with the input, in one sentence, and whether no weight reaches `min_weight`."""
     attention = pane.attention
     head = pane.selection.head
     weights = attention.weights[head]
