@@ -22,7 +22,7 @@ with page.row(key="page-controls"):
         address.put(name, value)  # even at its default: the first runs change with the store
     comparison = compare_view.find_comparison(*chosen)
     if comparison is None:
-        # They had it a few seconds ago.
+        # The runs had it a few seconds ago.
         services.runs.clear()
         st.info("This run is no longer in the store. Choose another one, or run its analysis again.")
         raise address.PageEnd

@@ -49,7 +49,7 @@ class Gate:
     def __init__(self, app: ASGIApp, access: Access | None = None) -> None:
         self.app = app
         self.access = access or access_from_environment()
-        # session -> bytes of files on their way
+        # session -> bytes of arriving files
         self.arriving: Counter[str] = Counter()
         self.connected = 0  # open websockets
 

@@ -18,7 +18,8 @@ from pages.shared.components import component
 from pages.shared.frame import Selection, address, choices, corpora, links, neighbor
 
 STYLE = Path(__file__).with_name("appearance.css")  # of all pages
-MAX_LENGTH = "Maximum tokens per input"  # label
+# Label of the setting, as messages name it.
+MAX_LENGTH = "Maximum tokens per input"
 
 
 def draw(entry: links.Entry, default_head: Callable[[str, Selection], Head]) -> None:
@@ -166,8 +167,7 @@ def _head(checkpoint: Checkpoint, default: Head, base: int) -> Head:
 
 def _send_head() -> None:
     """Send the choice of a head its value again: a browser keeps its label, which now is that of another head."""
-    state = st.session_state
-    state["head"] = state["head"]
+    st.session_state["head"] = st.session_state["head"]
 
 
 def _step(options: Sequence[str], step: int) -> None:
