@@ -54,6 +54,7 @@ def draw_step() -> None:
 
 
 def choose_step() -> int:
+    """Draw the slider and the player that moves it; the address follows when the player stops."""
     steps = result.steps.tolist()
     state = st.session_state
 

@@ -73,6 +73,7 @@ def draw_stored(downloads: bool = True) -> None:
 
 
 def offer_report() -> None:
+    """The download if any result is stored; what is missing and the offer to compute it, or the running job."""
     store = services.store()
     corpora = {str(kind): source for kind, source in selection.corpora.items()}
     request = ReportRequest(selection.checkpoint, corpora, selection.settings, stored.MAX_COST)

@@ -31,6 +31,7 @@ FILES = {  # beside the treebank, by their parameter in the address: kind, label
 
 
 def choose_file(role: str) -> Source | None:
+    """Draw the uploader of a file, and what can be done with the file in use; None without one."""
     kind, label = FILES[role]
     state = st.session_state
     key = f"{role}-upload"

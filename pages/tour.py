@@ -47,6 +47,7 @@ def go_to(number: int) -> None:
 
 
 def draw_navigation(here: int) -> None:
+    """Back, a button for each slide, and Next; the arrow keys press Back and Next."""
     with st.container(
         horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="tour-navigation"
     ):
@@ -68,6 +69,7 @@ def draw_terms() -> None:
 
 
 def draw_slide(step: Step) -> None:
+    """The question on the left, its figure on the right; the answer once the reader asks for it."""
     findings = memoize(Step.select, step, results, selection.base)
     decided = answers(findings)
     is_answered = bool(decided) and address.get("answer") == "shown"
@@ -109,6 +111,7 @@ def draw_slide(step: Step) -> None:
 
 
 def draw_answer(step: Step, findings: list[Finding]) -> None:
+    """What this model's results and the paper say, and how a causal mask restricts the numbers."""
     first, *more = findings
     page.finding(first, with_statement=True)
     restriction = results[step.page].default_view().restriction if step.page in results else ""

@@ -41,6 +41,7 @@ def folded(page: str, selection: Selection) -> None:
 
 
 def card(page: str, results: Results, selection: Selection) -> None:
+    """Draw the head's numbers as a table, its best relations, similar heads, and links to other pages of the head."""
     rows = head_rows(memoize(columns, results), selection.head)
     shown = [name for name in WIDTHS if any(row[name] for row in rows)]  # few quantities have a baseline
     alt = f"Every stored number of head {selection.label}, with its rank among all heads"

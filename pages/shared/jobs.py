@@ -53,8 +53,7 @@ class Session:
         for queue in services.queues():
             queue.leave_all(self.name)
         for upload in self.uploads:
-            # What stays expires.
-            with suppress(StoreError):
+            with suppress(StoreError):  # it expires
                 services.uploads().delete(upload.token)
 
 

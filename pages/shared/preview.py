@@ -52,6 +52,7 @@ def _stored(key: str) -> bytes:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _measured(key: str, _selection: Selection) -> Future[None]:
+    """Measure and store it in the background, once for all readers."""
     store = services.store()
     models = services.loaded_models()
 

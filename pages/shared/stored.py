@@ -158,8 +158,7 @@ def _hub_answer(last_state: str, _access: Access) -> Future[int | None]:
             find(PAPER_MODEL, access=_access)
         except DownloadNeeded as needed:
             return needed.size
-        except Exception:
-            # Of a network, a disk or a library.
+        except Exception:  # of a network, a disk or a library: there is nothing to offer
             return None
         return 0
 

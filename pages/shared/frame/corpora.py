@@ -153,6 +153,7 @@ def _uploader() -> str:
 
 
 def _keep_checked(kinds: Sequence[Kind]) -> None:
+    """Store the files whose check is over, as the kind of corpus that they are, and choose them for that kind."""
     try:
         checked = uploads.take("corpus")
         if checked is None:

@@ -152,6 +152,7 @@ def _settings(checkpoint: Checkpoint, entry: links.Entry) -> tuple[Settings, int
 
 
 def _head(checkpoint: Checkpoint, default: Head, base: int) -> Head:
+    """Draw the choice of a head between its two buttons; the default is chosen until the reader chooses."""
     options = all_labels(checkpoint.layers, checkpoint.heads)
     labels = dict(zip(options, all_labels(checkpoint.layers, checkpoint.heads, base), strict=True))
     look: dict[str, Any] = {"label_visibility": "collapsed", "width": 131}

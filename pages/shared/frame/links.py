@@ -32,8 +32,7 @@ class Entry:
     title: str
     icon: str
     section: str
-    # That its numbers come from.
-    corpora: tuple[Kind, ...] = ("text",)
+    corpora: tuple[Kind, ...] = ("text",)  # that its numbers come from
     reads_maps: bool = True  # whether its numbers change where norms stand in for attention weights
 
 
@@ -138,5 +137,6 @@ def viewer_address(own: dict[str, str]) -> str:
 
 
 def back() -> None:
+    """A link from the viewer to the page that the input came from, with the choices it had."""
     name, _, query = address.get("back").partition("?")
     to(name, f"Back to {entry(name).title}", BACK, **dict(parse_qsl(query)))

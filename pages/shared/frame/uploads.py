@@ -10,7 +10,7 @@ from bertviz_core.engine.uploads import MINIMUM, TOKEN, Upload
 from bertviz_core.errors import InputError, StoreError
 from pages.shared import jobs, messages, services
 
-PREFIX = "upload-"  # of an upload's address
+PREFIX = "upload-"  # of an upload's address, before its token
 KINDS = {"text": "a text", "treebank": "a treebank", "coreference": "a corpus with coreference", "vectors": "vectors"}
 CANNOT = "The link cannot be restored: "
 CHOOSE = "Choose another file, or upload it again."

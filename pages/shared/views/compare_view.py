@@ -23,8 +23,7 @@ from pages.shared.frame import Selection, choices, uploads
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 
-# That probes take beside their treebank.
-FURTHER_FILES = ("treebank", "vectors")
+FURTHER_FILES = ("treebank", "vectors")  # that probes take beside their treebank
 
 
 def choose(selection: Selection) -> tuple[str, str, str]:
@@ -121,6 +120,7 @@ def _result(analysis: str, run_address: str) -> Result | None:
 
 
 def draw_maps(comparison: Comparison, key: str, selection: Selection) -> None:
+    """A and B on one scale, and B - A on a diverging scale centered on 0."""
     change = comparison.changes[key]
     both = np.stack([change.a, change.b])
     low = float(np.nanmin(both))

@@ -94,6 +94,7 @@ def _of_columns(page: str, selection: Selection) -> Head | None:
 
 
 def _relation(selection: Selection) -> Head | None:
+    """The best head of the relation in the direction that the page is about to show."""
     with choices.unseen():
         request = choose_rule(selection)
         found = services.find(request)
@@ -116,6 +117,7 @@ def _antecedent(selection: Selection) -> Head | None:
 
 
 def _viewer(selection: Selection) -> Head | None:
+    """The head that is best at what the viewer's example is about, by stored results."""
     if choices.ahead("input", viewer_input.KINDS[0]) != viewer_input.KINDS[0]:
         return None
     example = choices.ahead("example", viewer_input.COREFERENCE)

@@ -61,6 +61,7 @@ def _choose_heads(label: str, key: str, about: str, selection: Selection) -> np.
 
 
 def draw_shift(difference: np.ndarray, selection: Selection) -> None:
+    """How far masking moved the attention of the chosen head, and of the one that it moved furthest."""
     head = selection.head
     top = highest(difference)
     st.markdown(
@@ -169,6 +170,7 @@ def draw_query_key(pane: Pane, controls: DeltaGenerator) -> QueryKey | None:
 
 
 def _arithmetic(products: QueryKey, key: int, ends: tuple[str, str], as_norms: bool) -> str:
+    """One weight from query and key, as a sentence."""
     if products.logits[key] < MASKED:
         return f"**“{ends[0]}” cannot see “{ends[1]}”, which is masked.**"
     added = f" {products.bias[key]:+.2f} (bias) = {products.logits[key]:.2f}" if products.has_bias else ""

@@ -89,6 +89,7 @@ def read(selection: Selection, model: AttentionModel) -> OneInput:
 
 
 def warn_of_cut(single: OneInput, selection: Selection) -> None:
+    """Warn that a part of the input is not shown, and name the setting that shows it."""
     state = st.session_state
     icon = ":material/content_cut:"
     if state["input"] == "own text" and max(len(state["text"]), len(state["second"])) > MAX_CHARACTERS:

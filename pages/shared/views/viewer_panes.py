@@ -107,6 +107,7 @@ def _choose_head(selection: Selection) -> Selection:
 
 
 def draw_summary(pane: Pane, min_weight: float) -> None:
+    """What the head does with the input, in one sentence, and whether no weight reaches `min_weight`."""
     attention = pane.attention
     head = pane.selection.head
     weights = attention.weights[head]
