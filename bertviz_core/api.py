@@ -46,8 +46,7 @@ def analyze(
 
     Args:
         analysis: Its name, as "surface_patterns" or "dependency_heads"; also that of an installed package.
-        model: "demo", a folder, a hub name, or a pair `(model, tokenizer)` of transformers objects in memory, left
-            unchanged.
+        model: "demo", a folder, a hub name, or a pair `(model, tokenizer)` of transformers in memory, left unchanged.
         corpus: A file, a sample's name, a list of texts (each a document), a list of (words, governors, relations), or
             a list of dicts as a JSON corpus has them. The sample of the analysis's kind where it is None.
         device: "auto", "cpu" or "cuda". A model in memory stays where it is under "auto".
@@ -68,15 +67,17 @@ def analyze(
     if definition is None:
         raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {', '.join(ANALYSES)}.")
     request, view = _request(definition, model, corpus, options)
+    execution = Execution(device, batch_tokens)
     opened = Store(None if store is True else Path(store)) if store else None
     request.settings.check(request.checkpoint.max_length)
     model_pass.check_model(request)
-    result = requests.find(opened, request)
+    find = partial(requests.find, opened)
+    result = find(request)
     if result is None:
         load = _load_from_memory(model, request.checkpoint)
-        execution = Execution(device, batch_tokens)
         result = requests.compute(request, opened, execution, model=load([request], execution) if load else None)
-    return AnalysisResult(view.show(result, request, partial(requests.find, opened)))
+    shown = view.show(result, request, find)
+    return AnalysisResult(shown)
 
 
 analyse = analyze  # both spellings are public
@@ -125,7 +126,8 @@ def attention(
     joined = text if isinstance(text, str) else " ".join(text)
     single = single_input.from_text(joined, second, loaded.tokens, settings, pre_split=not isinstance(text, str))
     maps = single_input.attention(loaded, single.example)
-    shown = apply_view(single.layout, maps, InputView(words=words, special=special))
+    view = InputView(words, special)
+    shown = apply_view(single.layout, maps, view)
     first, offered = _heads(shown, head, heads)
     caption = f"{checkpoint.name}; weights from left to right sum to 1. Layers and heads count from 1."
     if single.cut:
@@ -164,14 +166,16 @@ def report(
     given = {"text": text, "treebank": treebank, "coreference": coreference, "random": None}
     corpora = {kind: source_of(corpus, kind) for kind, corpus in given.items() if corpus is not False}
     checkpoint = checkpoint_of(model)
-    request = ReportRequest(checkpoint, corpora, Settings(**settings))
-    request.settings.check(checkpoint.max_length)
+    chosen = Settings(**settings)
+    chosen.check(checkpoint.max_length)
+    request = ReportRequest(checkpoint, corpora, chosen)
     folder = None if isinstance(store, bool) else Path(store)
     with temporary_store() if store is False else nullcontext(Store(folder)) as opened:
         if announcement := request.announcement(opened):
             print(announcement, file=sys.stderr)
         failed = request.compute(opened, Execution(device), load=_load_from_memory(model, checkpoint))
-        write_bytes(path, to_html(request.read(opened, failed)))
+        data = request.read(opened, failed)
+    write_bytes(path, to_html(data))
     return path
 
 
@@ -179,7 +183,7 @@ def _request(analysis: Analysis, model: Model, corpus: Corpus | None, options: d
     """The request of these keywords, each of the class that has a field of its name, and the view that they ask for."""
     classes = (Settings, analysis.options, analysis.view)
     owners = {field.name: owner for owner in classes for field in fields(owner)}
-    for name in sorted(options.keys() - owners.keys()):
+    for name in sorted({*options} - {*owners}):
         raise SettingsError(f"There is no option {name!r}.", hint=f"Choose from {', '.join(owners)}.")
     general, own, shown = ({n: v for n, v in options.items() if owners[n] is owner} for owner in classes)
     files = {name: own.pop(name) for name in analysis.options.files() if name in own}

@@ -42,8 +42,8 @@ class AnalysisResult:
 
     def quantities(self) -> list[str]:
         """Names of the quantities that `result[...]` accepts."""
-        columns = ANALYSES[self.analysis].columns
-        return [column.quantity for column in columns if column.read(self.result) is not None]
+        analysis = ANALYSES[self.analysis]
+        return [column.quantity for column in analysis.columns if column.read(self.result) is not None]
 
     def to_frame(self) -> pd.DataFrame:
         """A tidy table, one row for each thing counted."""

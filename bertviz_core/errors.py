@@ -8,7 +8,8 @@ def shorten(text: str, maximum: int = QUOTED) -> str:
     if len(text) <= maximum:
         return text
     head = 2 * maximum // 3
-    return f"{text[:head]}…{text[len(text) - (maximum - head - 1) :]}"
+    tail = len(text) - (maximum - head - 1)
+    return f"{text[:head]}…{text[tail:]}"
 
 
 class BertvizError(Exception):

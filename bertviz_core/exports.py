@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -22,19 +22,23 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.models.checkpoint import label_of
 from bertviz_core.numbers import number
 from bertviz_core.plotting import drawing
-from bertviz_core.plotting.drawing import bullets, element
+from bertviz_core.plotting.drawing import bullets, element, figure_html, html_page
 
 SUFFIXES = (".csv", ".zip", ".json", ".html", ".svg", ".safetensors")
 
 
 def to_json(result: Result) -> bytes:
     """The result as JSON, with its findings; absent values are null or missing, never 0."""
+    findings: list[dict[str, Any]] = [{"sentence": result.headline()}]
+    analysis = ANALYSES.get(result.analysis)
+    if analysis:
+        findings = [finding.to_json() for finding in analysis.findings(result)]
     whole = {
         "analysis": result.analysis,
         "provenance": result.provenance,
         **({"intervals_over": result.units_text} if result.units_text else {}),
         **result.summary(),
-        "findings": _findings(result),
+        "findings": findings,
         "arrays": result.arrays(),
         "table": json.loads(result.to_frame().to_json(orient="records", double_precision=15)),
     }
@@ -43,7 +47,9 @@ def to_json(result: Result) -> bytes:
 
 def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
     """The tidy table, or another of the result's; the last columns of every row contain its provenance."""
-    table = result.to_frame() if frame is None else frame
+    table = frame
+    if table is None:
+        table = result.to_frame()
     if result.units_text:
         table = table.assign(intervals_over=result.units_text)
     about = {name: ",".join(v) if isinstance(v, list) else v for name, v in origin(result.provenance).items()}
@@ -56,10 +62,10 @@ def to_zip(result: Result) -> bytes:
     return zipped({name: to_csv(result, frame) for name, frame in frames.items()})
 
 
-def zipped(tables: Mapping[str, bytes]) -> bytes:
+def zipped(tables: dict[str, bytes]) -> bytes:
     """CSV files by their names in one archive, equal for equal files."""
     packed = BytesIO()
-    with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+    with ZipFile(packed, "w") as archive:
         for name, data in tables.items():
             archive.writestr(ZipInfo(f"{name}.csv"), data, ZIP_DEFLATED)  # without the time of day
     return packed.getvalue()
@@ -79,17 +85,17 @@ def to_text(result: Result) -> str:
 
 
 def paper_figure(result: Result) -> go.Figure:
-    """The paper's figure for this result."""
-    if result.analysis in ANALYSES:
-        return ANALYSES[result.analysis].figure(result)
+    analysis = ANALYSES.get(result.analysis)
+    if analysis:
+        return analysis.figure(result)
     module = {"comparison": comparison_figure, "emergence": emergence_figure}[result.analysis]
-    figure: go.Figure = module.paper_figure(result)
-    return figure
+    return module.paper_figure(result)
 
 
 def title_of(result: Result) -> str:
     """Title of a result, as "Surface patterns: demo on encyclopedia"."""
-    title = ANALYSES[result.analysis].title if result.analysis in ANALYSES else result.analysis.capitalize()
+    analysis = ANALYSES.get(result.analysis)
+    title = analysis.title if analysis else result.analysis.capitalize()
     about = origin(result.provenance)
     return f"{title}: {label_of(about['model'])} on {about['corpus']}"
 
@@ -102,13 +108,13 @@ def to_html(result: Result) -> bytes:
     skipped = describe_skipped(result.provenance["skipped"])
     parts = [element("h1", title), bullets(sentences(result)), bullets(result.notes)]
     for name, figure in figures.items():
-        parts.append(f"<figure>{element('h2', name)}{drawing.figure_html(figure)}</figure>")
+        parts.append(f"<figure>{element('h2', name)}{figure_html(figure)}</figure>")
     table = result.to_frame().to_html(index=False, float_format=number, na_rep="–", border=0)
     parts += [element("h2", "Table"), f"<div class=wide>{table}</div>"]
     parts += [element("h2", "Skipped or modified"), bullets(skipped or ["Nothing."])]
     for name, provenance in result.runs.items():
         parts += [element("h2", f"Where {name} come from"), bullets(described_origin(provenance))]
-    return drawing.html_page(title, *parts).encode()
+    return html_page(title, *parts).encode()
 
 
 def described_origin(provenance: dict[str, Any]) -> list[str]:
@@ -120,15 +126,10 @@ def described_origin(provenance: dict[str, Any]) -> list[str]:
 
 def sentences(result: Result) -> list[str]:
     """What a result shows: its findings, or the headline of a comparison or an emergence."""
-    if result.analysis in ANALYSES:
-        return [finding.text for finding in ANALYSES[result.analysis].findings(result)]
+    analysis = ANALYSES.get(result.analysis)
+    if analysis:
+        return [finding.text for finding in analysis.findings(result)]
     return [result.headline()]
-
-
-def _findings(result: Result) -> list[dict[str, Any]]:
-    if result.analysis in ANALYSES:
-        return [finding.to_json() for finding in ANALYSES[result.analysis].findings(result)]
-    return [{"sentence": result.headline()}]
 
 
 def to_svg(result: Result) -> bytes:
@@ -138,16 +139,19 @@ def to_svg(result: Result) -> bytes:
     files = [f"{name.removesuffix('_digest')} {about[name][:8]}" for name in digests]
     parts = [about["model_fingerprint"][:8], about["corpus_digest"][:8], *files, about["mode"]]
     caption = f"{title_of(result)}; {', '.join(parts)}; after Clark et al. 2019"
-    return drawing.to_svg(paper_figure(result), caption)
+    figure = paper_figure(result)
+    return drawing.to_svg(figure, caption)
 
 
 def suffixes(analysis: str) -> tuple[str, ...]:
-    """Suffixes of the files that a result can be written as."""
-    return (*SUFFIXES, ".tex") if analysis in ANALYSES and ANALYSES[analysis].latex else SUFFIXES
+    definition = ANALYSES.get(analysis)
+    if definition and definition.latex:
+        return (*SUFFIXES, ".tex")
+    return SUFFIXES
 
 
 def builders(result: Result) -> dict[str, Callable[[], bytes]]:
-    """Suffix -> function that builds the bytes of the file."""
+    """Suffix -> builder of the file's bytes."""
     shown = result.default_view()
     files: dict[str, Callable[[], bytes]] = {
         ".csv": partial(to_csv, shown),
@@ -157,7 +161,9 @@ def builders(result: Result) -> dict[str, Callable[[], bytes]]:
         ".svg": partial(to_svg, shown),
         ".safetensors": (getattr(result, "stored", None) or result).to_bytes,  # of a view what the store has
     }
-    if (analysis := ANALYSES.get(result.analysis)) and (latex := analysis.latex):
+    analysis = ANALYSES.get(result.analysis)
+    latex = analysis.latex if analysis else None
+    if latex:
         files[".tex"] = lambda: latex(shown).encode()
     return files
 
@@ -196,9 +202,13 @@ def check_path(path: Path, allowed: tuple[str, ...]) -> str:
     if suffix is None:
         what = f"{path.name!r} cannot be written: its extension is not one of {', '.join(allowed)}."
         raise SettingsError(what, hint="Choose one of these extensions.")
-    if not path.parent.is_dir() or path.is_dir():
-        what = "This is a folder, not a file" if path.is_dir() else f"There is no folder {str(path.parent)!r}"
-        raise SettingsError(f"{what}.", where=str(path), hint="Give a file in an existing folder.")
+    what = ""
+    if path.is_dir():
+        what = "This is a folder, not a file."
+    elif not path.parent.is_dir():
+        what = f"There is no folder {str(path.parent)!r}."
+    if what:
+        raise SettingsError(what, where=str(path), hint="Give a file in an existing folder.")
     if suffix == ".svg":
         drawing.check_svg()
     return suffix

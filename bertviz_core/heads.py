@@ -69,12 +69,13 @@ def all_labels(layers: int, heads: int, base: int = 1) -> tuple[str, ...]:
 
 def highest(values: np.ndarray) -> Head:
     """The head with the highest of (layer, head) values, the first of equals; NaN where a head has no value."""
-    return Head(*map(int, np.unravel_index(int(np.nanargmax(values)), values.shape)))
+    index = int(np.nanargmax(values))
+    return Head(*divmod(index, values.shape[1]))
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
     """Ranks of all heads, (layer, head) int: 1 for the highest value, equal ones in order, NaN last."""
     order = np.argsort(-values, axis=None, kind="stable")
     ranked = np.empty(values.size, dtype=int)
-    ranked[order] = np.arange(1, values.size + 1)
+    ranked[order] = range(1, values.size + 1)
     return ranked.reshape(values.shape)

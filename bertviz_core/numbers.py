@@ -4,7 +4,7 @@ import math
 import re
 
 SINGULAR = {"analyses": "analysis", "passes": "pass"}  # of plurals that do not add an s
-NATS = ", nats"  # the unit at the end of a label
+NATS = ", nats"  # unit at the end of a label
 
 
 def small_int(text: str) -> int | None:
@@ -17,7 +17,9 @@ def number(value: float, sign: str = "") -> str:
     size = abs(value)
     if size >= 0.1 or size == 0:
         return f"{value:{sign}.3f}"
-    return f"{value:{sign}.3g}" if size >= 1e-4 else f"{value:{sign}.1e}"
+    if size >= 1e-4:
+        return f"{value:{sign}.3g}"
+    return f"{value:{sign}.1e}"
 
 
 def quantity(label: str, value: str) -> str:
@@ -27,7 +29,7 @@ def quantity(label: str, value: str) -> str:
 
 
 def percentage(share: float) -> str:
-    """A share in percent; a dash where there is none."""
+    """A share in percent; a dash for NaN."""
     return "–" if math.isnan(share) else f"{share:.1%}"
 
 
@@ -35,7 +37,9 @@ def p_value(value: float) -> str:
     """What follows a "p": "= 0.041", or "< 0.001" for smaller values; a dash where there is none."""
     if math.isnan(value):
         return "–"
-    return f"= {value:.3f}" if value >= 0.001 else "< 0.001"
+    if value < 0.001:
+        return "< 0.001"
+    return f"= {value:.3f}"
 
 
 def half_width(value: float | None, form: str = ".2g") -> str:
@@ -45,4 +49,7 @@ def half_width(value: float | None, form: str = ".2g") -> str:
 
 def plural(count: int, units: str) -> str:
     """A number of things in the plural, as "1 document" or "2,000 words"."""
-    return f"{count:,} {SINGULAR.get(units, units.removesuffix('s')) if count == 1 else units}"
+    if count == 1:
+        singular = units.removesuffix("s")
+        units = SINGULAR.get(units, singular)
+    return f"{count:,} {units}"

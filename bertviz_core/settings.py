@@ -24,12 +24,19 @@ NO = ("", "0", "false", "no", "off")
 class Settings:
     """Settings of a request; all of them are part of a result's key."""
 
-    max_length: int = 128  # tokens of an input, special ones included
-    limit: int | None = None  # maximum number of inputs; None for all
+    # Tokens of an input, special ones included
+    max_length: int = 128
+    # Maximum number of inputs; None for all
+    limit: int | None = None
     seed: int = 0  # of every random choice
-    mode: Mode = "corrected"  # or "paper", which follows the release
-    dtype: str = "float32"  # of the parameters; softmax and statistics are float32 and sums float64 in any case
-    weights: Weights = "attention"  # or norms: weights times the lengths of the vectors they carry
+    # Or "paper", which follows the release
+    mode: Mode = "corrected"
+    # Of the parameters; softmax and statistics
+    # are float32 and sums float64 in any case
+    dtype: str = "float32"
+    # Or norms: weights times the lengths of the
+    # vectors they carry
+    weights: Weights = "attention"
 
     @property
     def paper(self) -> bool:
@@ -48,7 +55,11 @@ class Settings:
             raise SettingsError(f"Segments of {self.max_length} tokens are too short.", hint="Choose 8 or more.")
         if self.limit is not None and self.limit < 1:
             raise SettingsError("The limit is below 1.", hint="Choose 1 or more segments, or no limit.")
-        choices = (("mode", self.mode, MODES), ("dtype", self.dtype, DTYPES), ("weights", self.weights, WEIGHTS))
+        choices = (
+            ("mode", self.mode, MODES),
+            ("dtype", self.dtype, DTYPES),
+            ("weights", self.weights, WEIGHTS),
+        )
         for name, value, allowed in choices:
             if value not in allowed:
                 raise SettingsError(f"There is no {name} {value!r}.", hint=f"Choose one of {', '.join(allowed)}.")
@@ -56,21 +67,26 @@ class Settings:
 
 @dataclass(frozen=True)
 class Execution:
-    """How a result is computed; never part of a key."""
+    """How to compute a result; never in its key."""
 
     device: str = "auto"  # or "cpu" or "cuda"
-    batch_tokens: int | None = None  # None lets the device choose
-    workers: int = 0  # processes that share the work; 0 for this one alone, or as many as a cluster has room for
-    ray: str = ""  # address of a running Ray cluster; empty for none
+    # None lets the device choose
+    batch_tokens: int | None = None
+    # Processes that share the work; 0 for this
+    # one, or as many as a cluster has room for
+    workers: int = 0
+    # A running Ray cluster's address, or empty
+    ray: str = ""
 
 
 def app_execution() -> Execution:
     """How the app computes: with BERTVIZ_WORKERS workers, at BERTVIZ_RAY; raises SettingsError for other values."""
-    text = os.environ.get("BERTVIZ_WORKERS", "0")
+    text = os.getenv("BERTVIZ_WORKERS", "0")
     workers = small_int(text)
     if workers is None or workers >= 100_000:
         raise SettingsError(f"BERTVIZ_WORKERS is {text[:40]!r}.", hint="Give it a number of processes, such as 2.")
-    return Execution(workers=workers, ray=os.environ.get("BERTVIZ_RAY", ""))
+    ray = os.getenv("BERTVIZ_RAY", "")
+    return Execution(workers=workers, ray=ray)
 
 
 @dataclass(frozen=True)
@@ -78,14 +94,24 @@ class Access:
     """The limits of a server. The defaults are for a local app; every server has those of the last four."""
 
     public: bool = False  # open to strangers
-    folders: tuple[Path, ...] | None = None  # whose models and trainings are opened, resolved; None for any
-    downloads: int | None = None  # bytes of models from the hub on the disk; 0 turns the hub off
-    hub_token: bool | None = None  # whether requests have the machine's token; None: where there is one
+    # Whose models and trainings are opened,
+    # resolved; None for any
+    folders: tuple[Path, ...] | None = None
+    # Bytes of models from the hub on the disk;
+    # 0 turns the hub off
+    downloads: int | None = None
+    # Whether requests have the machine's token;
+    # None: where there is one
+    hub_token: bool | None = None
     uploads: int = 5 * 10**9  # bytes, of all
-    upload_days: int = 30  # after which an upload is deleted
-    session_uploads: int = 100 * 10**6  # bytes of a session's uploads, on a public server
+    # Days after which an upload is deleted
+    upload_days: int = 30
+    # Bytes of a session's, on a public server
+    session_uploads: int = 100 * 10**6
     sessions: int = 400  # connections at a time
-    jobs: int = 64  # waiting or running; on a public server one of each session
+    # Waiting or running; on a public server one
+    # of each session
+    jobs: int = 64
 
 
 LOCAL = Access()  # of the command line

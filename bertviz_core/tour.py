@@ -12,7 +12,7 @@ from bertviz_core.numbers import small_int
 from bertviz_core.overview.summary import every_finding
 
 ASSETS = Path(__file__).parent / "assets"
-PICTURE = ASSETS / "tour.svg"  # the terms, drawn
+PICTURE = ASSETS / "tour.svg"  # of the terms
 
 
 @dataclass(frozen=True)
@@ -20,15 +20,22 @@ class Step:
     """A step of the tour: a question for a class, and the figure that answers it."""
 
     title: str
-    section: str  # of the paper, with its figure or table
+    # Of the paper, with its figure or table
+    section: str
     page: str  # where to see more of it
     look: str  # how to read the figure
     question: str
     findings: tuple[str, ...]  # ids of answers
-    background: str = ""  # what a reader should know first, without numbers of this model
-    needs: tuple[str, ...] = ()  # the analyses that it reads, by default the page's
-    as_map: bool = False  # whether its figure is a map of the answer's quantity
-    asks_for_head: bool = False  # whether the answer is a head, which is chosen only with the answer
+    # What a reader should know first, without
+    # numbers of this model
+    background: str = ""
+    # Analyses it reads, by default the page's
+    needs: tuple[str, ...] = ()
+    # Its figure maps the answer's quantity
+    as_map: bool = False
+    # The answer is a head, which is chosen only
+    # with the answer
+    asks_for_head: bool = False
 
     @classmethod
     def from_toml(cls, table: dict[str, Any]) -> Self:
@@ -42,8 +49,8 @@ class Step:
 
 
 def head_roles(results: Results, base: int) -> dict[Head, str]:
-    """The heads of the findings in ROLES, with their roles."""
-    heads = {finding.id: finding.head for finding in answers(every_finding(results, base)) if finding.head}
+    findings = every_finding(results, base)
+    heads = {finding.id: finding.head for finding in answers(findings) if finding.head}
     return {heads[name]: role for name, role in ROLES.items() if name in heads}
 
 
@@ -70,7 +77,9 @@ ROLES = {  # findings whose heads the last slide offers -> what these do
     "coreference_heads.nearest": "coreference",
 }
 CONTENT = tomllib.loads((ASSETS / "tour.toml").read_text(encoding="utf-8"))
-TERMS: dict[str, str] = CONTENT["terms"]  # on the first slide, as Markdown
+# On the first slide, as Markdown
+TERMS: dict[str, str] = CONTENT["terms"]
 STEPS = tuple(map(Step.from_toml, CONTENT["steps"]))
-END = len(STEPS) + 1  # the slide after the steps: what this model shows
+# After the steps: what this model shows
+END = len(STEPS) + 1
 OWN = END + 1  # the reader's own sentence

@@ -35,26 +35,24 @@ class Console:
     """The options that every analysis takes; a command receives them as `console`."""
 
     input: Annotated[list[str], typer.Argument(help=INPUT)]
-    model: Annotated[str, typer.Option(help="`demo`, a local folder, or a hub name.")] = "demo"
-    revision: Annotated[str | None, typer.Option(help="A hub model's branch, tag or commit.")] = None
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto"
-    dtype: Annotated[str, typer.Option(help="float32, or bfloat16 for previews.")] = "float32"
-    max_length: Annotated[int, typer.Option(help="Maximum tokens per input, special tokens included.")] = 128
-    limit: Annotated[int | None, typer.Option(help="Maximum number of inputs; default: all.")] = None
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0
-    batch_tokens: Annotated[int | None, typer.Option(help="Tokens per batch; default: by device.")] = None
+    model: Annotated[str, Doc("`demo`, a local folder, or a hub name.")] = "demo"
+    revision: Annotated[str | None, Doc("A hub model's branch, tag or commit.")] = None
+    device: Annotated[str, Doc("auto, cpu or cuda.")] = "auto"
+    dtype: Annotated[str, Doc("float32, or bfloat16 for previews.")] = "float32"
+    max_length: Annotated[int, Doc("Maximum tokens per input, special tokens included.")] = 128
+    limit: Annotated[int | None, Doc("Maximum number of inputs; default: all.")] = None
+    seed: Annotated[int, Doc("Random seed.")] = 0
+    batch_tokens: Annotated[int | None, Doc("Tokens per batch; default: by device.")] = None
     workers: Annotated[int, typer.Option(min=0, help="Processes that share the work, one on each GPU; needs Ray.")] = 0
-    ray: Annotated[str, typer.Option(help="Address of a running Ray cluster, such as auto.")] = ""
-    mode: Annotated[str, typer.Option(help="corrected, or paper to follow the authors' code.")] = "corrected"
-    weights: Annotated[
-        str, typer.Option(help="attention, or norms: weights times the lengths of the vectors they carry.")
-    ] = "attention"
-    store: Annotated[Path | None, typer.Option(help="Folder of the store of results.")] = None
-    no_store: Annotated[bool, typer.Option("--no-store", help="Do not read or write the store.")] = False
-    out: Annotated[list[Path], typer.Option(help="Output file, format by extension; repeatable.")] = field(
-        default_factory=list
+    ray: Annotated[str, Doc("Address of a running Ray cluster, such as auto.")] = ""
+    mode: Annotated[str, Doc("corrected, or paper to follow the authors' code.")] = "corrected"
+    weights: Annotated[str, Doc("attention, or norms: weights times the lengths of the vectors they carry.")] = (
+        "attention"
     )
-    quiet: Annotated[bool, typer.Option("--quiet", help="Hide progress on standard error.")] = False
+    store: Annotated[Path | None, Doc("Folder of the store of results.")] = None
+    no_store: Annotated[bool, Doc("Do not read or write the store.")] = False
+    out: Annotated[list[Path], Doc("Output file, format by extension; repeatable.")] = field(default_factory=list)
+    quiet: Annotated[bool, Doc("Hide progress on standard error.")] = False
 
     def checkpoint(self) -> Checkpoint:
         """The model's files, downloaded after their size is printed where they are not on this machine."""
@@ -76,14 +74,20 @@ class Console:
         else:
             source = find_sources(self.input)
             OPENERS[analysis.corpus](source)
-        return Request(analysis.name, self.checkpoint(), source, settings, options.to_json(), files)
+        return Request(
+            analysis.name,
+            self.checkpoint(),
+            source,
+            settings,
+            options.to_json(),
+            files,
+        )
 
     def working_store(self) -> AbstractContextManager[Store]:
         """The store, or an empty one that is deleted at the end."""
         return temporary_store() if self.no_store else nullcontext(Store(self.store))
 
     def computed(self, request: Request, store: Store) -> Result:
-        """The result of a request: the stored one, or a new one."""
         request.settings.check(request.checkpoint.max_length)
         model_pass.check_model(request)
         result = requests.find(store, request)
@@ -125,9 +129,12 @@ class PrintedProgress(Progress):
     def advance(self, count: int) -> None:
         super().advance(count)
         is_terminal = sys.stderr.isatty()
+        pause = 0.2 if is_terminal else 10
+        now = time.monotonic()
+        is_due = now - self.last_shown > pause
         is_last = count > 0 and self.done == self.total
-        if is_last or time.monotonic() - self.last_shown > (0.2 if is_terminal else 10):
-            self.last_shown = time.monotonic()
+        if is_due or is_last:
+            self.last_shown = now
             if is_terminal:
                 print(f"\r\033[K{self}", end="", file=sys.stderr, flush=True)
             else:
@@ -157,7 +164,9 @@ def parameters(options: type) -> list[inspect.Parameter]:
     listed = []
     for each in fields(options):
         kind, doc = get_args(hints[each.name])
-        default = each.default if each.default_factory is MISSING else each.default_factory()
+        default = each.default
+        if each.default_factory is not MISSING:
+            default = each.default_factory()
         if isinstance(default, tuple):  # one option with commas between
             kind = str
             default = ",".join(default)

@@ -35,12 +35,12 @@ USED = {"model", "revision", "mode", "weights", "store", "out"}  # by `overview`
 MANY = "a file, folder or pattern, repeatable"
 OR_NONE = f"{MANY}, or `none`; default: the sample"
 NONE = "none"
+Many = list[str] | None
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 
 
 def add_analysis(analysis: Analysis) -> None:
-    """Add the command of one analysis."""
 
     def command(console: Console, **values: Any) -> None:
         options = _filled(analysis.options, values)
@@ -64,10 +64,12 @@ def add_analysis(analysis: Analysis) -> None:
 
 def _filled(options: type, values: dict[str, Any]) -> Any:
     """A dataclass with its fields' values; a tuple is given as one option with commas between."""
-    own = {field.name: values[field.name] for field in fields(options)}
+    own = {}
     for field in fields(options):
+        value = values[field.name]
         if isinstance(field.default, tuple):
-            own[field.name] = tuple(part.strip() for part in own[field.name].split(","))
+            value = tuple(part.strip() for part in value.split(","))
+        own[field.name] = value
     return options(**own)
 
 
@@ -90,21 +92,23 @@ def overview(console: Console) -> None:
 def emergence(
     console: Console,
     folder: Annotated[Path, typer.Argument(help="A folder of checkpoints: step-0000500, checkpoint-500, ...")],
-    text: Annotated[
-        list[str] | None, typer.Option(help=f"Text for surface patterns, entropy and the loss; {MANY}.")
-    ] = None,
-    treebank: Annotated[list[str] | None, typer.Option(help=f"Treebank for dependency heads; {MANY}.")] = None,
+    text: Annotated[Many, typer.Option(help=f"Text for surface patterns, entropy and the loss; {MANY}.")] = None,
+    treebank: Annotated[Many, typer.Option(help=f"Treebank for dependency heads; {MANY}.")] = None,
 ) -> None:
     """How the heads' behaviors develop during training: every checkpoint of a folder, side by side."""
     console.check_out(exports.suffixes(Emergence.analysis))
-    texts = find_sources(text or ["encyclopedia"])
-    trees = find_sources(treebank or ["treebank"])
-    series = Series(find_training(folder), texts, trees, console.settings())
+    series = Series(
+        find_training(folder),
+        find_sources(text or ["encyclopedia"]),
+        find_sources(treebank or ["treebank"]),
+        console.settings(),
+    )
     with console.working_store() as store:
         progress = console.progress()
         try:
             requests.compute_all(series.requests(), store, console.execution(), progress)
-            if progress.subject:  # of a pass, the line of which ends here
+            # The line of a pass ends here
+            if progress.subject:
                 console.say("")
         except ModelError as error:  # of single checkpoints, which are skipped and counted
             print(f"\nwarning: {error}", file=sys.stderr)
@@ -116,9 +120,9 @@ def emergence(
 def compare_runs(
     console: Console,
     analysis: Annotated[str, typer.Argument(help="An analysis by the name of its command, such as surface-patterns.")],
-    input: Annotated[list[str] | None, typer.Argument(help=INPUT)] = None,
+    input: Annotated[Many, typer.Argument(help=INPUT)] = None,
     other_model: Annotated[str | None, typer.Option(help="Run B's model; default: run A's.")] = None,
-    other_input: Annotated[list[str] | None, typer.Option(help="Run B's file or sample; repeatable.")] = None,
+    other_input: Annotated[Many, typer.Option(help="Run B's file or sample; repeatable.")] = None,
     other_mode: Annotated[str | None, typer.Option(help="Run B's mode.")] = None,
     other_weights: Annotated[str | None, typer.Option(help="Run B's weights.")] = None,
     other_seed: Annotated[int | None, typer.Option(help="Run B's random seed.")] = None,
@@ -132,8 +136,13 @@ def compare_runs(
         raise SettingsError("This analysis reads an input.", hint="Name a file, a folder or a sample after it.")
     console.check_out(exports.suffixes(Comparison.analysis))
     first = replace(console, input=input or [])
-    changes = {"input": other_input or None, "mode": other_mode, "weights": other_weights, "seed": other_seed}
-    given: dict[str, Any] = {option: value for option, value in changes.items() if value is not None}
+    changes: dict[str, Any] = {
+        "input": other_input or None,
+        "mode": other_mode,
+        "weights": other_weights,
+        "seed": other_seed,
+    }
+    given = {option: value for option, value in changes.items() if value is not None}
     if other_model is not None:
         given |= {"model": other_model, "revision": None}
     second = replace(first, **given)
@@ -150,17 +159,23 @@ def compare_runs(
 @partial(with_console, without=("input",))
 def report(
     console: Console,
-    text: Annotated[list[str] | None, typer.Option(help=f"Text for sections 3 and 6: {OR_NONE}.")] = None,
-    treebank: Annotated[list[str] | None, typer.Option(help=f"Treebank for sections 4.2 and 5: {OR_NONE}.")] = None,
-    coreference: Annotated[list[str] | None, typer.Option(help=f"Corpus for section 4.3: {OR_NONE}.")] = None,
+    text: Annotated[Many, typer.Option(help=f"Text for sections 3 and 6: {OR_NONE}.")] = None,
+    treebank: Annotated[Many, typer.Option(help=f"Treebank for sections 4.2 and 5: {OR_NONE}.")] = None,
+    coreference: Annotated[Many, typer.Option(help=f"Corpus for section 4.3: {OR_NONE}.")] = None,
 ) -> None:
     """Write the paper's figures and tables for one model, and which of its statements the model shows, to --out
     x.html, one self-contained page."""
     if not console.out:
         raise SettingsError("A report is written to a file.", hint="Give --out report.html.")
     console.check_out((".html",))
+    given = {
+        "text": text,
+        "treebank": treebank,
+        "coreference": coreference,
+        "random": None,
+    }
     corpora = {}
-    for kind, names in (("text", text), ("treebank", treebank), ("coreference", coreference), ("random", None)):
+    for kind, names in given.items():
         if names != [NONE]:
             corpora[kind] = find_sources(names or list(SAMPLES[kind])[:1])
     request = ReportRequest(console.checkpoint(), corpora, console.settings())
@@ -170,7 +185,8 @@ def report(
             console.say(announcement)
         failed = request.compute(store, console.execution(), console.progress())
         console.say("")
-        page = to_html(request.read(store, failed))
+        data = request.read(store, failed)
+    page = to_html(data)
     console.write(lambda _: page, str)
 
 
@@ -192,26 +208,39 @@ def store_list(store: Folder = None) -> None:
     heads = dict(opened.headers())
     rows = []
     for entry in opened.entries():
-        date = datetime.fromtimestamp(entry.stored).strftime("%Y-%m-%d %H:%M")
+        date = datetime.fromtimestamp(entry.stored)
         about = {"what": entry.kind}
         if entry.kind == "upload" and (upload := Uploads(opened).find(entry.key)):
             about |= {"corpus": upload.name, "settings": upload.kind}
         elif entry.kind == "result":
             about = _described(heads.get(entry.key, b""))
-        rows.append(about | {"stored": date, "size": f"{entry.size / 1e6:,.2f} MB", "key": entry.key[:12]})
+        about |= {
+            "stored": f"{date:%Y-%m-%d %H:%M}",
+            "size": f"{entry.size / 1e6:,.2f} MB",
+            "key": entry.key[:12],
+        }
+        rows.append(about)
     print(pd.DataFrame(rows).fillna("").to_string(index=False) if rows else "The store is empty.")
 
 
 def _described(head: bytes) -> dict[str, str]:
-    """What a result is, and what it was computed from."""
     try:
         what, provenance, _ = describe_header(head) or ("", {}, set())
         about = origin(provenance)
-        settings = [about["mode"], f"{about['max_length']} tokens", about["dtype"], f"seed {about['seed']}"]
-        options = {"limit": about["limit"] or None} | provenance["options"]
+        settings = [
+            about["mode"],
+            f"{about['max_length']} tokens",
+            about["dtype"],
+            f"seed {about['seed']}",
+        ]
+        options = {"limit": about["limit"]} | provenance["options"]
         settings += [f"{name} {value}" for name, value in options.items() if isinstance(value, str | int | float)]
-        model = Path(about["model"]).name
-        return {"what": what, "model": model, "corpus": about["corpus"], "settings": ", ".join(settings)}
+        return {
+            "what": what,
+            "model": Path(about["model"]).name,
+            "corpus": about["corpus"],
+            "settings": ", ".join(settings),
+        }
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return {"what": "unreadable"}
 

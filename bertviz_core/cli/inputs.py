@@ -27,8 +27,12 @@ from bertviz_core.models.segments import FirstSegments, Segments
 from bertviz_core.viewer import InputView, apply_view
 from bertviz_core.viewer.files import MIN_WEIGHT, SUFFIXES, builders, input_origin
 
-NO_JOB = ("workers", "ray", "store", "no_store")  # unused where nothing is distributed or stored
-NO_MODEL = (*NO_JOB, "device", "dtype", "batch_tokens", "weights")  # unused where no model runs
+# Unused where nothing is distributed or stored
+NO_JOB = ("workers", "ray", "store", "no_store")
+# Unused where no model runs
+NO_MODEL = (*NO_JOB, "device", "dtype", "batch_tokens", "weights")
+
+WordLevel = Annotated[bool, typer.Option("--word-level", help="Attention between words, not wordpieces.")]
 
 inputs_app = typer.Typer()
 
@@ -56,10 +60,7 @@ def segments(console: Console) -> None:
 
 @inputs_app.command("extract")
 @partial(with_console, without=NO_JOB)
-def extract(
-    console: Console,
-    word_level: Annotated[bool, typer.Option("--word-level", help="Attention between words, not wordpieces.")] = False,
-) -> None:
+def extract(console: Console, word_level: WordLevel = False) -> None:
     """Attention maps to x.safetensors, one entry for each input, which x.inputs.json describes (the release's
     extract_attention)."""
     if len(console.out) != 1:
@@ -75,17 +76,29 @@ def extract(
         if example.words is None:
             hint = 'Give JSON objects with "words", or omit --word-level.'
             raise SettingsError("--word-level needs inputs that are given as `words`.", where=example.where, hint=hint)
-    model = with_weights(load(console.checkpoint(), console.device, console.dtype), inputs.settings.weights)
-    metadata = {"settings": json.dumps(console.settings().to_json()), "model": model.checkpoint.fingerprint()}
-    level = console.mode if word_level else None
-    write_maps(model, inputs, out, console.progress(), console.batch_tokens, metadata, level)
+    settings = inputs.settings
+    model = with_weights(load(console.checkpoint(), console.device, console.dtype), settings.weights)
+    metadata = {
+        "settings": json.dumps(settings.to_json()),
+        "model": model.checkpoint.fingerprint(),
+    }
+    write_maps(
+        model,
+        inputs,
+        out,
+        console.progress(),
+        console.batch_tokens,
+        metadata,
+        console.mode if word_level else None,
+    )
     console.say("")
     reading = Reading()
     descriptions = (
         {**each.other, "entry": str(each.number), "where": each.where, "tokens": inputs.tokens.names(each.ids)}
         for each in inputs.read(reading)
     )
-    exports.write_bytes(beside, exports.json_pieces(descriptions))
+    pieces = exports.json_pieces(descriptions)
+    exports.write_bytes(beside, pieces)
     _say_skipped(console, reading.skipped)
 
 
@@ -95,7 +108,7 @@ def attention(
     console: Console,
     head: Annotated[str, typer.Option(help="layer-head, counted from 1, as in 3-5.")],
     item: Annotated[int, typer.Option(help="Number of the input in the file, from 1.")] = 1,
-    word_level: Annotated[bool, typer.Option("--word-level", help="Attention between words, not wordpieces.")] = False,
+    word_level: WordLevel = False,
     no_special: Annotated[bool, typer.Option("--no-special", help="Hide special tokens; rescale the others.")] = False,
     min_weight: Annotated[float, typer.Option(help="Minimum weight of a drawn line.")] = MIN_WEIGHT,
 ) -> None:
@@ -120,8 +133,9 @@ def attention(
 def segments_of(console: Console) -> Segments:
     """The encoded examples of the command's input; raises BertvizError for settings the model cannot use."""
     checkpoint = console.checkpoint()
-    console.settings().check(checkpoint.max_length)
-    return Segments(find_sources(console.input), load_tokens(checkpoint), console.settings())
+    settings = console.settings()
+    settings.check(checkpoint.max_length)
+    return Segments(find_sources(console.input), load_tokens(checkpoint), settings)
 
 
 def _say_skipped(console: Console, skipped: Skipped) -> None:

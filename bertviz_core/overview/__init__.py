@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.behaviors import BEHAVIORS, LINGUISTIC, OTHER, QUANTITIES, Thresholds, behaviors, linguistic
+from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER, QUANTITIES, Thresholds, behaviors, linguistic
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.dependency_heads.guesses import COUNTED, DEFAULT_VIEW, DIRECTIONS, SIDES
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
@@ -59,9 +59,12 @@ class Relation:
 def columns(results: Results) -> list[Column]:
     """Every quantity that the results have of the heads; where the first token is [CLS], only `to_cls`."""
     quantities = []
-    for name, result in ((name, results[name]) for name in ANALYSES if name in results):
-        is_cls = isinstance(result, HeadAverages) and "to_cls" in result.present
-        for column in ANALYSES[name].columns:
+    for name, analysis in ANALYSES.items():
+        if name not in results:
+            continue
+        result = results[name]
+        is_cls = isinstance(result, HeadAverages) and "to_cls" in result
+        for column in analysis.columns:
             values = column.read(result) if column.overview else None
             if values is not None and not (is_cls and column.quantity == "to_first"):
                 baseline = column.baseline(result) if column.baseline else ()
@@ -73,8 +76,9 @@ def behavior_labels(results: Results) -> np.ndarray | None:
     """(layer, head) names of behaviors (docs/methods.md, section 9); None without surface patterns and entropy."""
     known: dict[str, np.ndarray] = {}
     for name in ("entropy", "surface_patterns"):
-        if isinstance(result := results.get(name), HeadAverages):
-            known |= {quantity: result[quantity] for quantity in QUANTITIES if quantity in result.present}
+        result = results.get(name)
+        if isinstance(result, HeadAverages):
+            known |= {quantity: result[quantity] for quantity in QUANTITIES if quantity in result}
     if not known:
         return None
     heads = map(Head.parse, linguistic(results))
@@ -83,8 +87,7 @@ def behavior_labels(results: Results) -> np.ndarray | None:
 
 def behavior_counts(labels: np.ndarray) -> dict[str, int]:
     """Behavior -> how many heads have it, in the order of the legend, without behaviors of no head."""
-    last = (LINGUISTIC, OTHER)
-    order = [*(name for name in BEHAVIORS if name not in last), *last]
+    order = sorted(BEHAVIORS, key=OTHER.__eq__)
     counts = {name: int((labels == name).sum()) for name in order}
     return {name: count for name, count in counts.items() if count}
 
@@ -98,13 +101,13 @@ def relations(results: Results, heads: Sequence[Head], count: int = 3) -> list[l
     accuracy, _, direction = better
     offsets = np.stack([counts.offset_accuracy(index).max(0) for index in range(len(DIRECTIONS))])
     gain = accuracy - offsets[direction, np.arange(len(accuracy))[:, None, None]]
-    rows = np.array([row for row, name in enumerate(counts.relations) if name not in NO_RELATION], dtype=np.int64)
-    order = rows[np.argsort(-gain[rows], axis=0, kind="stable")[:count]]  # (rank, layer, head)
-    head_ranks = {row: ranks(accuracy[row]) for row in np.unique(order).tolist()}
+    rows = [row for row, name in enumerate(counts.relations) if name not in NO_RELATION]
     by_head = []
     for head in heads:
-        above = [row for row in order[:, *head] if gain[row, *head] > 0]
-        by_head.append([_relation(counts, better, row, head, head_ranks[row]) for row in above])
+        gains = gain[:, *head]
+        above = [row for row in rows if gains[row] > 0]
+        best = sorted(above, key=lambda row: -gains[row])[:count]
+        by_head.append([_relation(counts, better, row, head) for row in best])
     return by_head
 
 
@@ -115,31 +118,30 @@ def relation_heads(counts: RelationCounts, count: int = 3) -> list[Relation]:
     candidates = []
     for row in counts.by_gain():
         head = Head(*best[row, 1:].tolist())
-        candidates.append(_relation(counts, better, row, head, ranks(better[0][row])))
+        candidates.append(_relation(counts, better, row, head))
     return [relation for relation in candidates if relation.accuracy > relation.baseline][:count]
 
 
-def _relation(
-    counts: RelationCounts, better: tuple[np.ndarray, ...], row: int, head: Head, head_ranks: np.ndarray
-) -> Relation:
-    accuracy, n, directions = (values[row][head] for values in better)
-    direction = int(directions)
+def _relation(counts: RelationCounts, better: tuple[np.ndarray, ...], row: int, head: Head) -> Relation:
+    accuracy, n, directions = (values[row] for values in better)
+    direction = int(directions[head])
     offsets = counts.offset_accuracy(direction)[:, row]
     return Relation(
         counts.relations[row],
         DirectedHead(direction, head),
-        float(accuracy),
+        float(accuracy[head]),
         float(offsets.max()),
         int(counts.offsets[offsets.argmax()]),
-        int(n),
-        int(head_ranks[head]),
+        int(n[head]),
+        int(ranks(accuracy)[head]),
         COUNTED.format(SIDES[direction]) if counts.is_causal else "",
     )
 
 
 def attends_to(results: Results, heads: Sequence[Head]) -> list[list[str]]:
     """For each head the part of speech and the relation whose words it attends to most beyond their share."""
-    if not isinstance(result := results.get("dependency_heads"), DependencyHeads):
+    result = results.get("dependency_heads")
+    if not isinstance(result, DependencyHeads):
         return [[] for _ in heads]
     classes = WordClasses(result)
     preferred = [classes.preferred(scheme, heads) for scheme in classes.schemes(DEFAULT_VIEW)]
@@ -188,7 +190,8 @@ class ClearestHead:
     quantity: str
     head: Head
     value: float
-    segments: list[Segment]  # with the highest values of this head
+    # With the highest values of this head
+    segments: list[Segment]
 
     @property
     def text(self) -> str:
@@ -199,16 +202,19 @@ def clearest(results: Results) -> list[ClearestHead]:
     """The clearest head of each behavior that results are stored for; of the special tokens, of the sink alone."""
     examples: list[ClearestHead] = []
     for analysis in ("surface_patterns", "entropy"):
-        if not isinstance(result := results.get(analysis), HeadAverages):
+        result = results.get(analysis)
+        if not isinstance(result, HeadAverages):
             continue
         for quantity in ("next", "previous", *sinks(result)[:1], "to_punct", "entropy"):
-            if quantity not in result.present:
+            if quantity not in result:
                 continue
             values = result[quantity]
             head = highest(values)
             value = float(values[head])
             short = ANALYSES[analysis].column(quantity).short
-            name = "broad attention" if quantity == "entropy" else short.removeprefix("the ")
+            name = short.removeprefix("the ")
+            if quantity == "entropy":
+                name = "broad attention"
             top = segments(result, quantity, head)
             examples.append(ClearestHead(name, analysis, quantity, head, value, top))
     return examples

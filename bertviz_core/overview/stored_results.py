@@ -42,7 +42,8 @@ def stored_results(store: Store) -> Iterator[StoredResult]:
 
 def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any]:
     """For each analysis a model's stored result of the most tokens, in the settings' mode, and without options."""
-    best: dict[str, tuple[int, str]] = {}  # analysis -> tokens, key
+    # Analysis -> tokens, key
+    best: dict[str, tuple[int, str]] = {}
     for stored in stored_results(store):
         analysis = stored.analysis
         about = stored.provenance
@@ -73,7 +74,8 @@ def results_of(store: Store, checkpoint: Checkpoint, settings: Settings) -> Resu
 def to_text(results: Results) -> str:
     """The overview as plain text, followed by the origins of its columns and by what it shows."""
     lines = [frame(results).to_string(index=False, float_format=number, na_rep="-"), ""]
-    for name, about in _origins(results).items():
+    origins = _origins(results)
+    for name, about in origins.items():
         parts = [
             about["corpus"],
             f"mode {about['mode']}",
@@ -84,8 +86,10 @@ def to_text(results: Results) -> str:
         if about["weights"] == "norms":
             parts.append("norms")
         if "view" in about:
-            parts.append(f"trees: {VIEW_NAMES[about['view']]}")
-        lines.append(f"{name}: {', '.join(parts)}")
+            trees = VIEW_NAMES[about["view"]]
+            parts.append(f"trees: {trees}")
+        described = ", ".join(parts)
+        lines.append(f"{name}: {described}")
     shown = [finding.sentence for finding in every_finding(results) if finding.state in DECIDED]
     return "\n".join([*lines, "", *shown])
 

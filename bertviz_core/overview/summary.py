@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 
 import numpy as np
 
@@ -33,13 +32,14 @@ from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 
 NONE = "no named behavior"
-ON_CARD = 3  # quantities, those in which a head ranks highest
+ON_CARD = 3  # quantities that rank highest
 SENTENCES = 2  # of a relation
-SHORT = 70  # characters of a sentence that needs no scrolling
+SHORT = 70  # characters that need no scrolling
 
 
 def every_finding(results: Results, base: int = 1) -> list[Finding]:
-    return [behaviors_finding(results), *findings(results, base)]
+    first = behaviors_finding(results)
+    return [first, *findings(results, base)]
 
 
 def count_states(findings: Iterable[Finding]) -> str:
@@ -76,7 +76,7 @@ def _state(results: Results) -> str:
     result = results.get("surface_patterns")
     if not isinstance(result, HeadAverages):
         return UNDECIDED
-    limits = {name: limit for name, limit in asdict(Thresholds()).items() if name in result.present}
+    limits = {name: limit for name, limit in vars(Thresholds()).items() if name in result}
     states = set()
     for name, limit in limits.items():
         intervals = head_intervals(result, name, len(limits) * result[name].size)
@@ -110,7 +110,8 @@ def behavior_map(
         text = f"{head.label(base)}: {named.get(head.label(), BEHAVIORS[behavior][-1])}"
         if column := known.get("entropy" if behavior in ("broad", OTHER) else behavior):
             value = quantity(column.spec.label, column.spec.text(column.values[head]))
-            text += f"; {value}, rank {column.rank(head)}"
+            rank = column.rank(head)
+            text += f"; {value}, rank {rank}"
         hover.append(text)
     groups = []
     for behavior in shown or behavior_counts(labels):
@@ -126,12 +127,13 @@ def head_rows(columns: list[Column], head: Head) -> list[dict[str, str]]:
     rows = []
     for column in columns:
         spec = column.spec
+        value = column.values[head]
         baseline = ""
         if column.baseline_name:
             baseline = f"{spec.text(column.baseline)} ({column.baseline_name})"
         row = {
             "quantity": spec.label,
-            "value": spec.text(column.values[head]),
+            "value": spec.text(value),
             "rank": column.rank(head),
             "baseline": baseline,
         }
@@ -162,10 +164,10 @@ def encoded_cards(results: Results, base: int) -> bytes:
     quantities = columns(results)
     assert labels is not None, "surface patterns or entropy is stored"
     heads = all_heads(*labels.shape)
-    best_relations = relations(results, heads, 1)
+    strongest = relations(results, heads, 1)
     attended = attends_to(results, heads)
     cards = []
-    for head, best, words in zip(heads, best_relations, attended, strict=True):
+    for head, best, words in zip(heads, strongest, attended, strict=True):
         highest = sorted(quantities, key=lambda column: column.ranks[head])[:ON_CARD]
         behavior = NONE if labels[head] == OTHER else BEHAVIORS[str(labels[head])][-1]
         card = {
@@ -180,7 +182,9 @@ def encoded_cards(results: Results, base: int) -> bytes:
 
 
 def _strongest_relation(relation: Relation) -> str:
-    of = f"{relation.n:,} with the {relation.counted}" if relation.counted else f"{relation.n:,}"
+    of = f"{relation.n:,}"
+    if relation.counted:
+        of += f" with the {relation.counted}"
     offset = f"(best fixed offset {relation.baseline:.1%})"
     return f"Strongest relation: {relation.name}, {relation.accuracy:.1%} of {of} {offset}"
 

@@ -29,23 +29,25 @@ CHOSEN_BY = ("surface_patterns", "entropy", "dependency_heads", "coreference_hea
 
 @dataclass(frozen=True)
 class Report:
-    """The data of a report."""
-
     checkpoint: Checkpoint
     results: Results
-    missing: Mapping[str, str]  # analysis -> why it has no result
+    # Analysis -> why it has no result
+    missing: Mapping[str, str]
     settings: Settings
-    lines: Sequence[Lines]  # of the clearest heads, for Figures 1 and 5
+    # Of the clearest heads, for Figures 1 and 5
+    lines: Sequence[Lines]
 
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """A request for a report."""
-
     checkpoint: Checkpoint
-    corpora: Mapping[str, Source]  # by kind, each of which may be missing
-    settings: Settings = field(default_factory=Settings)  # of all results
-    max_cost: float = math.inf  # forward passes; analyses that take more are not computed
+    # By kind, each of which may be missing
+    corpora: Mapping[str, Source]
+    # Of all results
+    settings: Settings = field(default_factory=Settings)
+    # Forward passes; analyses that take more
+    # are not computed
+    max_cost: float = math.inf
 
     def requests(self) -> list[Request]:
         """A request for each analysis that has a corpus, in the paper's order."""
@@ -63,7 +65,8 @@ class ReportRequest:
 
     def announcement(self, store: Store) -> str:
         """What is to be computed, and how long that takes; empty where all is stored."""
-        missing = self.to_compute(partial(requests.find, store))
+        find = partial(requests.find, store)
+        missing = self.to_compute(find)
         names = ", ".join(ANALYSES[request.analysis].title for request in missing)
         time = runtime_estimate.duration(store, requests.passes(missing))
         return f"Not stored yet: {plural(len(missing), 'analyses')} ({names}), {time}." if missing else ""
@@ -71,7 +74,7 @@ class ReportRequest:
     def lines_key(self, store: Store) -> str | None:
         """The store's key of the lines, which follows from the results that choose their heads; None without these."""
         keys = [request.key() for request in self.requests() if request.analysis in CHOSEN_BY]
-        stored = [key for key in keys if store.has(key)]
+        stored = list(filter(store.has, keys))
         if not stored:
             return None
         return hashlib.sha256(json.dumps(["lines", FORMAT, *stored]).encode()).hexdigest()
@@ -87,19 +90,22 @@ class ReportRequest:
         """Compute and store what is missing; returns by analysis why it could not be computed."""
         load = load or last_model_loader()
         progress = progress or Progress()
-        missing = self.to_compute(partial(requests.find, store))
+        find = partial(requests.find, store)
+        missing = self.to_compute(find)
         failed = list[requests.Failure]()
         requests.compute_all(missing, store, execution, progress, load, failed)
         if self.lacks_lines(store):
             progress.start("Drawing attention lines")
-            model = load(self.requests()[:1], execution)
+            first = self.requests()[:1]
+            model = load(first, execution)
             results = self._results(store)
             drawn = lines_of(results, with_weights(model, self.settings.weights), self.settings.paper)
             about = next(result.provenance for name, result in results.items() if name in CHOSEN_BY)
-            lines = [asdict(line) for line in drawn]
+            lines = list(map(asdict, drawn))
             weights = {f"weights/{number}": line.pop("weights") for number, line in enumerate(lines)}
             packed = pack({**weights, "lines": lines, "provenance": about}, analysis="report_lines")
-            store.put(str(self.lines_key(store)), packed)
+            key = str(self.lines_key(store))
+            store.put(key, packed)
         return {request.analysis: str(error) for together, error in failed for request in together}
 
     def read(self, store: Store, failed: Mapping[str, str] | None = None) -> Report:
@@ -114,7 +120,8 @@ class ReportRequest:
                 missing[name] = f"No {analysis.corpus} was given."
         lines: list[Lines] = []
         with suppress(ValueError, KeyError, TypeError, StoreError):  # damaged lines are left out
-            if (key := self.lines_key(store)) and (data := store.get(key)):
+            key = self.lines_key(store)
+            if key and (data := store.get(key)):
                 values = unpack(data)
                 lines = [Lines(**each, weights=values[f"weights/{i}"]) for i, each in enumerate(values["lines"])]
         return Report(self.checkpoint, results, missing, self.settings, lines)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from operator import itemgetter
 from typing import Any
 
@@ -42,9 +41,9 @@ class Lines:
     title: str  # the head and its role
     where: str  # location of the input
     labels: list[str]  # of the tokens or words
-    special: list[bool]  # whether they are special tokens
+    special: list[bool]
     red: list[int]  # rows whose lines are red
-    red_keys: bool  # whether these are rows of the right column
+    red_keys: bool  # rows of the right column
     weights: np.ndarray  # (query, key)
 
     @property
@@ -66,7 +65,9 @@ def lines_of(results: Results, model: AttentionModel, paper: bool) -> Iterator[L
     for figure, head, role, example, red, red_keys in drawn:
         words = example.words
         view = InputView(words=words is not None, first_piece=paper)
-        shown = apply_view(layout_of(example, tokens), attention(model, example), view)
+        layout = layout_of(example, tokens)
+        maps = attention(model, example)
+        shown = apply_view(layout, maps, view)
         units = shown.queries
         title = f"{head.label()}: {role}"
         rows = [] if words is None else np.flatnonzero(np.isin(words[units.start], red)).tolist()
@@ -91,14 +92,19 @@ def _sentence(segments: Sequence[Segment], tokens: Tokens) -> tuple[str, list[in
     beginning: tuple[str, list[int]] = ("", [])
     for segment in segments:
         ids, _ = tokens.ids(segment.tokens)
-        special = np.isin(ids, tokens.special)
-        stops = np.array([name.strip(SPACE_MARKS) in ENDS for name in segment.tokens])
-        edges = [0, *(np.flatnonzero(special | stops) + 1).tolist(), len(ids)]
-        parts = [[i for i, s in zip(ids[a:b], special[a:b], strict=True) if not s] for a, b in pairwise(edges)]
+        parts: list[list[int]] = [[]]
+        for name, token in zip(segment.tokens, ids, strict=True):
+            is_special = token in tokens.special
+            if not is_special:
+                parts[-1].append(token)
+            if is_special or name.strip(SPACE_MARKS) in ENDS:
+                parts.append([])
         short = next((part for part in parts if SHORTEST <= len(part) <= LONGEST), None)
         if short:
             return segment.where, short
-        beginning = beginning if beginning[1] else (segment.where, max(parts, key=len)[:LONGEST])
+        if not beginning[1]:
+            cut = max(parts, key=len)[:LONGEST]
+            beginning = segment.where, cut
     return beginning
 
 
@@ -120,9 +126,11 @@ def _antecedent(result: AntecedentCounts, tokens: Tokens) -> Iterator[Example]:
     inputs = []
     for number, document in enumerate(result.stored.first_documents):
         starts = np.array([*document["sentences"], len(document["words"])])
+        mentions = document["mentions"]
         right = guesses.take((guesses.items[:, 0] == number) & guesses.right)
         for guess in right.guesses():
-            word, other = (document["mentions"][mention][3] for mention in (guess.mention, guess.guessed))
+            word = mentions[guess.mention][3]
+            other = mentions[guess.guessed][3]
             first = int(starts[starts <= min(word, other)].max())
             end = int(starts[starts > max(word, other)].min())
             inputs.append((guess.weight, document["words"][first:end], document["name"], [word - first]))

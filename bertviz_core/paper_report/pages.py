@@ -30,7 +30,8 @@ from bertviz_core.viewer.figure import lines_figure
 ABSENT = "–"
 BERT = "BERT-base in the paper"
 WITH_LAYER_MEANS = ("surface_patterns", "entropy")  # Figures 2 and 4, of attention itself
-CAPTIONS = {  # of the paper's figures, as lines between two columns
+# The paper's figures: lines between two columns
+CAPTIONS = {
     1: "the stronger a line, the more the token on the left attends to the one on the right. Sentences from",
     5: "attention between words, those of the relation or mention in red. Sentences from",
 }
@@ -71,7 +72,8 @@ def contents(report: Report) -> Iterator[str]:
         provenance = result.provenance
         lines = [line for line in described_origin(provenance) if not line.startswith("citation")]
         versions = ", ".join(f"{part} {version}" for part, version in provenance["versions"].items())
-        yield element("h3", ANALYSES[name].title)
+        title = ANALYSES[name].title
+        yield element("h3", title)
         yield element("p", f"{'; '.join(lines)}; device: {provenance['device']}; versions: {versions}.")
     yield element("h2", "How to cite")
     yield element("p", paper.CITATION)
@@ -79,7 +81,6 @@ def contents(report: Report) -> Iterator[str]:
 
 
 def _findings(report: Report) -> Iterator[str]:
-    """A count of the paper's statements by state, and a table of all that are decided."""
     findings = every_finding(report.results)
     name = report.checkpoint.label
     yield element("h2", "Which of the paper's statements this model shows")
@@ -89,21 +90,28 @@ def _findings(report: Report) -> Iterator[str]:
         "undecided if their 95% interval contains the threshold, or if there is too little text.",
     )
     rows = []
-    for each in (finding for finding in findings if finding.state in DECIDED):
+    for each in findings:
+        if each.state not in DECIDED:
+            continue
         state = f"{MARKS[each.state]}\u00a0{each.state}"
         rows.append((each.section, each.statement or "beyond the paper", each.rule, each.sentence, state))
     yield table("", ("section", "the paper, on BERT-base", "rule", name, "this run"), rows)
 
 
 def _section(analysis: Analysis, result: Result) -> Iterator[str]:
-    yield element("h2", f"{analysis.title}{f' ({analysis.section})' if analysis.section else ''}")
-    findings = [f"{MARKS[finding.state]} {finding.text}" for finding in analysis.findings(result)]
-    yield bullets(findings or [analysis.summary])
-    for title, figure in analysis.figures(result).items():
-        caption = f"{title}. {result.provenance['corpus']['name']}: {corpus_size(result.provenance)}."
+    title = analysis.title
+    if analysis.section:
+        title += f" ({analysis.section})"
+    yield element("h2", title)
+    lines = [f"{MARKS[finding.state]} {finding.text}" for finding in analysis.findings(result)]
+    yield bullets(lines or [analysis.summary])
+    provenance = result.provenance
+    for name, figure in analysis.figures(result).items():
+        caption = f"{name}. {provenance['corpus']['name']}: {corpus_size(provenance)}."
         yield _figure(figure.update_layout(width=WIDTH), caption)
-    if analysis.name in PAPER_TABLES:
-        yield PAPER_TABLES[analysis.name](result)
+    table_of = PAPER_TABLES.get(analysis.name)
+    if table_of:
+        yield table_of(result)
     elif analysis.columns:
         yield from _column_tables(analysis, result)
 
@@ -188,12 +196,13 @@ def _percent(value: float, low: float = np.nan, high: float = np.nan) -> str:
 
 
 def _clearest(report: Report) -> Iterator[str]:
-    """Figures 1 and 5 of the paper for this model, and a table of their heads."""
     yield element("h2", "The clearest heads")
     rows = [(each.head.label(), each.name, each.text, "") for each in clearest(report.results)]
     if "dependency_heads" in report.results:
         for each in relation_heads(result_of(report.results, RelationCounts)):
-            name = f"{each.name}, {each.counted}" if each.counted else each.name
+            name = each.name
+            if each.counted:
+                name += f", {each.counted}"
             baseline = f"best fixed offset {each.baseline:.1%}"
             rows.append((each.choice.head.label(), name, f"{each.accuracy:.1%}", baseline))
     yield table("", ("head", "what it does", "this run", "baseline"), rows)
