@@ -42,7 +42,7 @@ def analyze(
     store: str | Path | bool = True,
     **options: Any,
 ) -> AnalysisResult:
-    """Run one analysis, or read its result from the store.
+    """Run an analysis, or read a stored result.
 
     Args:
         analysis: Its name, as "surface_patterns" or "dependency_heads"; also that of an installed package.
@@ -71,13 +71,11 @@ def analyze(
     opened = Store(None if store is True else Path(store)) if store else None
     request.settings.check(request.checkpoint.max_length)
     model_pass.check_model(request)
-    find = partial(requests.find, opened)
-    result = find(request)
+    result = requests.find(opened, request)
     if result is None:
         load = _load_from_memory(model, request.checkpoint)
         result = requests.compute(request, opened, execution, model=load([request], execution) if load else None)
-    shown = view.show(result, request, find)
-    return AnalysisResult(shown)
+    return AnalysisResult(view.show(result, request, partial(requests.find, opened)))
 
 
 analyse = analyze  # both spellings are public
@@ -103,8 +101,8 @@ def attention(
         text: A sentence, or its words.
         second: Another text, as segment B.
         head: The head shown first, as "3-5", counted from 1; None for the one that attends most to the previous token.
-        heads: Heads that can be chosen; all where it is None.
-        words: Whether wordpieces are joined to words.
+        heads: The choice of heads; None for all.
+        words: Join wordpieces to words.
         special: Whether special tokens, such as [CLS] and [SEP], are shown; without them the other weights sum to 1.
         max_length: Maximum tokens, special ones included; the rest of the text is cut off.
 
@@ -126,8 +124,7 @@ def attention(
     joined = text if isinstance(text, str) else " ".join(text)
     single = single_input.from_text(joined, second, loaded.tokens, settings, pre_split=not isinstance(text, str))
     maps = single_input.attention(loaded, single.example)
-    view = InputView(words, special)
-    shown = apply_view(single.layout, maps, view)
+    shown = apply_view(single.layout, maps, InputView(words=words, special=special))
     first, offered = _heads(shown, head, heads)
     caption = f"{checkpoint.name}; weights from left to right sum to 1. Layers and heads count from 1."
     if single.cut:

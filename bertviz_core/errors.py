@@ -25,8 +25,10 @@ class BertvizError(Exception):
         super().__init__(self.what)
 
     def __str__(self) -> str:
-        where = f"{self.where}: " if self.where else ""
-        return f"{where}{self.what} {self.hint}".rstrip()
+        text = f"{self.what} {self.hint}"
+        if self.where:
+            text = f"{self.where}: {text}"
+        return text.rstrip()
 
 
 class InputError(BertvizError):

@@ -47,9 +47,7 @@ def to_json(result: Result) -> bytes:
 
 def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
     """The tidy table, or another of the result's; the last columns of every row contain its provenance."""
-    table = frame
-    if table is None:
-        table = result.to_frame()
+    table = result.to_frame() if frame is None else frame
     if result.units_text:
         table = table.assign(intervals_over=result.units_text)
     about = {name: ",".join(v) if isinstance(v, list) else v for name, v in origin(result.provenance).items()}
@@ -78,8 +76,7 @@ def to_text(result: Result) -> str:
     for name, value in result.arrays().items():
         if isinstance(value, int | float):
             lines.append(f"{name}: {value if isinstance(value, int) else number(value)}")
-    about = origin(result.provenance)
-    lines += [f"{name}: {value}" for name, value in about.items() if value is not None]
+    lines += [f"{name}: {value}" for name, value in origin(result.provenance).items() if value is not None]
     lines += [f"skipped or modified: {line}" for line in describe_skipped(result.provenance["skipped"])]
     return "\n".join([*lines, *result.notes, "", *sentences(result)])
 
@@ -94,8 +91,7 @@ def paper_figure(result: Result) -> go.Figure:
 
 def title_of(result: Result) -> str:
     """Title of a result, as "Surface patterns: demo on encyclopedia"."""
-    analysis = ANALYSES.get(result.analysis)
-    title = analysis.title if analysis else result.analysis.capitalize()
+    title = ANALYSES[result.analysis].title if result.analysis in ANALYSES else result.analysis.capitalize()
     about = origin(result.provenance)
     return f"{title}: {label_of(about['model'])} on {about['corpus']}"
 
@@ -125,10 +121,8 @@ def described_origin(provenance: dict[str, Any]) -> list[str]:
 
 
 def sentences(result: Result) -> list[str]:
-    """What a result shows: its findings, or the headline of a comparison or an emergence."""
-    analysis = ANALYSES.get(result.analysis)
-    if analysis:
-        return [finding.text for finding in analysis.findings(result)]
+    if result.analysis in ANALYSES:
+        return [finding.text for finding in ANALYSES[result.analysis].findings(result)]
     return [result.headline()]
 
 
@@ -162,8 +156,7 @@ def builders(result: Result) -> dict[str, Callable[[], bytes]]:
         ".safetensors": (getattr(result, "stored", None) or result).to_bytes,  # of a view what the store has
     }
     analysis = ANALYSES.get(result.analysis)
-    latex = analysis.latex if analysis else None
-    if latex:
+    if analysis and (latex := analysis.latex):
         files[".tex"] = lambda: latex(shown).encode()
     return files
 
@@ -202,13 +195,9 @@ def check_path(path: Path, allowed: tuple[str, ...]) -> str:
     if suffix is None:
         what = f"{path.name!r} cannot be written: its extension is not one of {', '.join(allowed)}."
         raise SettingsError(what, hint="Choose one of these extensions.")
-    what = ""
-    if path.is_dir():
-        what = "This is a folder, not a file."
-    elif not path.parent.is_dir():
-        what = f"There is no folder {str(path.parent)!r}."
-    if what:
-        raise SettingsError(what, where=str(path), hint="Give a file in an existing folder.")
+    if not path.parent.is_dir() or path.is_dir():
+        what = "This is a folder, not a file" if path.is_dir() else f"There is no folder {str(path.parent)!r}"
+        raise SettingsError(f"{what}.", where=str(path), hint="Give a file in an existing folder.")
     if suffix == ".svg":
         drawing.check_svg()
     return suffix

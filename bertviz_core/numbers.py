@@ -17,9 +17,7 @@ def number(value: float, sign: str = "") -> str:
     size = abs(value)
     if size >= 0.1 or size == 0:
         return f"{value:{sign}.3f}"
-    if size >= 1e-4:
-        return f"{value:{sign}.3g}"
-    return f"{value:{sign}.1e}"
+    return f"{value:{sign}.3g}" if size >= 1e-4 else f"{value:{sign}.1e}"
 
 
 def quantity(label: str, value: str) -> str:
@@ -37,13 +35,11 @@ def p_value(value: float) -> str:
     """What follows a "p": "= 0.041", or "< 0.001" for smaller values; a dash where there is none."""
     if math.isnan(value):
         return "–"
-    if value < 0.001:
-        return "< 0.001"
-    return f"= {value:.3f}"
+    return f"= {value:.3f}" if value >= 0.001 else "< 0.001"
 
 
 def half_width(value: float | None, form: str = ".2g") -> str:
-    """Half of an interval as text; a dash where there is none."""
+    """Half an interval; a dash where none is."""
     return "–" if value is None or math.isnan(value) else format(value, form)
 
 

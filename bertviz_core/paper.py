@@ -19,9 +19,7 @@ LAYER_MEANS = {
 HEADS_OVER_HALF = {"previous": 4, "next": 5}
 FROM_CLS_LAST_LAYER = 3.89  # section 3.3, nats
 NO_OP_FROM_LAYER = 5  # section 3.2, Figure 3: attention to [SEP] is high, its gradient very small
-# Figure 6: of BERT-base, found in sections 4.2
-# and 4.3
-LINGUISTIC_HEADS = 6
+LINGUISTIC_HEADS = 6  # Figure 6: of BERT-base, found in sections 4.2 and 4.3
 
 # Table 3 (BERT-base, WSJ; percent): UAS without punctuation, for the structural probe UUAS.
 TABLE_3 = {

@@ -24,19 +24,12 @@ NO = ("", "0", "false", "no", "off")
 class Settings:
     """Settings of a request; all of them are part of a result's key."""
 
-    # Tokens of an input, special ones included
-    max_length: int = 128
-    # Maximum number of inputs; None for all
-    limit: int | None = None
+    max_length: int = 128  # tokens of an input, special ones included
+    limit: int | None = None  # maximum number of inputs; None for all
     seed: int = 0  # of every random choice
-    # Or "paper", which follows the release
-    mode: Mode = "corrected"
-    # Of the parameters; softmax and statistics
-    # are float32 and sums float64 in any case
-    dtype: str = "float32"
-    # Or norms: weights times the lengths of the
-    # vectors they carry
-    weights: Weights = "attention"
+    mode: Mode = "corrected"  # or "paper", which follows the release
+    dtype: str = "float32"  # of the parameters; softmax and statistics are float32 and sums float64 in any case
+    weights: Weights = "attention"  # or norms: weights times the lengths of the vectors they carry
 
     @property
     def paper(self) -> bool:
@@ -55,11 +48,7 @@ class Settings:
             raise SettingsError(f"Segments of {self.max_length} tokens are too short.", hint="Choose 8 or more.")
         if self.limit is not None and self.limit < 1:
             raise SettingsError("The limit is below 1.", hint="Choose 1 or more segments, or no limit.")
-        choices = (
-            ("mode", self.mode, MODES),
-            ("dtype", self.dtype, DTYPES),
-            ("weights", self.weights, WEIGHTS),
-        )
+        choices = (("mode", self.mode, MODES), ("dtype", self.dtype, DTYPES), ("weights", self.weights, WEIGHTS))
         for name, value, allowed in choices:
             if value not in allowed:
                 raise SettingsError(f"There is no {name} {value!r}.", hint=f"Choose one of {', '.join(allowed)}.")
@@ -70,13 +59,9 @@ class Execution:
     """How to compute a result; never in its key."""
 
     device: str = "auto"  # or "cpu" or "cuda"
-    # None lets the device choose
-    batch_tokens: int | None = None
-    # Processes that share the work; 0 for this
-    # one, or as many as a cluster has room for
-    workers: int = 0
-    # A running Ray cluster's address, or empty
-    ray: str = ""
+    batch_tokens: int | None = None  # None lets the device choose
+    workers: int = 0  # processes that share the work; 0 for this one alone, or as many as a cluster has room for
+    ray: str = ""  # a running cluster's address
 
 
 def app_execution() -> Execution:
@@ -94,32 +79,21 @@ class Access:
     """The limits of a server. The defaults are for a local app; every server has those of the last four."""
 
     public: bool = False  # open to strangers
-    # Whose models and trainings are opened,
-    # resolved; None for any
-    folders: tuple[Path, ...] | None = None
-    # Bytes of models from the hub on the disk;
-    # 0 turns the hub off
-    downloads: int | None = None
-    # Whether requests have the machine's token;
-    # None: where there is one
-    hub_token: bool | None = None
+    folders: tuple[Path, ...] | None = None  # whose models and trainings are opened, resolved; None for any
+    downloads: int | None = None  # bytes of models from the hub on the disk; 0 turns the hub off
+    hub_token: bool | None = None  # whether requests have the machine's token; None: where there is one
     uploads: int = 5 * 10**9  # bytes, of all
-    # Days after which an upload is deleted
-    upload_days: int = 30
-    # Bytes of a session's, on a public server
-    session_uploads: int = 100 * 10**6
+    upload_days: int = 30  # until it is deleted
+    session_uploads: int = 100 * 10**6  # bytes of a session's uploads, on a public server
     sessions: int = 400  # connections at a time
-    # Waiting or running; on a public server one
-    # of each session
-    jobs: int = 64
+    jobs: int = 64  # waiting or running; on a public server one of each session
 
 
 LOCAL = Access()  # of the command line
 
 
-def access_from_environment(variables: Mapping[str, str] | None = None) -> Access:
+def access_from_environment(env: Mapping[str, str] = os.environ) -> Access:
     """Read the limits of the app from `BERTVIZ_*` variables; raises SettingsError for one that cannot be read."""
-    env = os.environ if variables is None else variables
     switch = env.get("BERTVIZ_PUBLIC", "").strip().lower()
     if switch not in (*YES, *NO):
         raise SettingsError(f"BERTVIZ_PUBLIC is {switch!r}.", hint="Give 1 or 0.")
@@ -130,11 +104,10 @@ def access_from_environment(variables: Mapping[str, str] | None = None) -> Acces
         if not folder.is_dir():
             what = f"BERTVIZ_MODELS names {str(folder)!r}, which is not a folder."
             raise SettingsError(what, hint="Check the path.")
-    is_limited = public or named != ""
     turned_off = env.get("BERTVIZ_DOWNLOADS", "").strip().lower() in NO[1:]
     return Access(
         public=public,
-        folders=tuple(folder.resolve() for folder in folders) if is_limited else None,
+        folders=tuple(folder.resolve() for folder in folders) if public or named else None,
         downloads=0 if turned_off else gigabytes(env, "BERTVIZ_DOWNLOADS", 0 if public else None),
         hub_token=False,
         uploads=gigabytes(env, "BERTVIZ_UPLOADS", LOCAL.uploads),

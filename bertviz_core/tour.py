@@ -20,22 +20,15 @@ class Step:
     """A step of the tour: a question for a class, and the figure that answers it."""
 
     title: str
-    # Of the paper, with its figure or table
-    section: str
+    section: str  # of the paper, with its figure or table
     page: str  # where to see more of it
     look: str  # how to read the figure
     question: str
     findings: tuple[str, ...]  # ids of answers
-    # What a reader should know first, without
-    # numbers of this model
-    background: str = ""
-    # Analyses it reads, by default the page's
-    needs: tuple[str, ...] = ()
-    # Its figure maps the answer's quantity
-    as_map: bool = False
-    # The answer is a head, which is chosen only
-    # with the answer
-    asks_for_head: bool = False
+    background: str = ""  # what a reader should know first, without numbers of this model
+    needs: tuple[str, ...] = ()  # the analyses that it reads, by default the page's
+    as_map: bool = False  # whether its figure is a map of the answer's quantity
+    asks_for_head: bool = False  # whether the answer is a head, which is chosen only with the answer
 
     @classmethod
     def from_toml(cls, table: dict[str, Any]) -> Self:
@@ -49,8 +42,7 @@ class Step:
 
 
 def head_roles(results: Results, base: int) -> dict[Head, str]:
-    findings = every_finding(results, base)
-    heads = {finding.id: finding.head for finding in answers(findings) if finding.head}
+    heads = {finding.id: finding.head for finding in answers(every_finding(results, base)) if finding.head}
     return {heads[name]: role for name, role in ROLES.items() if name in heads}
 
 

@@ -1,3 +1,3 @@
-"""The version of the package, in every result's provenance."""
+"""The version, in every result's provenance."""
 
 __version__ = "0.1.0"

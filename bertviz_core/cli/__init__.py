@@ -74,14 +74,7 @@ class Console:
         else:
             source = find_sources(self.input)
             OPENERS[analysis.corpus](source)
-        return Request(
-            analysis.name,
-            self.checkpoint(),
-            source,
-            settings,
-            options.to_json(),
-            files,
-        )
+        return Request(analysis.name, self.checkpoint(), source, settings, options.to_json(), files)
 
     def working_store(self) -> AbstractContextManager[Store]:
         """The store, or an empty one that is deleted at the end."""
@@ -129,16 +122,13 @@ class PrintedProgress(Progress):
     def advance(self, count: int) -> None:
         super().advance(count)
         is_terminal = sys.stderr.isatty()
-        pause = 0.2 if is_terminal else 10
-        now = time.monotonic()
-        is_due = now - self.last_shown > pause
         is_last = count > 0 and self.done == self.total
-        if is_due or is_last:
-            self.last_shown = now
+        if is_last or time.monotonic() - self.last_shown > (0.2 if is_terminal else 10):
+            self.last_shown = time.monotonic()
             if is_terminal:
                 print(f"\r\033[K{self}", end="", file=sys.stderr, flush=True)
             else:
-                print(self, file=sys.stderr, flush=True)
+                print(self, file=sys.stderr)
 
 
 def with_console(function: Callable[..., None], without: Collection[str] = ()) -> Callable[..., None]:
@@ -151,10 +141,8 @@ def with_console(function: Callable[..., None], without: Collection[str] = ()) -
         chosen = {p.name: values.pop(p.name) for p in shared}
         function(Console(**{"input": [], **chosen}), **values)
 
-    command.__name__ = function.__name__
     command.__doc__ = function.__doc__
     command.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
-    command.__annotations__ = {p.name: p.annotation for p in [*own, *shared]}
     return command
 
 
@@ -164,9 +152,7 @@ def parameters(options: type) -> list[inspect.Parameter]:
     listed = []
     for each in fields(options):
         kind, doc = get_args(hints[each.name])
-        default = each.default
-        if each.default_factory is not MISSING:
-            default = each.default_factory()
+        default = each.default if each.default_factory is MISSING else each.default_factory()
         if isinstance(default, tuple):  # one option with commas between
             kind = str
             default = ",".join(default)

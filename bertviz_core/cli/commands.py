@@ -54,7 +54,6 @@ def add_analysis(analysis: Analysis) -> None:
             result = console.computed(request, store)
             console.write_result(view.show(result, request, partial(requests.find, store)))
 
-    command.__name__ = analysis.name
     command.__doc__ = analysis.summary
     own = [*parameters(analysis.options), *parameters(analysis.view)]
     command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
@@ -136,13 +135,8 @@ def compare_runs(
         raise SettingsError("This analysis reads an input.", hint="Name a file, a folder or a sample after it.")
     console.check_out(exports.suffixes(Comparison.analysis))
     first = replace(console, input=input or [])
-    changes: dict[str, Any] = {
-        "input": other_input or None,
-        "mode": other_mode,
-        "weights": other_weights,
-        "seed": other_seed,
-    }
-    given = {option: value for option, value in changes.items() if value is not None}
+    changes = {"input": other_input or None, "mode": other_mode, "weights": other_weights, "seed": other_seed}
+    given: dict[str, Any] = {option: value for option, value in changes.items() if value is not None}
     if other_model is not None:
         given |= {"model": other_model, "revision": None}
     second = replace(first, **given)
@@ -168,14 +162,8 @@ def report(
     if not console.out:
         raise SettingsError("A report is written to a file.", hint="Give --out report.html.")
     console.check_out((".html",))
-    given = {
-        "text": text,
-        "treebank": treebank,
-        "coreference": coreference,
-        "random": None,
-    }
     corpora = {}
-    for kind, names in given.items():
+    for kind, names in (("text", text), ("treebank", treebank), ("coreference", coreference), ("random", None)):
         if names != [NONE]:
             corpora[kind] = find_sources(names or list(SAMPLES[kind])[:1])
     request = ReportRequest(console.checkpoint(), corpora, console.settings())
@@ -208,18 +196,13 @@ def store_list(store: Folder = None) -> None:
     heads = dict(opened.headers())
     rows = []
     for entry in opened.entries():
-        date = datetime.fromtimestamp(entry.stored)
+        date = datetime.fromtimestamp(entry.stored).strftime("%Y-%m-%d %H:%M")
         about = {"what": entry.kind}
         if entry.kind == "upload" and (upload := Uploads(opened).find(entry.key)):
             about |= {"corpus": upload.name, "settings": upload.kind}
         elif entry.kind == "result":
             about = _described(heads.get(entry.key, b""))
-        about |= {
-            "stored": f"{date:%Y-%m-%d %H:%M}",
-            "size": f"{entry.size / 1e6:,.2f} MB",
-            "key": entry.key[:12],
-        }
-        rows.append(about)
+        rows.append(about | {"stored": date, "size": f"{entry.size / 1e6:,.2f} MB", "key": entry.key[:12]})
     print(pd.DataFrame(rows).fillna("").to_string(index=False) if rows else "The store is empty.")
 
 
@@ -227,20 +210,11 @@ def _described(head: bytes) -> dict[str, str]:
     try:
         what, provenance, _ = describe_header(head) or ("", {}, set())
         about = origin(provenance)
-        settings = [
-            about["mode"],
-            f"{about['max_length']} tokens",
-            about["dtype"],
-            f"seed {about['seed']}",
-        ]
-        options = {"limit": about["limit"]} | provenance["options"]
+        settings = [about["mode"], f"{about['max_length']} tokens", about["dtype"], f"seed {about['seed']}"]
+        options = {"limit": about["limit"] or None} | provenance["options"]
         settings += [f"{name} {value}" for name, value in options.items() if isinstance(value, str | int | float)]
-        return {
-            "what": what,
-            "model": Path(about["model"]).name,
-            "corpus": about["corpus"],
-            "settings": ", ".join(settings),
-        }
+        model = Path(about["model"]).name
+        return {"what": what, "model": model, "corpus": about["corpus"], "settings": ", ".join(settings)}
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return {"what": "unreadable"}
 

@@ -27,10 +27,8 @@ from bertviz_core.models.segments import FirstSegments, Segments
 from bertviz_core.viewer import InputView, apply_view
 from bertviz_core.viewer.files import MIN_WEIGHT, SUFFIXES, builders, input_origin
 
-# Unused where nothing is distributed or stored
-NO_JOB = ("workers", "ray", "store", "no_store")
-# Unused where no model runs
-NO_MODEL = (*NO_JOB, "device", "dtype", "batch_tokens", "weights")
+NO_JOB = ("workers", "ray", "store", "no_store")  # unused where nothing is distributed or stored
+NO_MODEL = (*NO_JOB, "device", "dtype", "batch_tokens", "weights")  # unused where no model runs
 
 WordLevel = Annotated[bool, typer.Option("--word-level", help="Attention between words, not wordpieces.")]
 
@@ -76,21 +74,10 @@ def extract(console: Console, word_level: WordLevel = False) -> None:
         if example.words is None:
             hint = 'Give JSON objects with "words", or omit --word-level.'
             raise SettingsError("--word-level needs inputs that are given as `words`.", where=example.where, hint=hint)
-    settings = inputs.settings
-    model = with_weights(load(console.checkpoint(), console.device, console.dtype), settings.weights)
-    metadata = {
-        "settings": json.dumps(settings.to_json()),
-        "model": model.checkpoint.fingerprint(),
-    }
-    write_maps(
-        model,
-        inputs,
-        out,
-        console.progress(),
-        console.batch_tokens,
-        metadata,
-        console.mode if word_level else None,
-    )
+    model = with_weights(load(console.checkpoint(), console.device, console.dtype), inputs.settings.weights)
+    metadata = {"settings": json.dumps(console.settings().to_json()), "model": model.checkpoint.fingerprint()}
+    level = console.mode if word_level else None
+    write_maps(model, inputs, out, console.progress(), console.batch_tokens, metadata, level)
     console.say("")
     reading = Reading()
     descriptions = (
@@ -99,7 +86,8 @@ def extract(console: Console, word_level: WordLevel = False) -> None:
     )
     pieces = exports.json_pieces(descriptions)
     exports.write_bytes(beside, pieces)
-    _say_skipped(console, reading.skipped)
+    for line in describe_skipped(reading.skipped.to_json()):
+        console.say(line)
 
 
 @inputs_app.command("attention")
@@ -138,11 +126,6 @@ def segments_of(console: Console) -> Segments:
     return Segments(find_sources(console.input), load_tokens(checkpoint), settings)
 
 
-def _say_skipped(console: Console, skipped: Skipped) -> None:
-    for line in describe_skipped(skipped.to_json()):
-        console.say(line)
-
-
 def _write_json(console: Console, records: Callable[[Skipped], Iterable[Any]]) -> None:
     """Write records, read again for each --out, as a JSON list; then print what was skipped."""
     console.check_out((".json",))
@@ -155,4 +138,5 @@ def _write_json(console: Console, records: Callable[[Skipped], Iterable[Any]]) -
         else:
             sys.stdout.buffer.writelines(pieces)
             sys.stdout.buffer.write(b"\n")
-    _say_skipped(console, skipped)
+    for line in describe_skipped(skipped.to_json()):
+        console.say(line)

@@ -1,5 +1,6 @@
 """What a model's stored results say of each head, and the clearest head of each behavior (Figures 1 and 5)."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -88,8 +89,8 @@ def behavior_labels(results: Results) -> np.ndarray | None:
 def behavior_counts(labels: np.ndarray) -> dict[str, int]:
     """Behavior -> how many heads have it, in the order of the legend, without behaviors of no head."""
     order = sorted(BEHAVIORS, key=OTHER.__eq__)
-    counts = {name: int((labels == name).sum()) for name in order}
-    return {name: count for name, count in counts.items() if count}
+    counts = Counter(labels.flat)
+    return {name: counts[name] for name in order if counts[name]}
 
 
 def relations(results: Results, heads: Sequence[Head], count: int = 3) -> list[list[Relation]]:
@@ -201,8 +202,8 @@ class ClearestHead:
 def clearest(results: Results) -> list[ClearestHead]:
     """The clearest head of each behavior that results are stored for; of the special tokens, of the sink alone."""
     examples: list[ClearestHead] = []
-    for analysis in ("surface_patterns", "entropy"):
-        result = results.get(analysis)
+    for name in ("surface_patterns", "entropy"):
+        result = results.get(name)
         if not isinstance(result, HeadAverages):
             continue
         for quantity in ("next", "previous", *sinks(result)[:1], "to_punct", "entropy"):
@@ -210,13 +211,10 @@ def clearest(results: Results) -> list[ClearestHead]:
                 continue
             values = result[quantity]
             head = highest(values)
-            value = float(values[head])
-            short = ANALYSES[analysis].column(quantity).short
-            name = short.removeprefix("the ")
-            if quantity == "entropy":
-                name = "broad attention"
+            short = ANALYSES[name].column(quantity).short
+            role = "broad attention" if quantity == "entropy" else short.removeprefix("the ")
             top = segments(result, quantity, head)
-            examples.append(ClearestHead(name, analysis, quantity, head, value, top))
+            examples.append(ClearestHead(role, name, quantity, head, float(values[head]), top))
     return examples
 
 

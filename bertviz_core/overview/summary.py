@@ -80,7 +80,8 @@ def _state(results: Results) -> str:
     states = set()
     for name, limit in limits.items():
         intervals = head_intervals(result, name, len(limits) * result[name].size)
-        states |= set(decide(intervals, limit).flat)
+        decided = decide(intervals, limit)
+        states |= set(decided.flat)
     return next((state for state in (SHOWN, UNDECIDED) if state in states), NOT_SHOWN)
 
 
@@ -182,9 +183,7 @@ def encoded_cards(results: Results, base: int) -> bytes:
 
 
 def _strongest_relation(relation: Relation) -> str:
-    of = f"{relation.n:,}"
-    if relation.counted:
-        of += f" with the {relation.counted}"
+    of = f"{relation.n:,} with the {relation.counted}" if relation.counted else f"{relation.n:,}"
     offset = f"(best fixed offset {relation.baseline:.1%})"
     return f"Strongest relation: {relation.name}, {relation.accuracy:.1%} of {of} {offset}"
 

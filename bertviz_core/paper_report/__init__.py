@@ -29,25 +29,23 @@ CHOSEN_BY = ("surface_patterns", "entropy", "dependency_heads", "coreference_hea
 
 @dataclass(frozen=True)
 class Report:
+    """The data of a report."""
+
     checkpoint: Checkpoint
     results: Results
-    # Analysis -> why it has no result
-    missing: Mapping[str, str]
+    missing: Mapping[str, str]  # analysis -> why it has no result
     settings: Settings
-    # Of the clearest heads, for Figures 1 and 5
-    lines: Sequence[Lines]
+    lines: Sequence[Lines]  # of the clearest heads, for Figures 1 and 5
 
 
 @dataclass(frozen=True)
 class ReportRequest:
+    """A request for a report."""
+
     checkpoint: Checkpoint
-    # By kind, each of which may be missing
-    corpora: Mapping[str, Source]
-    # Of all results
-    settings: Settings = field(default_factory=Settings)
-    # Forward passes; analyses that take more
-    # are not computed
-    max_cost: float = math.inf
+    corpora: Mapping[str, Source]  # by kind, each of which may be missing
+    settings: Settings = field(default_factory=Settings)  # of all results
+    max_cost: float = math.inf  # forward passes; analyses that take more are not computed
 
     def requests(self) -> list[Request]:
         """A request for each analysis that has a corpus, in the paper's order."""
@@ -126,7 +124,7 @@ class ReportRequest:
                 lines = [Lines(**each, weights=values[f"weights/{i}"]) for i, each in enumerate(values["lines"])]
         return Report(self.checkpoint, results, missing, self.settings, lines)
 
-    def _results(self, store: Store) -> dict[str, Result]:
+    def _results(self, store: Store) -> Results:
         """The stored results as pages open."""
         find = partial(requests.find, store)
         results: dict[str, Result] = {}

@@ -65,9 +65,7 @@ def lines_of(results: Results, model: AttentionModel, paper: bool) -> Iterator[L
     for figure, head, role, example, red, red_keys in drawn:
         words = example.words
         view = InputView(words=words is not None, first_piece=paper)
-        layout = layout_of(example, tokens)
-        maps = attention(model, example)
-        shown = apply_view(layout, maps, view)
+        shown = apply_view(layout_of(example, tokens), attention(model, example), view)
         units = shown.queries
         title = f"{head.label()}: {role}"
         rows = [] if words is None else np.flatnonzero(np.isin(words[units.start], red)).tolist()
@@ -102,9 +100,7 @@ def _sentence(segments: Sequence[Segment], tokens: Tokens) -> tuple[str, list[in
         short = next((part for part in parts if SHORTEST <= len(part) <= LONGEST), None)
         if short:
             return segment.where, short
-        if not beginning[1]:
-            cut = max(parts, key=len)[:LONGEST]
-            beginning = segment.where, cut
+        beginning = beginning if beginning[1] else (segment.where, max(parts, key=len)[:LONGEST])
     return beginning
 
 
@@ -126,11 +122,9 @@ def _antecedent(result: AntecedentCounts, tokens: Tokens) -> Iterator[Example]:
     inputs = []
     for number, document in enumerate(result.stored.first_documents):
         starts = np.array([*document["sentences"], len(document["words"])])
-        mentions = document["mentions"]
         right = guesses.take((guesses.items[:, 0] == number) & guesses.right)
         for guess in right.guesses():
-            word = mentions[guess.mention][3]
-            other = mentions[guess.guessed][3]
+            word, other = (document["mentions"][mention][3] for mention in (guess.mention, guess.guessed))
             first = int(starts[starts <= min(word, other)].max())
             end = int(starts[starts > max(word, other)].min())
             inputs.append((guess.weight, document["words"][first:end], document["name"], [word - first]))

@@ -90,9 +90,7 @@ def _findings(report: Report) -> Iterator[str]:
         "undecided if their 95% interval contains the threshold, or if there is too little text.",
     )
     rows = []
-    for each in findings:
-        if each.state not in DECIDED:
-            continue
+    for each in (finding for finding in findings if finding.state in DECIDED):
         state = f"{MARKS[each.state]}\u00a0{each.state}"
         rows.append((each.section, each.statement or "beyond the paper", each.rule, each.sentence, state))
     yield table("", ("section", "the paper, on BERT-base", "rule", name, "this run"), rows)
@@ -105,9 +103,9 @@ def _section(analysis: Analysis, result: Result) -> Iterator[str]:
     yield element("h2", title)
     lines = [f"{MARKS[finding.state]} {finding.text}" for finding in analysis.findings(result)]
     yield bullets(lines or [analysis.summary])
-    provenance = result.provenance
-    for name, figure in analysis.figures(result).items():
-        caption = f"{name}. {provenance['corpus']['name']}: {corpus_size(provenance)}."
+    figures = analysis.figures(result)
+    for name, figure in figures.items():
+        caption = f"{name}. {result.provenance['corpus']['name']}: {corpus_size(result.provenance)}."
         yield _figure(figure.update_layout(width=WIDTH), caption)
     table_of = PAPER_TABLES.get(analysis.name)
     if table_of:
@@ -117,7 +115,6 @@ def _section(analysis: Analysis, result: Result) -> Iterator[str]:
 
 
 def _column_tables(analysis: Analysis, result: Result) -> Iterator[str]:
-    """The highest head and layer of each column; then the layer means of columns in the paper's figures."""
     rows = []
     header = ["layer"]
     means_by_layer = list[list[str]]()
@@ -200,9 +197,7 @@ def _clearest(report: Report) -> Iterator[str]:
     rows = [(each.head.label(), each.name, each.text, "") for each in clearest(report.results)]
     if "dependency_heads" in report.results:
         for each in relation_heads(result_of(report.results, RelationCounts)):
-            name = each.name
-            if each.counted:
-                name += f", {each.counted}"
+            name = f"{each.name}, {each.counted}" if each.counted else each.name
             baseline = f"best fixed offset {each.baseline:.1%}"
             rows.append((each.choice.head.label(), name, f"{each.accuracy:.1%}", baseline))
     yield table("", ("head", "what it does", "this run", "baseline"), rows)
