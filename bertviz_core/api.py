@@ -163,16 +163,14 @@ def report(
     given = {"text": text, "treebank": treebank, "coreference": coreference, "random": None}
     corpora = {kind: source_of(corpus, kind) for kind, corpus in given.items() if corpus is not False}
     checkpoint = checkpoint_of(model)
-    chosen = Settings(**settings)
-    chosen.check(checkpoint.max_length)
-    request = ReportRequest(checkpoint, corpora, chosen)
+    request = ReportRequest(checkpoint, corpora, Settings(**settings))
+    request.settings.check(checkpoint.max_length)
     folder = None if isinstance(store, bool) else Path(store)
     with temporary_store() if store is False else nullcontext(Store(folder)) as opened:
         if announcement := request.announcement(opened):
             print(announcement, file=sys.stderr)
         failed = request.compute(opened, Execution(device), load=_load_from_memory(model, checkpoint))
-        data = request.read(opened, failed)
-    write_bytes(path, to_html(data))
+        write_bytes(path, to_html(request.read(opened, failed)))
     return path
 
 

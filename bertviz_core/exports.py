@@ -133,8 +133,7 @@ def to_svg(result: Result) -> bytes:
     files = [f"{name.removesuffix('_digest')} {about[name][:8]}" for name in digests]
     parts = [about["model_fingerprint"][:8], about["corpus_digest"][:8], *files, about["mode"]]
     caption = f"{title_of(result)}; {', '.join(parts)}; after Clark et al. 2019"
-    figure = paper_figure(result)
-    return drawing.to_svg(figure, caption)
+    return drawing.to_svg(paper_figure(result), caption)
 
 
 def suffixes(analysis: str) -> tuple[str, ...]:
@@ -155,8 +154,7 @@ def builders(result: Result) -> dict[str, Callable[[], bytes]]:
         ".svg": partial(to_svg, shown),
         ".safetensors": (getattr(result, "stored", None) or result).to_bytes,  # of a view what the store has
     }
-    analysis = ANALYSES.get(result.analysis)
-    if analysis and (latex := analysis.latex):
+    if (analysis := ANALYSES.get(result.analysis)) and (latex := analysis.latex):
         files[".tex"] = lambda: latex(shown).encode()
     return files
 

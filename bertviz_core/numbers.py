@@ -39,7 +39,7 @@ def p_value(value: float) -> str:
 
 
 def half_width(value: float | None, form: str = ".2g") -> str:
-    """Half an interval; a dash where none is."""
+    """Half of an interval; a dash for none."""
     return "–" if value is None or math.isnan(value) else format(value, form)
 
 

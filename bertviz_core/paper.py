@@ -15,8 +15,7 @@ LAYER_MEANS = {
     "entropy": (3.6, 2.9, 2.6, 2.7, 2.4, 1.9, 1.9, 1.8, 2.2, 2.5, 2.8, 2.8),
     "from_cls": (3.7, 3.5, 2.1, 2.7, 2.5, 2.7, 2.1, 2.1, 2.2, 2.8, 3.5, 3.9),
 }
-# Section 3.1
-HEADS_OVER_HALF = {"previous": 4, "next": 5}
+HEADS_OVER_HALF = {"previous": 4, "next": 5}  # section 3.1
 FROM_CLS_LAST_LAYER = 3.89  # section 3.3, nats
 NO_OP_FROM_LAYER = 5  # section 3.2, Figure 3: attention to [SEP] is high, its gradient very small
 LINGUISTIC_HEADS = 6  # Figure 6: of BERT-base, found in sections 4.2 and 4.3
@@ -55,7 +54,6 @@ TABLE_2: dict[str, tuple[int, ...]] = {
     "nearest": (27, 29, 29, 19),
     "head match": (52, 47, 67, 40),
     "rule-based": (69, 70, 77, 60),
-    # Wiseman et al.; all mentions alone
-    "neural coreference": (83,),
+    "neural coreference": (83,),  # Wiseman et al.; all mentions alone
     "head 5-4": (65, 64, 73, 58),
 }

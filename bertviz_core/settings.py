@@ -61,7 +61,7 @@ class Execution:
     device: str = "auto"  # or "cpu" or "cuda"
     batch_tokens: int | None = None  # None lets the device choose
     workers: int = 0  # processes that share the work; 0 for this one alone, or as many as a cluster has room for
-    ray: str = ""  # a running cluster's address
+    ray: str = ""  # address of a running Ray cluster; empty for none
 
 
 def app_execution() -> Execution:
@@ -70,8 +70,7 @@ def app_execution() -> Execution:
     workers = small_int(text)
     if workers is None or workers >= 100_000:
         raise SettingsError(f"BERTVIZ_WORKERS is {text[:40]!r}.", hint="Give it a number of processes, such as 2.")
-    ray = os.getenv("BERTVIZ_RAY", "")
-    return Execution(workers=workers, ray=ray)
+    return Execution(workers=workers, ray=os.getenv("BERTVIZ_RAY", ""))
 
 
 @dataclass(frozen=True)

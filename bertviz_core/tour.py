@@ -69,9 +69,7 @@ ROLES = {  # findings whose heads the last slide offers -> what these do
     "coreference_heads.nearest": "coreference",
 }
 CONTENT = tomllib.loads((ASSETS / "tour.toml").read_text(encoding="utf-8"))
-# On the first slide, as Markdown
-TERMS: dict[str, str] = CONTENT["terms"]
+TERMS: dict[str, str] = CONTENT["terms"]  # on the first slide, as Markdown
 STEPS = tuple(map(Step.from_toml, CONTENT["steps"]))
-# After the steps: what this model shows
-END = len(STEPS) + 1
+END = len(STEPS) + 1  # the slide after the steps: what this model shows
 OWN = END + 1  # the reader's own sentence

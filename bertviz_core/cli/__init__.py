@@ -46,9 +46,10 @@ class Console:
     workers: Annotated[int, typer.Option(min=0, help="Processes that share the work, one on each GPU; needs Ray.")] = 0
     ray: Annotated[str, Doc("Address of a running Ray cluster, such as auto.")] = ""
     mode: Annotated[str, Doc("corrected, or paper to follow the authors' code.")] = "corrected"
-    weights: Annotated[str, Doc("attention, or norms: weights times the lengths of the vectors they carry.")] = (
-        "attention"
-    )
+    weights: Annotated[
+        str,
+        Doc("attention, or norms: weights times the lengths of the vectors they carry."),
+    ] = "attention"
     store: Annotated[Path | None, Doc("Folder of the store of results.")] = None
     no_store: Annotated[bool, Doc("Do not read or write the store.")] = False
     out: Annotated[list[Path], Doc("Output file, format by extension; repeatable.")] = field(default_factory=list)

@@ -35,7 +35,7 @@ USED = {"model", "revision", "mode", "weights", "store", "out"}  # by `overview`
 MANY = "a file, folder or pattern, repeatable"
 OR_NONE = f"{MANY}, or `none`; default: the sample"
 NONE = "none"
-Many = list[str] | None
+Inputs = list[str] | None
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 
@@ -54,11 +54,10 @@ def add_analysis(analysis: Analysis) -> None:
             result = console.computed(request, store)
             console.write_result(view.show(result, request, partial(requests.find, store)))
 
-    command.__doc__ = analysis.summary
     own = [*parameters(analysis.options), *parameters(analysis.view)]
     command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
     without = ("input",) if analysis.corpus == "random" else ()
-    app.command(analysis.command)(with_console(command, without))
+    app.command(analysis.command, help=analysis.summary)(with_console(command, without))
 
 
 def _filled(options: type, values: dict[str, Any]) -> Any:
@@ -91,8 +90,8 @@ def overview(console: Console) -> None:
 def emergence(
     console: Console,
     folder: Annotated[Path, typer.Argument(help="A folder of checkpoints: step-0000500, checkpoint-500, ...")],
-    text: Annotated[Many, typer.Option(help=f"Text for surface patterns, entropy and the loss; {MANY}.")] = None,
-    treebank: Annotated[Many, typer.Option(help=f"Treebank for dependency heads; {MANY}.")] = None,
+    text: Annotated[Inputs, typer.Option(help=f"Text for surface patterns, entropy and the loss; {MANY}.")] = None,
+    treebank: Annotated[Inputs, typer.Option(help=f"Treebank for dependency heads; {MANY}.")] = None,
 ) -> None:
     """How the heads' behaviors develop during training: every checkpoint of a folder, side by side."""
     console.check_out(exports.suffixes(Emergence.analysis))
@@ -106,8 +105,7 @@ def emergence(
         progress = console.progress()
         try:
             requests.compute_all(series.requests(), store, console.execution(), progress)
-            # The line of a pass ends here
-            if progress.subject:
+            if progress.subject:  # of a pass, the line of which ends here
                 console.say("")
         except ModelError as error:  # of single checkpoints, which are skipped and counted
             print(f"\nwarning: {error}", file=sys.stderr)
@@ -119,9 +117,9 @@ def emergence(
 def compare_runs(
     console: Console,
     analysis: Annotated[str, typer.Argument(help="An analysis by the name of its command, such as surface-patterns.")],
-    input: Annotated[Many, typer.Argument(help=INPUT)] = None,
+    input: Annotated[Inputs, typer.Argument(help=INPUT)] = None,
     other_model: Annotated[str | None, typer.Option(help="Run B's model; default: run A's.")] = None,
-    other_input: Annotated[Many, typer.Option(help="Run B's file or sample; repeatable.")] = None,
+    other_input: Annotated[Inputs, typer.Option(help="Run B's file or sample; repeatable.")] = None,
     other_mode: Annotated[str | None, typer.Option(help="Run B's mode.")] = None,
     other_weights: Annotated[str | None, typer.Option(help="Run B's weights.")] = None,
     other_seed: Annotated[int | None, typer.Option(help="Run B's random seed.")] = None,
@@ -153,9 +151,9 @@ def compare_runs(
 @partial(with_console, without=("input",))
 def report(
     console: Console,
-    text: Annotated[Many, typer.Option(help=f"Text for sections 3 and 6: {OR_NONE}.")] = None,
-    treebank: Annotated[Many, typer.Option(help=f"Treebank for sections 4.2 and 5: {OR_NONE}.")] = None,
-    coreference: Annotated[Many, typer.Option(help=f"Corpus for section 4.3: {OR_NONE}.")] = None,
+    text: Annotated[Inputs, typer.Option(help=f"Text for sections 3 and 6: {OR_NONE}.")] = None,
+    treebank: Annotated[Inputs, typer.Option(help=f"Treebank for sections 4.2 and 5: {OR_NONE}.")] = None,
+    coreference: Annotated[Inputs, typer.Option(help=f"Corpus for section 4.3: {OR_NONE}.")] = None,
 ) -> None:
     """Write the paper's figures and tables for one model, and which of its statements the model shows, to --out
     x.html, one self-contained page."""
@@ -173,8 +171,7 @@ def report(
             console.say(announcement)
         failed = request.compute(store, console.execution(), console.progress())
         console.say("")
-        data = request.read(store, failed)
-    page = to_html(data)
+        page = to_html(request.read(store, failed))
     console.write(lambda _: page, str)
 
 

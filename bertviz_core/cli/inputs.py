@@ -84,8 +84,7 @@ def extract(console: Console, word_level: WordLevel = False) -> None:
         {**each.other, "entry": str(each.number), "where": each.where, "tokens": inputs.tokens.names(each.ids)}
         for each in inputs.read(reading)
     )
-    pieces = exports.json_pieces(descriptions)
-    exports.write_bytes(beside, pieces)
+    exports.write_bytes(beside, exports.json_pieces(descriptions))
     for line in describe_skipped(reading.skipped.to_json()):
         console.say(line)
 

@@ -88,7 +88,7 @@ def behavior_labels(results: Results) -> np.ndarray | None:
 
 def behavior_counts(labels: np.ndarray) -> dict[str, int]:
     """Behavior -> how many heads have it, in the order of the legend, without behaviors of no head."""
-    order = sorted(BEHAVIORS, key=OTHER.__eq__)
+    order = sorted(BEHAVIORS, key=lambda name: name == OTHER)
     counts = Counter(labels.flat)
     return {name: counts[name] for name in order if counts[name]}
 
@@ -191,8 +191,7 @@ class ClearestHead:
     quantity: str
     head: Head
     value: float
-    # With the highest values of this head
-    segments: list[Segment]
+    segments: list[Segment]  # with the highest values of this head
 
     @property
     def text(self) -> str:

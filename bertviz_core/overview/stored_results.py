@@ -42,8 +42,7 @@ def stored_results(store: Store) -> Iterator[StoredResult]:
 
 def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any]:
     """For each analysis a model's stored result of the most tokens, in the settings' mode, and without options."""
-    # Analysis -> tokens, key
-    best: dict[str, tuple[int, str]] = {}
+    best: dict[str, tuple[int, str]] = {}  # analysis -> tokens, key
     for stored in stored_results(store):
         analysis = stored.analysis
         about = stored.provenance
@@ -74,8 +73,7 @@ def results_of(store: Store, checkpoint: Checkpoint, settings: Settings) -> Resu
 def to_text(results: Results) -> str:
     """The overview as plain text, followed by the origins of its columns and by what it shows."""
     lines = [frame(results).to_string(index=False, float_format=number, na_rep="-"), ""]
-    origins = _origins(results)
-    for name, about in origins.items():
+    for name, about in _origins(results).items():
         parts = [
             about["corpus"],
             f"mode {about['mode']}",
@@ -86,10 +84,8 @@ def to_text(results: Results) -> str:
         if about["weights"] == "norms":
             parts.append("norms")
         if "view" in about:
-            trees = VIEW_NAMES[about["view"]]
-            parts.append(f"trees: {trees}")
-        described = ", ".join(parts)
-        lines.append(f"{name}: {described}")
+            parts.append(f"trees: {VIEW_NAMES[about['view']]}")
+        lines.append(f"{name}: {', '.join(parts)}")
     shown = [finding.sentence for finding in every_finding(results) if finding.state in DECIDED]
     return "\n".join([*lines, "", *shown])
 

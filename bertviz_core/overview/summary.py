@@ -38,8 +38,7 @@ SHORT = 70  # characters that need no scrolling
 
 
 def every_finding(results: Results, base: int = 1) -> list[Finding]:
-    first = behaviors_finding(results)
-    return [first, *findings(results, base)]
+    return [behaviors_finding(results), *findings(results, base)]
 
 
 def count_states(findings: Iterable[Finding]) -> str:
@@ -80,8 +79,7 @@ def _state(results: Results) -> str:
     states = set()
     for name, limit in limits.items():
         intervals = head_intervals(result, name, len(limits) * result[name].size)
-        decided = decide(intervals, limit)
-        states |= set(decided.flat)
+        states |= set(decide(intervals, limit).flat)
     return next((state for state in (SHOWN, UNDECIDED) if state in states), NOT_SHOWN)
 
 
@@ -111,8 +109,7 @@ def behavior_map(
         text = f"{head.label(base)}: {named.get(head.label(), BEHAVIORS[behavior][-1])}"
         if column := known.get("entropy" if behavior in ("broad", OTHER) else behavior):
             value = quantity(column.spec.label, column.spec.text(column.values[head]))
-            rank = column.rank(head)
-            text += f"; {value}, rank {rank}"
+            text += f"; {value}, rank {column.rank(head)}"
         hover.append(text)
     groups = []
     for behavior in shown or behavior_counts(labels):
@@ -128,13 +125,12 @@ def head_rows(columns: list[Column], head: Head) -> list[dict[str, str]]:
     rows = []
     for column in columns:
         spec = column.spec
-        value = column.values[head]
         baseline = ""
         if column.baseline_name:
             baseline = f"{spec.text(column.baseline)} ({column.baseline_name})"
         row = {
             "quantity": spec.label,
-            "value": spec.text(value),
+            "value": spec.text(column.values[head]),
             "rank": column.rank(head),
             "baseline": baseline,
         }

@@ -94,16 +94,14 @@ class ReportRequest:
         requests.compute_all(missing, store, execution, progress, load, failed)
         if self.lacks_lines(store):
             progress.start("Drawing attention lines")
-            first = self.requests()[:1]
-            model = load(first, execution)
+            model = load(self.requests()[:1], execution)
             results = self._results(store)
             drawn = lines_of(results, with_weights(model, self.settings.weights), self.settings.paper)
             about = next(result.provenance for name, result in results.items() if name in CHOSEN_BY)
             lines = list(map(asdict, drawn))
             weights = {f"weights/{number}": line.pop("weights") for number, line in enumerate(lines)}
             packed = pack({**weights, "lines": lines, "provenance": about}, analysis="report_lines")
-            key = str(self.lines_key(store))
-            store.put(key, packed)
+            store.put(str(self.lines_key(store)), packed)
         return {request.analysis: str(error) for together, error in failed for request in together}
 
     def read(self, store: Store, failed: Mapping[str, str] | None = None) -> Report:

@@ -30,8 +30,7 @@ from bertviz_core.viewer.figure import lines_figure
 ABSENT = "–"
 BERT = "BERT-base in the paper"
 WITH_LAYER_MEANS = ("surface_patterns", "entropy")  # Figures 2 and 4, of attention itself
-# The paper's figures: lines between two columns
-CAPTIONS = {
+CAPTIONS = {  # of the paper's figures, as lines between two columns
     1: "the stronger a line, the more the token on the left attends to the one on the right. Sentences from",
     5: "attention between words, those of the relation or mention in red. Sentences from",
 }
@@ -72,8 +71,7 @@ def contents(report: Report) -> Iterator[str]:
         provenance = result.provenance
         lines = [line for line in described_origin(provenance) if not line.startswith("citation")]
         versions = ", ".join(f"{part} {version}" for part, version in provenance["versions"].items())
-        title = ANALYSES[name].title
-        yield element("h3", title)
+        yield element("h3", ANALYSES[name].title)
         yield element("p", f"{'; '.join(lines)}; device: {provenance['device']}; versions: {versions}.")
     yield element("h2", "How to cite")
     yield element("p", paper.CITATION)
@@ -103,13 +101,11 @@ def _section(analysis: Analysis, result: Result) -> Iterator[str]:
     yield element("h2", title)
     lines = [f"{MARKS[finding.state]} {finding.text}" for finding in analysis.findings(result)]
     yield bullets(lines or [analysis.summary])
-    figures = analysis.figures(result)
-    for name, figure in figures.items():
+    for name, figure in analysis.figures(result).items():
         caption = f"{name}. {result.provenance['corpus']['name']}: {corpus_size(result.provenance)}."
         yield _figure(figure.update_layout(width=WIDTH), caption)
-    table_of = PAPER_TABLES.get(analysis.name)
-    if table_of:
-        yield table_of(result)
+    if analysis.name in PAPER_TABLES:
+        yield PAPER_TABLES[analysis.name](result)
     elif analysis.columns:
         yield from _column_tables(analysis, result)
 
