@@ -101,8 +101,8 @@ def attention(
         text: A sentence, or its words.
         second: Another text, as segment B.
         head: The head shown first, as "3-5", counted from 1; None for the one that attends most to the previous token.
-        heads: The choice of heads; None for all.
-        words: Join wordpieces to words.
+        heads: Heads that can be chosen; all where it is None.
+        words: Whether wordpieces are joined to words.
         special: Whether special tokens, such as [CLS] and [SEP], are shown; without them the other weights sum to 1.
         max_length: Maximum tokens, special ones included; the rest of the text is cut off.
 
@@ -178,7 +178,7 @@ def _request(analysis: Analysis, model: Model, corpus: Corpus | None, options: d
     """The request of these keywords, each of the class that has a field of its name, and the view that they ask for."""
     classes = (Settings, analysis.options, analysis.view)
     owners = {field.name: owner for owner in classes for field in fields(owner)}
-    for name in sorted({*options} - {*owners}):
+    for name in sorted(options.keys() - owners.keys()):
         raise SettingsError(f"There is no option {name!r}.", hint=f"Choose from {', '.join(owners)}.")
     general, own, shown = ({n: v for n, v in options.items() if owners[n] is owner} for owner in classes)
     files = {name: own.pop(name) for name in analysis.options.files() if name in own}

@@ -121,6 +121,7 @@ def described_origin(provenance: dict[str, Any]) -> list[str]:
 
 
 def sentences(result: Result) -> list[str]:
+    """What a result shows: its findings, or the headline of a comparison or an emergence."""
     if result.analysis in ANALYSES:
         return [finding.text for finding in ANALYSES[result.analysis].findings(result)]
     return [result.headline()]

@@ -77,5 +77,5 @@ def ranks(values: np.ndarray) -> np.ndarray:
     """Ranks of all heads, (layer, head) int: 1 for the highest value, equal ones in order, NaN last."""
     order = np.argsort(-values, axis=None, kind="stable")
     ranked = np.empty(values.size, dtype=int)
-    ranked[order] = range(1, values.size + 1)
+    ranked[order] = np.arange(1, values.size + 1)
     return ranked.reshape(values.shape)

@@ -56,7 +56,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Execution:
-    """How to compute a result; never in its key."""
+    """How a result is computed; never part of a key."""
 
     device: str = "auto"  # or "cpu" or "cuda"
     batch_tokens: int | None = None  # None lets the device choose

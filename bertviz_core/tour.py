@@ -12,7 +12,7 @@ from bertviz_core.numbers import small_int
 from bertviz_core.overview.summary import every_finding
 
 ASSETS = Path(__file__).parent / "assets"
-PICTURE = ASSETS / "tour.svg"  # of the terms
+PICTURE = ASSETS / "tour.svg"  # the terms, drawn
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,7 @@ class Console:
         return temporary_store() if self.no_store else nullcontext(Store(self.store))
 
     def computed(self, request: Request, store: Store) -> Result:
+        """The result of a request: the stored one, or a new one."""
         request.settings.check(request.checkpoint.max_length)
         model_pass.check_model(request)
         result = requests.find(store, request)

@@ -102,13 +102,13 @@ def relations(results: Results, heads: Sequence[Head], count: int = 3) -> list[l
     accuracy, _, direction = better
     offsets = np.stack([counts.offset_accuracy(index).max(0) for index in range(len(DIRECTIONS))])
     gain = accuracy - offsets[direction, np.arange(len(accuracy))[:, None, None]]
-    rows = [row for row, name in enumerate(counts.relations) if name not in NO_RELATION]
+    rows = np.array([row for row, name in enumerate(counts.relations) if name not in NO_RELATION], dtype=np.int64)
+    order = rows[np.argsort(-gain[rows], axis=0, kind="stable")[:count]]  # (rank, layer, head)
+    head_ranks = {row: ranks(accuracy[row]) for row in np.unique(order).tolist()}
     by_head = []
     for head in heads:
-        gains = gain[:, *head]
-        above = [row for row in rows if gains[row] > 0]
-        best = sorted(above, key=lambda row: -gains[row])[:count]
-        by_head.append([_relation(counts, better, row, head) for row in best])
+        above = [row for row in order[:, *head] if gain[row, *head] > 0]
+        by_head.append([_relation(counts, better, row, head, head_ranks[row]) for row in above])
     return by_head
 
 
@@ -119,22 +119,24 @@ def relation_heads(counts: RelationCounts, count: int = 3) -> list[Relation]:
     candidates = []
     for row in counts.by_gain():
         head = Head(*best[row, 1:].tolist())
-        candidates.append(_relation(counts, better, row, head))
+        candidates.append(_relation(counts, better, row, head, ranks(better[0][row])))
     return [relation for relation in candidates if relation.accuracy > relation.baseline][:count]
 
 
-def _relation(counts: RelationCounts, better: tuple[np.ndarray, ...], row: int, head: Head) -> Relation:
-    accuracy, n, directions = (values[row] for values in better)
-    direction = int(directions[head])
+def _relation(
+    counts: RelationCounts, better: tuple[np.ndarray, ...], row: int, head: Head, head_ranks: np.ndarray
+) -> Relation:
+    accuracy, n, directions = (values[row][head] for values in better)
+    direction = int(directions)
     offsets = counts.offset_accuracy(direction)[:, row]
     return Relation(
         counts.relations[row],
         DirectedHead(direction, head),
-        float(accuracy[head]),
+        float(accuracy),
         float(offsets.max()),
         int(counts.offsets[offsets.argmax()]),
-        int(n[head]),
-        int(ranks(accuracy)[head]),
+        int(n),
+        int(head_ranks[head]),
         COUNTED.format(SIDES[direction]) if counts.is_causal else "",
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import itemgetter
 from typing import Any
 
@@ -41,7 +42,7 @@ class Lines:
     title: str  # the head and its role
     where: str  # location of the input
     labels: list[str]  # of the tokens or words
-    special: list[bool]
+    special: list[bool]  # whether they are special tokens
     red: list[int]  # rows whose lines are red
     red_keys: bool  # rows of the right column
     weights: np.ndarray  # (query, key)
@@ -90,13 +91,10 @@ def _sentence(segments: Sequence[Segment], tokens: Tokens) -> tuple[str, list[in
     beginning: tuple[str, list[int]] = ("", [])
     for segment in segments:
         ids, _ = tokens.ids(segment.tokens)
-        parts: list[list[int]] = [[]]
-        for name, token in zip(segment.tokens, ids, strict=True):
-            is_special = token in tokens.special
-            if not is_special:
-                parts[-1].append(token)
-            if is_special or name.strip(SPACE_MARKS) in ENDS:
-                parts.append([])
+        special = np.isin(ids, tokens.special)
+        stops = np.array([name.strip(SPACE_MARKS) in ENDS for name in segment.tokens])
+        edges = [0, *(np.flatnonzero(special | stops) + 1).tolist(), len(ids)]
+        parts = [[i for i, s in zip(ids[a:b], special[a:b], strict=True) if not s] for a, b in pairwise(edges)]
         short = next((part for part in parts if SHORTEST <= len(part) <= LONGEST), None)
         if short:
             return segment.where, short

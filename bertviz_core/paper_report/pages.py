@@ -111,6 +111,7 @@ def _section(analysis: Analysis, result: Result) -> Iterator[str]:
 
 
 def _column_tables(analysis: Analysis, result: Result) -> Iterator[str]:
+    """The highest head and layer of each column; then the layer means of columns in the paper's figures."""
     rows = []
     header = ["layer"]
     means_by_layer = list[list[str]]()
@@ -189,6 +190,7 @@ def _percent(value: float, low: float = np.nan, high: float = np.nan) -> str:
 
 
 def _clearest(report: Report) -> Iterator[str]:
+    """Figures 1 and 5 of the paper for this model, and a table of their heads."""
     yield element("h2", "The clearest heads")
     rows = [(each.head.label(), each.name, each.text, "") for each in clearest(report.results)]
     if "dependency_heads" in report.results:
