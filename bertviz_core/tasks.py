@@ -37,7 +37,6 @@ from bertviz_core.settings import Settings, access_from_environment, app_executi
 
 PATIENCE = 0.3  # seconds between a cancel and the end of a process that does not react
 EVERY = 0.1  # seconds between progress messages
-MEGABYTE = 10**6
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-P", "-m", "bertviz_core.tasks")
 Task = Mapping[str, Any]  # JSON
@@ -86,12 +85,13 @@ def _download(name: str, revision: str | None, progress: Progress) -> checkpoint
     try:
         return checkpoint.find(name, revision, access)
     except DownloadNeeded as needed:
-        progress.start(f"Downloading {needed.name}", round(needed.size / MEGABYTE), "MB")
+        progress.start(f"Downloading {needed.name}", round(needed.size / 1e6), "MB")
     before = sources.downloaded()
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(checkpoint.download, name, revision, access)
         while wait([running], 5 * EVERY).not_done:  # for each time the hub's folder is walked
-            progress.done = min(round((sources.downloaded() - before) / MEGABYTE), progress.total)
+            megabytes = round((sources.downloaded() - before) / 1e6)
+            progress.done = min(megabytes, progress.total)
     return running.result()
 
 
@@ -115,11 +115,14 @@ def _as_json(part: Any) -> Any:
 
 
 def _open_request(fields: Mapping[str, Any], store: Store) -> Request:
-    model = checkpoint.reopen(**fields["checkpoint"])
-    source = _open_source(fields["source"], store)
-    settings = Settings(**fields["settings"])
-    others = {role: _open_source(each, store) for role, each in fields["others"].items()}
-    return Request(fields["analysis"], model, source, settings, fields["options"], others)
+    return Request(
+        fields["analysis"],
+        checkpoint.reopen(**fields["checkpoint"]),
+        _open_source(fields["source"], store),
+        Settings(**fields["settings"]),
+        fields["options"],
+        {role: _open_source(each, store) for role, each in fields["others"].items()},
+    )
 
 
 def _open_source(fields: Mapping[str, Any], store: Store) -> Source:
@@ -142,8 +145,7 @@ class Worker:
         atexit.register(self.close)
 
     def __call__(self, task: Task, progress: Progress) -> None:
-        """Perform the task; raises Cancelled where `progress` says so (a stage that does not react in time is ended
-        with its process), BertvizError where the task fails or the process ends."""
+        """Perform the task; raises Cancelled if `progress` says so, BertvizError if it fails or its process ends."""
         if not self._process or self._process.poll() is not None:
             progress.start("Starting a worker process")
             path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
@@ -175,7 +177,6 @@ class Worker:
         return self._process.wait()
 
     def _follow(self, progress: Progress) -> None:
-        """Show the progress of a task to its end; raises the error that it ended with, or Cancelled."""
         ends = math.inf
         while time.monotonic() <= ends:
             if ends == math.inf and progress.cancelled.is_set():

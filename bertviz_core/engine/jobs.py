@@ -3,7 +3,6 @@
 import logging
 import threading
 import time
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -20,13 +19,13 @@ class Progress:
     """State of long work, which a worker changes while others read it; times in seconds of the monotonic clock."""
 
     stage: str = "waiting"
-    done: int = 0  # how much of the stage, in units
-    total: int = 0  # 0 where it is not known yet
+    done: int = 0  # of the stage, in units
+    total: int = 0  # 0 where not known yet
     unit: str = "segments"
     started: float = field(default_factory=time.monotonic)  # the stage
     cancelled: threading.Event = field(default_factory=threading.Event)  # set to stop the work
     losses: list[float] = field(default_factory=list)  # of a training in this stage, in nats a word
-    before: int = 0  # how much of `done` an earlier job has done
+    before: int = 0  # done by an earlier job
     pass_number: int = 1
     passes: int = 1
     subject: str = ""  # whose pass it is
@@ -70,7 +69,7 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """Units a second since the stage began."""
+        """Units a second in this stage."""
         return (self.done - self.before) / max(time.monotonic() - self.started, 1e-6)
 
     @property
@@ -103,7 +102,8 @@ class Job:
     sessions: set[str] = field(default_factory=set)
     progress: Progress = field(default_factory=Progress)
     state: State = "waiting"
-    error: BertvizError | None = None  # once the state is "failed" or "cancelled"
+    # Once the state is "failed" or "cancelled"
+    error: BertvizError | None = None
 
     @property
     def finished(self) -> bool:
@@ -121,7 +121,8 @@ class JobQueue:
     def __init__(self, runner: Runner, access: Access = LOCAL) -> None:
         self._runner = runner
         self._access = access
-        self._jobs: list[Job] = []  # unfinished; the first one runs
+        # Unfinished; the first one runs.
+        self._jobs: list[Job] = []
         self._lock = threading.Lock()
 
     def submit(self, key: str, title: str, task: Any, session_id: str) -> Job:
@@ -145,22 +146,23 @@ class JobQueue:
         """Withdraw this session's request; when the last session leaves, the job is cancelled, at once if it waits."""
         with self._lock:
             job.sessions.discard(session_id)
-            if not job.sessions and not job.finished:
-                job.progress.cancelled.set()
-                if job in self._jobs[1:]:
-                    self._jobs.remove(job)
-                    job.finish("cancelled", Cancelled())
+            if job.sessions or job.finished:
+                return
+            job.progress.cancelled.set()
+            if job in self._jobs[1:]:
+                self._jobs.remove(job)
+                job.finish("cancelled", Cancelled())
 
     def leave_all(self, session_id: str) -> None:
         for job in self.jobs_of(session_id):
             self.leave(job, session_id)
 
     def jobs_of(self, session_id: str) -> list[Job]:
-        """The unfinished jobs that this session requested."""
+        """Unfinished jobs of this session."""
         return [job for job in list(self._jobs) if session_id in job.sessions]
 
     def before(self, job: Job) -> int:
-        """Number of jobs that run, or start, before this one."""
+        """Number of jobs ahead of this one."""
         jobs = list(self._jobs)
         return jobs.index(job) if job in jobs else 0
 
@@ -184,7 +186,8 @@ def outcome(runner: Runner, task: Any, progress: Progress, title: str) -> tuple[
         return "cancelled", error
     except BertvizError as error:
         return "failed", error
-    except BaseException as error:  # a panic in Rust is not an Exception
-        log.error("%s failed\n%s", title, traceback.format_exc())
+    except BaseException as error:
+        # A panic in Rust is not an Exception.
+        log.exception("%s failed", title)
         return "failed", Unexpected(error)
     return "done", None

@@ -10,7 +10,8 @@ import numpy as np
 import safetensors.numpy
 
 DTYPES = {"U8": "u1", "U16": "<u2", "U32": "<u4", "I32": "<i4", "I64": "<i8", "F16": "<f2", "F32": "<f4", "F64": "<f8"}
-MAX_HEADER = 100_000_000  # bytes; safetensors allows no more
+# Bytes; safetensors allows no more.
+MAX_HEADER = 100_000_000
 
 
 def read_header(stream: BinaryIO) -> bytes:
@@ -22,7 +23,8 @@ def read_header(stream: BinaryIO) -> bytes:
 def frame_header(header: bytes) -> bytes:
     """A header as it stands in a file: its length, then the header, padded with spaces so that the data is aligned."""
     header += b" " * (-len(header) % 8)
-    return len(header).to_bytes(8, "little") + header
+    length = len(header).to_bytes(8, "little")
+    return length + header
 
 
 def pack(values: Mapping[str, Any], **metadata: str) -> bytes:
@@ -46,10 +48,9 @@ def pack(values: Mapping[str, Any], **metadata: str) -> bytes:
 def metadata_of(data: bytes) -> dict[str, str]:
     """The `metadata` that was packed, and "json"; raises ValueError or KeyError for other bytes."""
     try:
-        fields: dict[str, str] = json.loads(read_header(io.BytesIO(data)))["__metadata__"]
+        return json.loads(read_header(io.BytesIO(data)))["__metadata__"]
     except RecursionError as error:
         raise ValueError(f"damaged ({error})") from error
-    return fields
 
 
 def unpack(data: bytes) -> dict[str, Any]:

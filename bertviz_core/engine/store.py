@@ -4,20 +4,19 @@ import io
 import logging
 import os
 import sqlite3
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from tempfile import TemporaryDirectory
+from typing import BinaryIO, NamedTuple
 
-import diskcache
+from diskcache import Cache
 from diskcache.core import DBNAME
 
-from bertviz_core.engine import store_disk
 from bertviz_core.engine.packing import read_header
-from bertviz_core.engine.store_disk import BYTES, ERRORS, RECENT, SIZE, Reader, reason
+from bertviz_core.engine.store_disk import BYTES, ERRORS, RECENT, SIZE, Reader, file_of, open_cache, reason, sweep
 from bertviz_core.errors import StoreError
 from bertviz_core.settings import gigabytes
 
@@ -25,8 +24,9 @@ SHIPPED = Path(__file__).parent.parent / "assets" / "results"
 KINDS = ("result", "upload", "work", "detail")
 LIMIT = 10 * 10**9  # bytes
 DAY = 86_400  # seconds
-PATIENCE = 5  # seconds that opening waits for a process that has locked the store
-RETRY = 10  # seconds until a store that could not be written is tried again
+# Seconds that opening waits for a locked store
+PATIENCE = 5
+RETRY = 10  # seconds between tries to write
 HINT = "Set BERTVIZ_STORE to name another folder (or use --store on the command line)."
 log = logging.getLogger(__name__)
 
@@ -55,8 +55,10 @@ class Store:
         self.shipped = shipped
         self.limit = gigabytes(os.environ, "BERTVIZ_STORE_LIMIT", LIMIT) if limit is None else limit
         self._lock = threading.Lock()
-        self._used: dict[str, float] = {}  # keys of results -> when their use was last noted
-        self._problem = ""  # why nothing can be written, until the folder is opened again
+        # Result -> when its use was last noted
+        self._used: dict[str, float] = {}
+        # Why nothing can be written, until reopened
+        self._problem = ""
         self._retry = 0.0
         self._open(PATIENCE)
 
@@ -75,7 +77,8 @@ class Store:
         """A result's bytes, shipped or stored; a stored one is marked as used."""
         if (shipped := self.shipped / f"{key}.safetensors").exists():
             return shipped.read_bytes()
-        if (data := self.read(f"result/{key}")) is not None:
+        data = self.read(f"result/{key}")
+        if data is not None:
             self.mark_used(key)
         return data
 
@@ -95,9 +98,9 @@ class Store:
             return name in reader
 
     def read(self, name: str) -> bytes | None:
-        """The bytes of any entry ("work/..."), or None."""
+        """Any entry ("work/..."), or None."""
         with self.reading() as reader:
-            return cast("bytes | None", reader.get(name))
+            return reader.get(name)
 
     def open(self, name: str) -> BinaryIO | None:
         """An entry ("upload/...") as a stream, which the caller closes; None where it is missing or not bytes."""
@@ -118,7 +121,7 @@ class Store:
             cache.cull()
 
     def delete(self, *names: str) -> None:
-        """Delete entries; nothing happens where there are none."""
+        """Delete entries, where they exist."""
         with self.writing() as cache:
             for name in names:
                 cache.delete(name)
@@ -145,7 +148,8 @@ class Store:
 
     def headers(self) -> Iterator[tuple[str, bytes]]:
         """(key, safetensors header) of every result, stored or shipped."""
-        with suppress(StoreError):  # `problem` says so
+        # `problem` says so.
+        with suppress(StoreError):
             for entry in self.entries():
                 if entry.kind == "result" and (header := self.header(f"result/{entry.key}")):
                     yield entry.key, header
@@ -157,13 +161,14 @@ class Store:
         """Bytes of all files in its folder."""
         total = 0
         for path in self.folder.rglob("*"):
-            with suppress(OSError):  # it has just gone
+            with suppress(OSError):  # just gone
                 total += path.stat().st_size if path.is_file() else 0
         return total
 
     def clear(self) -> int:
-        """Delete everything; returns the number of deleted entries."""
-        count = len(list(self.entries()))  # an upload's name has a separate row
+        """Delete all; returns how many."""
+        # An upload's name has a separate row.
+        count = len(list(self.entries()))
         with self.writing() as cache:
             cache.clear()
         return count
@@ -178,7 +183,7 @@ class Store:
             raise self._error(f"cannot be read ({reason(error, self.folder)}).") from error
 
     @contextmanager
-    def writing(self) -> Iterator[diskcache.Cache]:
+    def writing(self) -> Iterator[Cache]:
         """The cache for writing; raises StoreError where nothing can be written."""
         cache = self._current()
         if cache is None:
@@ -189,34 +194,35 @@ class Store:
             with suppress(*ERRORS):
                 cache.close()  # a transaction that failed half-way must not keep its lock
             raise self._note(error, "nothing new was stored") from error
-        if store_disk.file_of(self.folder) != self._file:
+        if file_of(self.folder) != self._file:
             raise self._error("was removed while it was written: nothing new was stored.")
         self._problem = ""
 
-    def _current(self) -> diskcache.Cache | None:
+    def _current(self) -> Cache | None:
         """The cache, opened again where its folder has been replaced, or could not be written for some seconds."""
         with self._lock:
             again = self._problem and time.monotonic() > self._retry
-            if again or store_disk.file_of(self.folder) != self._file:
+            if again or file_of(self.folder) != self._file:
                 self._open(0.1)
             return self._cache
 
     def _open(self, patience: float) -> None:
-        self._cache: diskcache.Cache | None = None
+        self._cache: Cache | None = None
         try:
-            self._cache = store_disk.open_cache(self.folder, self.limit, patience)
+            self._cache = open_cache(self.folder, self.limit, patience)
             self._problem = ""
         except (*ERRORS, StoreError, TypeError, ValueError) as error:  # the last two for settings that cannot be read
             self._note(error, "nothing new is stored, what can be read is shown")
-        self._file = store_disk.file_of(self.folder)
-        with suppress(*ERRORS):  # another process sweeps too
-            store_disk.sweep(self.folder)
+        self._file = file_of(self.folder)
+        # Another process sweeps too.
+        with suppress(*ERRORS):
+            sweep(self.folder)
 
     def _note(self, error: BaseException, effect: str) -> StoreError:
         """Log what cannot be written, where it is new; writing is tried again after some seconds."""
         problem = f"cannot be written ({reason(error, self.folder)}): {effect}."
         if problem != self._problem:
-            log.warning("%s", self._error(problem))
+            log.warning(self._error(problem))
         self._problem = problem
         self._retry = time.monotonic() + RETRY
         return self._error(problem)
@@ -228,5 +234,5 @@ class Store:
 @contextmanager
 def temporary_store() -> Iterator[Store]:
     """An empty store, without the results that ship, in a folder that is deleted at the end."""
-    with tempfile.TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder:
         yield Store(Path(folder, "store"), shipped=Path(folder, "nothing"))

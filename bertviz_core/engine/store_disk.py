@@ -9,17 +9,18 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-import diskcache
+from diskcache import Cache, Disk, Timeout
 from diskcache.core import DBNAME, EVICTION_POLICY, MODE_BINARY, MODE_RAW
 
 from bertviz_core.errors import StoreError
 
-ERRORS = (OSError, sqlite3.Error, diskcache.Timeout)
+ERRORS = (OSError, sqlite3.Error, Timeout)
 VERSION = 1  # the database's user_version; raise it when earlier releases could not write it
-PATIENCE = 10  # seconds that a write waits for another process
+PATIENCE = 10  # seconds that a write waits
 BRIEF = 0.5  # seconds that a read waits
-OLD = 3600  # seconds after which a file without a row is not being written
-RECENT = 3600  # seconds in which a result is not dropped once it was stored or used
+OLD = 3600  # seconds that a file may lack a row
+# Seconds that a stored or used result is kept
+RECENT = 3600
 SIZE = "CAST(MAX(COALESCE(size, 0), COALESCE(LENGTH(value), 0)) AS INTEGER)"  # of a damaged row it may be text
 FRESH = "raw = 1 AND (expire_time IS NULL OR expire_time > ?)"
 BYTES = f"mode IN ({MODE_RAW}, {MODE_BINARY}) AND {FRESH}"
@@ -33,7 +34,7 @@ EVICTION_POLICY[POLICY] = {
 }
 
 
-class BytesDisk(diskcache.Disk):
+class BytesDisk(Disk):
     """diskcache's own Disk unpickles what it does not know (CVE-2025-69872); this one reads nothing but bytes."""
 
     def get(self, key: Any, raw: bool) -> str:
@@ -45,28 +46,37 @@ class BytesDisk(diskcache.Disk):
         return super().fetch(mode, filename, value, read)
 
     def _write(self, full_path: str, iterator: Iterator[bytes], mode: str, encoding: str | None = None) -> int:
-        """Write a file; one that cannot be completed (the disk is full) is removed."""
+        """Remove what a full disk cut off."""
+        path = Path(full_path)
         try:
             size: int = super()._write(full_path, iterator, mode, encoding)
-            Path(full_path).chmod(0o600)
+            path.chmod(0o600)
             return size
         except BaseException:
-            Path(full_path).unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
             raise
 
 
-def open_cache(folder: Path, limit: int, patience: float) -> diskcache.Cache:
+def open_cache(folder: Path, limit: int, patience: float) -> Cache:
     """The cache in a folder, created where there is none; `patience` is in seconds, for a process that has locked it
     (diskcache waits for a minute). Raises one of ERRORS, or StoreError for a newer version."""
     folder.mkdir(0o700, parents=True, exist_ok=True)
-    (folder / DBNAME).touch(0o600)  # the files that SQLite puts beside it get its mode
+    # SQLite's files beside it get its mode.
+    (folder / DBNAME).touch(0o600)
     with closing(sqlite3.connect(folder / DBNAME, timeout=patience, isolation_level=None)) as database:
         if database.execute("PRAGMA user_version").fetchone()[0] > VERSION:
             raise StoreError("a newer version of the project wrote it")
         database.execute("BEGIN IMMEDIATE")
         database.execute("ROLLBACK")
-        options = {"eviction_policy": POLICY, "size_limit": limit, "cull_limit": 0, "disk_min_file_size": 1 << 16}
-        cache = diskcache.Cache(str(folder), timeout=PATIENCE, disk=BytesDisk, **options)
+        cache = Cache(
+            str(folder),
+            timeout=PATIENCE,
+            disk=BytesDisk,
+            eviction_policy=POLICY,
+            size_limit=limit,
+            cull_limit=0,
+            disk_min_file_size=1 << 16,
+        )
         database.execute(f"PRAGMA user_version = {VERSION}")
     return cache
 
@@ -81,11 +91,12 @@ def sweep(folder: Path, old: float = OLD) -> int:
             return 0  # the database cannot be read: each file may have a row
         known = {name for (name,) in reader.sql("SELECT filename FROM Cache")}
     for path in paths:
-        if str(path.relative_to(folder)) not in known:
-            with suppress(FileNotFoundError):
-                if path.stat().st_mtime < before:
-                    path.unlink()
-                    count += 1
+        if str(path.relative_to(folder)) in known:
+            continue
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime < before:
+                path.unlink()
+                count += 1
     return count
 
 
@@ -127,7 +138,7 @@ class Reader:
 
 
 def file_of(folder: Path) -> tuple[int, int] | None:
-    """(device, inode) of the database; None where there is none."""
+    """A database's (device, inode), if any."""
     with suppress(OSError):
         file = (folder / DBNAME).stat()
         return file.st_dev, file.st_ino

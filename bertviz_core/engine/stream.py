@@ -25,7 +25,8 @@ class Accumulator(Protocol):
     def new_empty(self) -> Self: ...  # of the same kind
     def update(self, batch: Batch, layer: Any, /) -> None: ...  # by what the pass shows of one layer; once for each
     def merge(self, other: Self) -> None: ...  # of another batch or chunk; equal bytes need an equal order
-    def to_bytes(self) -> bytes: ...  # all that `merge` reads, by `packing.pack`
+    # All that `merge` reads, by `packing.pack`
+    def to_bytes(self) -> bytes: ...
     def from_bytes(self, data: bytes) -> Self: ...  # a new one; raises ValueError or KeyError for other bytes
 
 
@@ -49,7 +50,6 @@ def run(
         while parts:
             part = parts.pop(0)
             sums = [accumulator.new_empty() for accumulator in accumulators]
-            fits = True
             try:
                 batch = collate(part, model.tokens, model.device)
                 (passing or forward)(model, batch, *(partial(each.update, batch) for each in sums))
@@ -59,17 +59,16 @@ def run(
                 if len(part) == 1:
                     what = f"One example of {len(part[0])} tokens does not fit into the {model.device} memory."
                     raise ModelError(what, hint="Choose a smaller maximum length, or another device.") from error
-                fits = False
-            if fits:
+            else:
                 for accumulator, each in zip(accumulators, sums, strict=True):
                     accumulator.merge(each)
                 progress.advance(len(part))
-            else:
-                parts[:0] = part[: len(part) // 2], part[len(part) // 2 :]
-                if model.device.startswith("cuda"):  # after the error, which has references to the failed pass
-                    import torch
+                continue
+            parts[:0] = part[: len(part) // 2], part[len(part) // 2 :]
+            if model.device.startswith("cuda"):  # after the error, which has references to the failed pass
+                import torch
 
-                    torch.cuda.empty_cache()
+                torch.cuda.empty_cache()
 
 
 def extract(
@@ -119,7 +118,7 @@ def extract(
 def _write_header(
     stream: BinaryIO, model: AttentionModel, sizes: dict[int, int], metadata: dict[str, str] | None
 ) -> dict[int, int]:
-    """Write the safetensors header; returns where each example's data begins in the file."""
+    """Returns where each example's data begin."""
     header: dict[str, Any] = {"__metadata__": metadata} if metadata else {}
     begins = {}
     end = 0

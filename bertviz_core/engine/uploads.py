@@ -16,16 +16,16 @@ from bertviz_core.engine.store_disk import BYTES
 from bertviz_core.errors import InputError, StoreError
 from bertviz_core.settings import LOCAL, Access
 
-TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # what secrets.token_urlsafe(32) makes
+# What secrets.token_urlsafe(32) makes
+TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 MINIMUM = 1 << 19  # bytes that a smaller upload counts as, so that limits bound the number of uploads too
 LATEST = 20  # uploads that are listed
 MAX_MODELS = 8  # names that are remembered
-MODEL_DAYS = 30
 
 
 @dataclass(frozen=True)
 class Upload:
-    """Description of an upload, without its bytes."""
+    """An upload, without its bytes."""
 
     token: str  # opens the upload
     name: str  # of the file
@@ -59,7 +59,7 @@ class Uploads:
         return new
 
     def latest(self, kind: str) -> list[Upload]:
-        """The last uploads of a kind, oldest first."""
+        """The last of a kind, oldest first."""
         query = f"SELECT value FROM Cache WHERE key GLOB 'name/*' AND {BYTES} ORDER BY store_time DESC"
         with self.store.reading() as reader:
             uploads = [_description(value) for (value,) in reader.sql(query, (time.time(),))]
@@ -101,11 +101,11 @@ class Uploads:
         """Put a model first among the latest; nothing happens where the store cannot be written."""
         latest = [name, *(other for other in self.models() if other != name)][:MAX_MODELS]
         with suppress(StoreError):
-            self.store.write("models/latest", json.dumps(latest).encode(), expire=MODEL_DAYS * DAY)
+            self.store.write("models/latest", json.dumps(latest).encode(), expire=30 * DAY)
 
 
 def _description(data: bytes | None) -> Upload | None:
-    """The description from its JSON; None for one of another version."""
+    """None for one of another version."""
     with suppress(ValueError, TypeError):
         return Upload(**json.loads(data)) if data else None
     return None

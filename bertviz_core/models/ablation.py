@@ -62,7 +62,7 @@ class Restart:
         raise ModelError(f"{what}: its family of models computes attention in a way of its own.", hint=OTHER_FAMILY)
 
     def _are_layers(self, batch: Batch) -> bool:
-        """Whether each of the modules calls attention once, and they are as many as the layers."""
+        """Whether each calls attention once."""
         attentions = list[Any]()
         counts = list[int]()  # of attentions
 
@@ -88,7 +88,7 @@ class Restart:
 
 @dataclass(frozen=True)
 class WholeModel:
-    """One batch run through the whole model, with no head ablated."""
+    """One batch run with no head ablated."""
 
     predictions: Predictions
     # Of each layer:
@@ -107,7 +107,9 @@ def predict_whole(restart: Restart, batch: Batch, labels: Tensor) -> WholeModel:
 
     def combine(weights: Tensor, value: Tensor) -> Tensor:
         output = weights @ value
-        outputs.append(output if outputs else output.requires_grad_())  # parameters are frozen: the graph begins here
+        if not outputs:  # parameters are frozen: the graph begins here
+            output.requires_grad_()
+        outputs.append(output)
         return output
 
     with torch.enable_grad(), restart.layers_run_by(record):
@@ -148,7 +150,6 @@ def predict_without(
 
 
 def _start_at(first: int, hidden: Tensor) -> RunLayer:
-    """A function that runs no layer below the `first`, and gives that one the input `hidden`."""
     layers = count()
 
     def run(forward: RunLayer, hidden_states: Tensor, *args: Any, **kwargs: Any) -> Any:

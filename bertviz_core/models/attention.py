@@ -12,8 +12,7 @@ from bertviz_core.models.model import AttentionModel, norm_logits
 from bertviz_core.models.tensors import Tensor
 
 REGISTERED = "bertviz_observed"
-# Arguments of attention functions that change no map: their effect is in the mask, the query or the key already, or
-# they are for other kernels, or for the model's output.
+# Arguments of attention functions that change no map. The effect of the first is in the mask, the query or the key.
 IN_MASK = ("cache_position", "is_causal", "position_embeddings", "position_ids", "sliding_window")
 OF_KERNELS = ("cu_seq_lens_k", "cu_seq_lens_q", "deterministic", "max_length_k", "max_length_q")
 OF_OUTPUT = ("output_attentions", "output_hidden_states", "return_dict", "use_cache")
@@ -27,9 +26,9 @@ class Scores:
     query: Tensor  # (batch, head, token, width) as it is multiplied: with rotary positions, and normalized
     key: Tensor  # likewise
     value: Tensor  # likewise
-    scale: float  # of the product of query and key
+    scale: float  # of query times key
     logits: Tensor  # (batch, head, query, key), capped, with biases and masks
-    sink: Tensor | None  # (head,) score of a learned one
+    sink: Tensor | None  # (head,) learned score
     weights: Tensor  # (batch, head, query, key), the softmax of the logits, and of the sink
 
 
@@ -96,7 +95,7 @@ def _softmax_with_sink(logits: Tensor, sink: Tensor) -> Tensor:
 
 
 def at_least_float32(values: Tensor) -> Tensor:
-    """The values in float32, or unchanged where they are float64."""
+    """In float32, or unchanged if float64."""
     return values if values.dtype.itemsize > 4 else values.float()
 
 
@@ -111,7 +110,7 @@ def register() -> str:
 
 
 class _LastLayerObserved(Exception):
-    """Ends a forward pass whose remaining output is not needed."""
+    """Ends a pass whose rest is not needed."""
 
 
 def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAttention], None]) -> None:
@@ -136,12 +135,12 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
                 attention = LayerAttention(next(layers), at_least_float32(weights), None, model.causal)
                 for observe in observers:
                     observe(attention)
-    if (captured := next(layers)) != model.layers:
+    captured = next(layers)
+    if captured != model.layers:
         raise RuntimeError(f"{captured} layers were captured in a model of {model.layers}.")
 
 
 def _layer_attention(model: AttentionModel, layer: int, scores: Scores) -> LayerAttention:
-    """Attention weights of one layer, or norms where the model is observed through them."""
     if model.factors is None:
         logits = scores.logits if scores.sink is None else None
         return LayerAttention(layer, scores.weights, logits, model.causal, scores=scores)

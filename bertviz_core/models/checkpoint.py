@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from bertviz_core.errors import DownloadNeeded, ModelError, SettingsError
-from bertviz_core.models import model_files, sources
+from bertviz_core.models import sources
+from bertviz_core.models.model_files import HEADS, LAYERS, fingerprint, longest_input, number, read_config, read_weights
 from bertviz_core.settings import LOCAL, Access
 
-DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parent.parent / "assets" / "demo-bert"
 PAPER_MODEL = "bert-base-uncased"
 PAPER_LENGTH = 512  # tokens
 PAPER_CONFIG: dict[str, Any] = {"model_type": "bert", "hidden_size": 768, "type_vocab_size": 2}
 PAPER_CONFIG |= {"num_hidden_layers": 12, "num_attention_heads": 12, "max_position_embeddings": PAPER_LENGTH}
 Model = str | Path | tuple[Any, Any]  # the tuple: (model, tokenizer)
-# Entries of a configuration that do not change what a model computes.
+# Entries that change nothing that is computed
 VOLATILE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures", "output_attentions")
 
 
@@ -37,39 +37,41 @@ class Checkpoint:
 
     @property
     def label(self) -> str:
-        """The name on the screen and in pictures."""
+        """The name in pages and pictures."""
         return self.name if self.revision else label_of(self.name)
 
     @property
     def layers(self) -> int:
-        return model_files.number(self.config, model_files.LAYERS) or 0
+        return number(self.config, LAYERS) or 0
 
     @property
     def heads(self) -> int:
-        return model_files.number(self.config, model_files.HEADS) or 0
+        return number(self.config, HEADS) or 0
 
     @property
     def max_length(self) -> int | None:
         """The most tokens, special ones included, that the position embeddings allow; None for no limit."""
-        return model_files.longest_input(self.config)
+        return longest_input(self.config)
 
     def fingerprint(self) -> str:
         """sha256 (hex) over the weights, the configuration and the tokenizer: equal files, equal results."""
-        return self.digest or model_files.fingerprint(self.folder)
+        return self.digest or fingerprint(self.folder)
 
     def parameters(self) -> int:
-        """Number of weights; tied ones count once."""
-        return self.size or sum(map(math.prod, model_files.read_weights(self.folder).values()))
+        """Number of weights; tied ones once."""
+        return self.size or sum(map(math.prod, read_weights(self.folder).values()))
 
 
 def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
     """Find a model on this machine: `demo`, a folder, or a hub name with a branch, tag or commit. Where `access` limits
     the folders, a name is looked up among theirs and is never a path.
     Raises DownloadNeeded for a model on the hub, ModelError or SettingsError for one that cannot be opened."""
-    if name == DEMO:
+    if name == "demo":
         folder: Path | None = DEMO_FOLDER
+    elif access.folders is None:
+        folder = local_folder(name)
     else:
-        folder = local_folder(name) if access.folders is None else sources.models(access).get(name)
+        folder = sources.models(access).get(name)
     if folder is not None:
         if revision is not None:
             raise SettingsError(f"Only hub models have revisions, and {name!r} is not one.", hint="Omit the revision.")
@@ -84,11 +86,11 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
 
 def reopen(name: str, folder: Path | str, revision: str | None) -> Checkpoint:
     """A checkpoint whose folder is known; raises ModelError where its files are gone or cannot be used."""
-    return Checkpoint(name, Path(folder), revision, model_files.read_config(Path(folder)))
+    return Checkpoint(name, Path(folder), revision, read_config(Path(folder)))
 
 
 def local_folder(name: str) -> Path | None:
-    """The folder of this name, where it is one."""
+    """The folder of this name, if it is one."""
     try:
         folder = Path(name).expanduser()
         return folder if name.strip() and folder.is_dir() else None
@@ -133,7 +135,7 @@ def describe(model: Any, tokenizer: Any) -> Checkpoint:
     total = hashlib.sha256()
     for described in (stable, _describe_tokenizer(tokenizer)):
         total.update(json.dumps(described, sort_keys=True, default=str).encode())
-    sizes = {}  # by storage, which tied weights share
+    sizes = {}  # by storage, for tied weights
     for name, tensor in sorted(model.state_dict().items()):
         shape = tuple(tensor.shape)
         storage = (tensor.data_ptr(), shape)

@@ -46,7 +46,7 @@ class Batch:
 
     @cached_property
     def numbers(self) -> Tensor:
-        """(batch,) int64: the examples' places in the corpus."""
+        """(batch,) int64, of the examples."""
         return self.ids.new_tensor([example.number for example in self.examples])
 
     @cached_property
@@ -100,14 +100,16 @@ def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, 
 
 def pieces_of(words: Sequence[str], tokens: Tokens, where: str, skipped: Skipped) -> list[list[int]]:
     """The pieces of every word, [UNK] for one that cleans to nothing; unknown pieces are counted in `skipped`."""
-    pieces = [tokens.pieces(word) for word in words]
+    pieces = list(map(tokens.pieces, words))
     skipped.add("a word the tokenizer cleans to nothing (read as unknown)", where, pieces.count([]))
     skipped.add(UNKNOWN, where, sum(i == tokens.unk for piece in pieces for i in piece))
     return [piece or [tokens.unknown] for piece in pieces]
 
 
 def framed(
-    sides: Sequence[Iterable[Sequence[int]]], frame: Sequence[Sequence[int]], second: int = 0
+    sides: Sequence[Iterable[Sequence[int]]],
+    frame: Sequence[Sequence[int]],
+    second: int = 0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(ids, types, words) as in `Encoded`, of one or two sides, each the pieces of its words. `frame` has the special
     ids before A, after A and after B; `second` is the type of B's tokens."""
@@ -132,7 +134,7 @@ class Membership:
 
     to_word: Tensor  # C, (batch, token, word): 1 where the token is a piece of the word
     from_word: Tensor  # R, (batch, word, token): a token's weight in a word's mean, or 1 for its first piece
-    mask: Tensor  # (batch, word) bool: not padding
+    mask: Tensor  # (batch, word) bool: unpadded
 
     def maps(self, weights: Tensor) -> Tensor:
         """(batch, head, query, key) over tokens to (batch, head, word, word), rows and columns of padding 0."""

@@ -21,7 +21,7 @@ RIGHT_TO_LEFT = ("R", "AL")  # Unicode's bidirectional classes; letters from lef
 
 @dataclass(frozen=True)
 class Units:
-    """Tokens or words, in reading order. All (unit,)."""
+    """Tokens or words in order; all (unit,)."""
 
     labels: tuple[str, ...]  # as displayed
     special: np.ndarray  # bool: such as [CLS]
@@ -32,7 +32,7 @@ class Units:
         return len(self.labels)
 
     def keep(self, chosen: np.ndarray) -> "Units":
-        """The units marked in `chosen`, (unit,) bool."""
+        """The chosen units; (unit,) bool."""
         return Units(tuple(compress(self.labels, chosen)), self.special[chosen], self.side[chosen], self.start[chosen])
 
 

@@ -39,7 +39,7 @@ def load(
 
 
 def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:
-    """The model, with its MLM head where the checkpoint has one."""
+    """The model, with its MLM head if any."""
     try:
         return load(checkpoint, device, dtype, language_model=not predicts_next_words(checkpoint))
     except ModelError:
@@ -47,7 +47,7 @@ def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "flo
 
 
 def load_tokens(checkpoint: Checkpoint) -> Tokens:
-    """The tokenizer alone, for work that runs no model."""
+    """The tokenizer alone, if no model runs."""
     from bertviz_core.models.libraries import logging, transformers
 
     logging.set_verbosity_error()
@@ -58,7 +58,7 @@ def load_tokens(checkpoint: Checkpoint) -> Tokens:
 
 @contextmanager
 def _explained(checkpoint: Checkpoint) -> Iterator[None]:
-    """Turn whatever transformers raises for files that it cannot load into one ModelError."""
+    """Turn any exception into a ModelError."""
     try:
         yield
     except ModelError:
@@ -71,23 +71,23 @@ def _explained(checkpoint: Checkpoint) -> Iterator[None]:
 
 def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> Any:
     """The model with its head, or without; of T5 and its like the encoder alone. Only a pooler may be missing."""
-    from bertviz_core.models import libraries
+    from bertviz_core.models.libraries import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES, logging, torch, transformers
 
-    libraries.logging.disable_progress_bar()
+    logging.disable_progress_bar()
     family = checkpoint.config.get("model_type", "")
     if language_model and predicts_next_words(checkpoint):
-        auto: Any = libraries.transformers.AutoModelForCausalLM
+        auto: Any = transformers.AutoModelForCausalLM
     elif language_model:
-        auto = libraries.transformers.AutoModelForMaskedLM
-    elif libraries.MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel"):
-        auto = libraries.transformers.AutoModelForTextEncoding
+        auto = transformers.AutoModelForMaskedLM
+    elif MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel"):
+        auto = transformers.AutoModelForTextEncoding
     else:
-        auto = libraries.transformers.AutoModel
+        auto = transformers.AutoModel
     with _loading:
         model, info = auto.from_pretrained(
             checkpoint.folder,
             attn_implementation="eager",
-            dtype=getattr(libraries.torch, dtype),
+            dtype=getattr(torch, dtype),
             use_safetensors=True,
             output_loading_info=True,
             local_files_only=True,

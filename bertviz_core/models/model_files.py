@@ -15,7 +15,7 @@ from safetensors import SafetensorError, safe_open
 from bertviz_core.errors import ModelError
 
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
-# Names of the same number in different families.
+# Names of one number in different families.
 LAYERS = ("num_hidden_layers", "n_layers", "n_layer", "num_layers", "encoder_layers", "decoder_layers")
 HEADS = ("num_attention_heads", "n_heads", "n_head", "num_heads", "encoder_attention_heads", "decoder_attention_heads")
 POSITIONS = ("max_position_embeddings", "n_positions", "max_seq_len")
@@ -83,9 +83,11 @@ def _unusable(folder: Path, what: str, hint: str = SAVE_AGAIN, file: str = "") -
 
 def fingerprint(folder: Path) -> str:
     """sha256 (hex) over the weights, the configuration and the tokenizer: equal files, equal results."""
-    described = [path for pattern in ("*.json", "*.txt", "*.model") for path in _files(folder, pattern)]
+    paths = _weight_files(folder)
+    for pattern in ("*.json", "*.txt", "*.model"):
+        paths += _files(folder, pattern)
     total = hashlib.sha256()
-    for path in (*_weight_files(folder), *described):
+    for path in paths:
         status = path.stat()
         total.update(f"{path.name}:{_file_digest(path, status.st_size, status.st_mtime_ns)}\n".encode())
     return total.hexdigest()
@@ -93,13 +95,13 @@ def fingerprint(folder: Path) -> str:
 
 @lru_cache(maxsize=1 << 14)  # a training has hundreds of checkpoints of several files each
 def _file_digest(path: Path, _size: int, _modified: int) -> str:
-    """The digest of a file; size and time of its last change are part of the cache's key."""
+    """Size and time are keys of the cache."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _files(folder: Path, pattern: str) -> list[Path]:
-    """Regular files alone: a folder or a broken link may match too."""
+    """Files, no folders or broken links."""
     return sorted(path for path in folder.glob(pattern) if path.is_file())
 
 
@@ -135,7 +137,7 @@ def _shapes(path: Path, _size: int, _modified: int) -> dict[str, list[int]]:
 
 
 def _read_object(path: Path) -> dict[str, Any] | None:
-    """A file's JSON object; None for anything else."""
+    """A JSON object; None for anything else."""
     try:
         value = json.loads(path.read_bytes()) if path.stat().st_size <= MAX_BYTES else None
     except (OSError, ValueError, RecursionError):
@@ -144,14 +146,14 @@ def _read_object(path: Path) -> dict[str, Any] | None:
 
 
 def number(config: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
-    """The first of these entries that is a whole number."""
+    """The first of these that is an int."""
     return next((config[name] for name in names if type(config.get(name)) is int), None)
 
 
 def longest_input(config: Mapping[str, Any]) -> int | None:
     """Maximum number of tokens, special ones included, by the position embeddings; None for no limit."""
-    positions = number(config, POSITIONS)
-    if not positions or not 0 < positions <= MAX_SIZE:
+    positions = number(config, POSITIONS) or 0
+    if not 0 < positions <= MAX_SIZE:
         return None
     if config.get("model_type") not in OFFSET:
         return positions

@@ -25,7 +25,7 @@ Example_co = TypeVar("Example_co", bound=Encoded, covariant=True)
 
 @dataclass
 class Reading:
-    """Running counts of one pass over a corpus."""
+    """The counts of one pass over a corpus."""
 
     counts: dict[str, Any] = field(default_factory=dict)  # what it contains, by name, as provenance lists it
     skipped: Skipped = field(default_factory=Skipped)  # what was skipped or changed
@@ -33,7 +33,7 @@ class Reading:
 
 @dataclass
 class EncodedCorpus(ABC, Generic[Example_co]):
-    """A corpus as encoded examples, read again on every iteration."""
+    """A corpus, encoded on every iteration."""
 
     source: Source
     tokens: Tokens
@@ -46,7 +46,7 @@ class EncodedCorpus(ABC, Generic[Example_co]):
         """Every example of the corpus in order, counted in `reading`."""
 
     def read(self, reading: Reading) -> Iterator[Example_co]:
-        """The examples up to the limit, counted in `reading`."""
+        """`encoded`, up to the limit."""
         return islice(self.encoded(reading), self.settings.limit)
 
     def __iter__(self) -> Iterator[Example_co]:
@@ -181,9 +181,10 @@ class Windows(EncodedCorpus[Window]):
     def _windows(self, document: CoreferenceDocument, numbers: Iterator[int], reading: Reading) -> Iterator[Window]:
         budget = self.room(self.tokens.single)
         name = document.name
+        counts = reading.counts
         skipped = reading.skipped
         pieces = pieces_of(document.words, self.tokens, name, skipped)
-        reading.counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
+        counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
         long = sum(len(piece) > budget // 2 for piece in pieces)
         skipped.add("a word longer than half a window (cut)", name, long)
         pieces = [piece[: budget // 2] for piece in pieces]
@@ -201,20 +202,21 @@ class Windows(EncodedCorpus[Window]):
             spans = _overlapping(ends, budget)
         heads = head_words(document)
         for span, items in zip(spans, find_items(document, heads, spans, skipped), strict=True):
-            if items:
-                item_number = reading.counts["items"]
-                reading.counts["items"] += len(items)
-                yield Window(
-                    next(numbers),
-                    f"{name}, word {span[0] + 1}",
-                    *framed([pieces[slice(*span)]], self.tokens.single),
-                    document=document,
-                    heads=heads,
-                    span=span,
-                    items=tuple(items),
-                    item_number=item_number,
-                    document_number=document.number,
-                )
+            if not items:
+                continue
+            item_number = counts["items"]
+            counts["items"] += len(items)
+            yield Window(
+                next(numbers),
+                f"{name}, word {span[0] + 1}",
+                *framed([pieces[slice(*span)]], self.tokens.single),
+                document=document,
+                heads=heads,
+                span=span,
+                items=tuple(items),
+                item_number=item_number,
+                document_number=document.number,
+            )
 
 
 def _overlapping(ends: np.ndarray, budget: int) -> list[Span]:

@@ -17,8 +17,8 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.models.encoding import Encoded, encode_words, framed
 from bertviz_core.models.reading import EncodedCorpus, Reading
 
-EncodedLine = tuple[int, list[int]]  # line number, ids
-INPUTS = 100  # of random tokens, without a limit
+EncodedLine = tuple[int, list[int]]  # line, ids
+INPUTS = 100  # of random tokens, if unlimited
 SHORTEST = 3  # tokens of a sequence: in one of two, the token before would be the one after the first occurrence
 MAX_TOKENS = 1_000_000  # of FirstSegments
 
@@ -55,7 +55,7 @@ class Segments(EncodedCorpus[Encoded]):
             yield Encoded(number, _where(chunk), *inputs, document_number=document)
 
     def _chunks(self, paragraphs: Iterator[Paragraph], reading: Reading) -> Iterator[tuple[int, list[EncodedLine]]]:
-        """(document, lines) for each run of lines that becomes one segment."""
+        """(document, lines) of each segment."""
         budget = self.room(self.tokens.frame)
         minimum = 1 if self.settings.paper else 2
         document = 0
@@ -223,7 +223,7 @@ class FirstSegments:
         for number in count(1):
             begin, _, end = self.pick(number).where.removeprefix("line ").partition("-")
             first = int(begin)
-            if first <= last:  # line numbers begin again
+            if first <= last:  # numbered anew
                 part += 1
             last = int(end or first)
             if (part, last) >= (hit.part, hit.line):

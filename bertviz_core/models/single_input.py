@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 from math import isqrt, log
-from typing import Any
 
 import numpy as np
 
 from bertviz_core.errors import InputError
-from bertviz_core.models.attention import forward
+from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.encoding import Encoded, collate, framed
 from bertviz_core.models.labels import Layout, labels_of, layout_of, token_labels, visible
 from bertviz_core.models.model import AttentionModel
@@ -59,9 +58,7 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre
         side[:] = [pieces[: max(0, length - start)] for pieces, start in zip(side, starts, strict=False)]
     ids, types, words = framed(sides, frame, 0 if settings.paper else 1)
     example = Encoded(0, "the text", ids, types, words if pre_split else None)
-    second_start = len(example)
-    if len(sides) == 2:
-        second_start = len(frame[0]) + fitting[0] + len(frame[1])
+    second_start = len(frame[0]) + fitting[0] + len(frame[1])
     layout = layout_of(example, tokens, second_start)
     if pre_split:  # words as they were written, which the tokenizer may have cleaned or not known
         written = " ".join(texts).split()
@@ -89,9 +86,13 @@ def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInp
         word = layout.owner[position]
         is_whole = (ids[layout.owner == word] == tokens.mask).all()
         words[word] = labels[position] if is_whole else merged[word]
-    tokens_shown = replace(layout.tokens, labels=labels)
-    words_shown = replace(layout.words, labels=tuple(words))
-    return OneInput(replace(original.example, ids=ids), Layout(tokens_shown, words_shown, layout.owner), original.cut)
+    shown = Layout(
+        replace(layout.tokens, labels=labels),
+        replace(layout.words, labels=tuple(words)),
+        layout.owner,
+    )
+    example = replace(original.example, ids=ids)
+    return OneInput(example, shown, original.cut)
 
 
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
@@ -105,7 +106,7 @@ def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
         raise InputError(f"{what}; at most {MAX_BYTES / 1e6:,.0f} MB are allowed.", hint=hint)
     maps = np.empty((model.layers, model.heads, size, size), dtype=np.float32)
 
-    def observe(observed: Any) -> None:
+    def observe(observed: LayerAttention) -> None:
         maps[observed.layer] = observed.weights[0].cpu().numpy()
 
     forward(model, collate([example], model.tokens, model.device), observe)
@@ -114,7 +115,7 @@ def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The model's prediction for one masked position."""
+    """A prediction for one masked position."""
 
     position: int  # from 0
     original: str  # label of the masked token
@@ -124,7 +125,7 @@ class Prediction:
 
     @property
     def loss(self) -> float:
-        """The masked-word loss of the word, nats."""
+        """Its masked-word loss, in nats."""
         return -log(self.probability or 1e-38)  # 0 has no logarithm
 
 

@@ -9,7 +9,6 @@ from contextlib import suppress
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.settings import Access
@@ -28,7 +27,7 @@ def models(access: Access) -> dict[str, Path]:
 
 
 def trainings(access: Access) -> dict[str, Path]:
-    """Name -> folder of every training in the allowed folders."""
+    """Name -> folder of each training there."""
     return _scan(access.folders or (), int(time.monotonic() / SECONDS))[1]
 
 
@@ -64,9 +63,15 @@ def snapshot(name: str, revision: str | None, access: Access, download: bool = F
     """The folder of a hub model, downloaded if `download`; raises DownloadNeeded or ModelError where there is none."""
     from huggingface_hub import snapshot_download
 
-    options: dict[str, Any] = {"allow_patterns": PATTERNS, "token": access.hub_token, "local_files_only": not download}
     try:
-        return Path(snapshot_download(name, revision=revision, **options))
+        folder = snapshot_download(
+            name,
+            revision=revision,
+            allow_patterns=PATTERNS,
+            token=access.hub_token,
+            local_files_only=not download,
+        )
+        return Path(folder)
     except Exception as error:
         if download:
             raise _failure(name, error) from error
@@ -107,7 +112,7 @@ def downloaded() -> int:
 
     size = 0
     for path in (Path(parent, name) for parent, _, names in os.walk(HF_HUB_CACHE) for name in names):
-        with suppress(OSError):  # the file has gone or was renamed
+        with suppress(OSError):  # gone, renamed
             status = path.lstat()
             size += status.st_size if stat.S_ISREG(status.st_mode) else 0
     return size

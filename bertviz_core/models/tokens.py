@@ -59,15 +59,21 @@ class Tokens:
 
     def encode(self, text: str) -> list[int]:
         """Ids without special tokens; "[SEP]" in a text stays text. Raises InputError for a word of absurd length."""
-        options = {"add_special_tokens": False, "split_special_tokens": True, "return_attention_mask": False}
         ids = list[int]()
         for part in _parts(replace_surrogates(text)):
-            ids += self.tokenizer(part, **options, verbose=False)["input_ids"]
+            encoded = self.tokenizer(
+                part,
+                add_special_tokens=False,
+                split_special_tokens=True,
+                return_attention_mask=False,
+                verbose=False,
+            )
+            ids += encoded["input_ids"]
         # A SentencePiece vocabulary has "<sep>" as a piece like any other, and finds it in the text.
         return [self.unknown if i in self._reserved else i for i in ids]
 
     def names(self, ids: Sequence[int] | np.ndarray) -> list[str]:
-        """The tokens as the vocabulary writes them."""
+        """Tokens as the vocabulary has them."""
         return self.tokenizer.convert_ids_to_tokens([int(i) for i in ids])
 
     def bytes_of(self, name: str) -> bytes:

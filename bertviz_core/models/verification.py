@@ -59,7 +59,7 @@ def _examples(model: AttentionModel) -> list[Encoded]:
 
 
 def _returned(model: AttentionModel, example: Encoded) -> list[Tensor]:
-    """The maps (head, query, key) that the model returns for one input, one for each layer."""
+    """Each layer's map, (head, query, key)."""
     with torch.inference_mode():
         inputs = collate([example], model.tokens, model.device).inputs(model)
         output = model.encoder(**inputs, output_attentions=True)

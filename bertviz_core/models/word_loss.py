@@ -18,7 +18,7 @@ from bertviz_core.models.tokens import Tokens
 
 SELECTED = 0.15  # of the ordinary tokens
 MASKED = 0.8  # of the selected ones
-RANDOM = 0.1  # of the selected ones; the rest stay
+RANDOM = 0.1  # of the selected; the rest stay
 IGNORED = -100  # label of unselected tokens
 
 
@@ -66,13 +66,13 @@ def targets_of(checkpoint: Checkpoint, tokens: Tokens, seed: int) -> Targets:
 
 @dataclass(frozen=True)
 class Predictions:
-    """Predictions of a batch's masked or next words."""
+    """Of a batch's masked or next words."""
 
     loss: Tensor  # (batch,) nats, the mean cross-entropy over a segment's selected tokens
     right: Tensor  # (batch,) number of those tokens that the model predicts
     selected: Tensor  # (batch,) number of them
     word_loss: Tensor  # (selected token,) nats
-    guess: Tensor  # (selected token,) likeliest ids
+    guess: Tensor  # (selected token,) best ids
 
 
 @dataclass(frozen=True)
