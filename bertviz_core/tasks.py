@@ -90,8 +90,7 @@ def _download(name: str, revision: str | None, progress: Progress) -> checkpoint
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(checkpoint.download, name, revision, access)
         while wait([running], 5 * EVERY).not_done:  # for each time the hub's folder is walked
-            megabytes = round((sources.downloaded() - before) / 1e6)
-            progress.done = min(megabytes, progress.total)
+            progress.done = min(round((sources.downloaded() - before) / 1e6), progress.total)
     return running.result()
 
 

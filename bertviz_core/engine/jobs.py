@@ -102,8 +102,7 @@ class Job:
     sessions: set[str] = field(default_factory=set)
     progress: Progress = field(default_factory=Progress)
     state: State = "waiting"
-    # Once the state is "failed" or "cancelled"
-    error: BertvizError | None = None
+    error: BertvizError | None = None  # once the state is "failed" or "cancelled"
 
     @property
     def finished(self) -> bool:
@@ -121,8 +120,7 @@ class JobQueue:
     def __init__(self, runner: Runner, access: Access = LOCAL) -> None:
         self._runner = runner
         self._access = access
-        # Unfinished; the first one runs.
-        self._jobs: list[Job] = []
+        self._jobs: list[Job] = []  # unfinished; the first one runs
         self._lock = threading.Lock()
 
     def submit(self, key: str, title: str, task: Any, session_id: str) -> Job:
@@ -146,12 +144,11 @@ class JobQueue:
         """Withdraw this session's request; when the last session leaves, the job is cancelled, at once if it waits."""
         with self._lock:
             job.sessions.discard(session_id)
-            if job.sessions or job.finished:
-                return
-            job.progress.cancelled.set()
-            if job in self._jobs[1:]:
-                self._jobs.remove(job)
-                job.finish("cancelled", Cancelled())
+            if not job.sessions and not job.finished:
+                job.progress.cancelled.set()
+                if job in self._jobs[1:]:
+                    self._jobs.remove(job)
+                    job.finish("cancelled", Cancelled())
 
     def leave_all(self, session_id: str) -> None:
         for job in self.jobs_of(session_id):
@@ -186,8 +183,7 @@ def outcome(runner: Runner, task: Any, progress: Progress, title: str) -> tuple[
         return "cancelled", error
     except BertvizError as error:
         return "failed", error
-    except BaseException as error:
-        # A panic in Rust is not an Exception.
+    except BaseException as error:  # a panic in Rust is not an Exception
         log.exception("%s failed", title)
         return "failed", Unexpected(error)
     return "done", None

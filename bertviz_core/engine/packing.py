@@ -10,8 +10,7 @@ import numpy as np
 import safetensors.numpy
 
 DTYPES = {"U8": "u1", "U16": "<u2", "U32": "<u4", "I32": "<i4", "I64": "<i8", "F16": "<f2", "F32": "<f4", "F64": "<f8"}
-# Bytes; safetensors allows no more.
-MAX_HEADER = 100_000_000
+MAX_HEADER = 100_000_000  # bytes; safetensors allows no more
 
 
 def read_header(stream: BinaryIO) -> bytes:
@@ -23,8 +22,7 @@ def read_header(stream: BinaryIO) -> bytes:
 def frame_header(header: bytes) -> bytes:
     """A header as it stands in a file: its length, then the header, padded with spaces so that the data is aligned."""
     header += b" " * (-len(header) % 8)
-    length = len(header).to_bytes(8, "little")
-    return length + header
+    return len(header).to_bytes(8, "little") + header
 
 
 def pack(values: Mapping[str, Any], **metadata: str) -> bytes:

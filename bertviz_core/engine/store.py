@@ -24,8 +24,7 @@ SHIPPED = Path(__file__).parent.parent / "assets" / "results"
 KINDS = ("result", "upload", "work", "detail")
 LIMIT = 10 * 10**9  # bytes
 DAY = 86_400  # seconds
-# Seconds that opening waits for a locked store
-PATIENCE = 5
+PATIENCE = 5  # seconds to await a locked store
 RETRY = 10  # seconds between tries to write
 HINT = "Set BERTVIZ_STORE to name another folder (or use --store on the command line)."
 log = logging.getLogger(__name__)
@@ -55,10 +54,8 @@ class Store:
         self.shipped = shipped
         self.limit = gigabytes(os.environ, "BERTVIZ_STORE_LIMIT", LIMIT) if limit is None else limit
         self._lock = threading.Lock()
-        # Result -> when its use was last noted
-        self._used: dict[str, float] = {}
-        # Why nothing can be written, until reopened
-        self._problem = ""
+        self._used: dict[str, float] = {}  # keys of results -> when their use was last noted
+        self._problem = ""  # why nothing can be written, until the folder is opened again
         self._retry = 0.0
         self._open(PATIENCE)
 
@@ -77,8 +74,7 @@ class Store:
         """A result's bytes, shipped or stored; a stored one is marked as used."""
         if (shipped := self.shipped / f"{key}.safetensors").exists():
             return shipped.read_bytes()
-        data = self.read(f"result/{key}")
-        if data is not None:
+        if (data := self.read(f"result/{key}")) is not None:
             self.mark_used(key)
         return data
 
@@ -148,8 +144,7 @@ class Store:
 
     def headers(self) -> Iterator[tuple[str, bytes]]:
         """(key, safetensors header) of every result, stored or shipped."""
-        # `problem` says so.
-        with suppress(StoreError):
+        with suppress(StoreError):  # `problem` says so
             for entry in self.entries():
                 if entry.kind == "result" and (header := self.header(f"result/{entry.key}")):
                     yield entry.key, header
@@ -167,8 +162,7 @@ class Store:
 
     def clear(self) -> int:
         """Delete all; returns how many."""
-        # An upload's name has a separate row.
-        count = len(list(self.entries()))
+        count = len(list(self.entries()))  # an upload's name has a separate row
         with self.writing() as cache:
             cache.clear()
         return count
@@ -214,8 +208,7 @@ class Store:
         except (*ERRORS, StoreError, TypeError, ValueError) as error:  # the last two for settings that cannot be read
             self._note(error, "nothing new is stored, what can be read is shown")
         self._file = file_of(self.folder)
-        # Another process sweeps too.
-        with suppress(*ERRORS):
+        with suppress(*ERRORS):  # another process sweeps too
             sweep(self.folder)
 
     def _note(self, error: BaseException, effect: str) -> StoreError:

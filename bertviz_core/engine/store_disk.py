@@ -19,8 +19,7 @@ VERSION = 1  # the database's user_version; raise it when earlier releases could
 PATIENCE = 10  # seconds that a write waits
 BRIEF = 0.5  # seconds that a read waits
 OLD = 3600  # seconds that a file may lack a row
-# Seconds that a stored or used result is kept
-RECENT = 3600
+RECENT = 3600  # seconds in which a result is not dropped once it was stored or used
 SIZE = "CAST(MAX(COALESCE(size, 0), COALESCE(LENGTH(value), 0)) AS INTEGER)"  # of a damaged row it may be text
 FRESH = "raw = 1 AND (expire_time IS NULL OR expire_time > ?)"
 BYTES = f"mode IN ({MODE_RAW}, {MODE_BINARY}) AND {FRESH}"
@@ -47,13 +46,12 @@ class BytesDisk(Disk):
 
     def _write(self, full_path: str, iterator: Iterator[bytes], mode: str, encoding: str | None = None) -> int:
         """Remove what a full disk cut off."""
-        path = Path(full_path)
         try:
             size: int = super()._write(full_path, iterator, mode, encoding)
-            path.chmod(0o600)
+            Path(full_path).chmod(0o600)
             return size
         except BaseException:
-            path.unlink(missing_ok=True)
+            Path(full_path).unlink(missing_ok=True)
             raise
 
 
@@ -61,8 +59,7 @@ def open_cache(folder: Path, limit: int, patience: float) -> Cache:
     """The cache in a folder, created where there is none; `patience` is in seconds, for a process that has locked it
     (diskcache waits for a minute). Raises one of ERRORS, or StoreError for a newer version."""
     folder.mkdir(0o700, parents=True, exist_ok=True)
-    # SQLite's files beside it get its mode.
-    (folder / DBNAME).touch(0o600)
+    (folder / DBNAME).touch(0o600)  # the files that SQLite puts beside it get its mode
     with closing(sqlite3.connect(folder / DBNAME, timeout=patience, isolation_level=None)) as database:
         if database.execute("PRAGMA user_version").fetchone()[0] > VERSION:
             raise StoreError("a newer version of the project wrote it")
@@ -91,12 +88,11 @@ def sweep(folder: Path, old: float = OLD) -> int:
             return 0  # the database cannot be read: each file may have a row
         known = {name for (name,) in reader.sql("SELECT filename FROM Cache")}
     for path in paths:
-        if str(path.relative_to(folder)) in known:
-            continue
-        with suppress(FileNotFoundError):
-            if path.stat().st_mtime < before:
-                path.unlink()
-                count += 1
+        if str(path.relative_to(folder)) not in known:
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime < before:
+                    path.unlink()
+                    count += 1
     return count
 
 
@@ -146,7 +142,7 @@ def file_of(folder: Path) -> tuple[int, int] | None:
 
 
 def reason(error: BaseException, folder: Path) -> str:
-    """An error of SQLite or the system in a few words, without paths."""
+    """An error in few words, without paths."""
     if isinstance(error, StoreError):
         return error.what
     if isinstance(error, OSError):

@@ -25,8 +25,7 @@ class Accumulator(Protocol):
     def new_empty(self) -> Self: ...  # of the same kind
     def update(self, batch: Batch, layer: Any, /) -> None: ...  # by what the pass shows of one layer; once for each
     def merge(self, other: Self) -> None: ...  # of another batch or chunk; equal bytes need an equal order
-    # All that `merge` reads, by `packing.pack`
-    def to_bytes(self) -> bytes: ...
+    def to_bytes(self) -> bytes: ...  # all that `merge` reads, by `packing.pack`
     def from_bytes(self, data: bytes) -> Self: ...  # a new one; raises ValueError or KeyError for other bytes
 
 
@@ -87,7 +86,7 @@ def extract(
         for example in examples
     }
     progress.start("Extracting attention", len(sizes), "examples")
-    unfinished = path.with_name(path.name + ".partial")
+    unfinished = Path(f"{path}.partial")
     try:
         with unfinished.open("wb") as stream:
             begins = _write_header(stream, model, sizes, metadata)
@@ -118,7 +117,7 @@ def extract(
 def _write_header(
     stream: BinaryIO, model: AttentionModel, sizes: dict[int, int], metadata: dict[str, str] | None
 ) -> dict[int, int]:
-    """Returns where each example's data begin."""
+    """Returns where each example begins."""
     header: dict[str, Any] = {"__metadata__": metadata} if metadata else {}
     begins = {}
     end = 0

@@ -16,8 +16,7 @@ from bertviz_core.engine.store_disk import BYTES
 from bertviz_core.errors import InputError, StoreError
 from bertviz_core.settings import LOCAL, Access
 
-# What secrets.token_urlsafe(32) makes
-TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
+TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # what secrets.token_urlsafe(32) makes
 MINIMUM = 1 << 19  # bytes that a smaller upload counts as, so that limits bound the number of uploads too
 LATEST = 20  # uploads that are listed
 MAX_MODELS = 8  # names that are remembered

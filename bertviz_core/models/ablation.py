@@ -62,7 +62,7 @@ class Restart:
         raise ModelError(f"{what}: its family of models computes attention in a way of its own.", hint=OTHER_FAMILY)
 
     def _are_layers(self, batch: Batch) -> bool:
-        """Whether each calls attention once."""
+        """Whether each of the modules calls attention once, and they are as many as the layers."""
         attentions = list[Any]()
         counts = list[int]()  # of attentions
 
@@ -107,9 +107,7 @@ def predict_whole(restart: Restart, batch: Batch, labels: Tensor) -> WholeModel:
 
     def combine(weights: Tensor, value: Tensor) -> Tensor:
         output = weights @ value
-        if not outputs:  # parameters are frozen: the graph begins here
-            output.requires_grad_()
-        outputs.append(output)
+        outputs.append(output if outputs else output.requires_grad_())  # parameters are frozen: the graph begins here
         return output
 
     with torch.enable_grad(), restart.layers_run_by(record):

@@ -12,7 +12,7 @@ from bertviz_core.models.model import AttentionModel, norm_logits
 from bertviz_core.models.tensors import Tensor
 
 REGISTERED = "bertviz_observed"
-# Arguments of attention functions that change no map. The effect of the first is in the mask, the query or the key.
+# Arguments of attention functions that change no map. The effect of the first is in mask, query or key.
 IN_MASK = ("cache_position", "is_causal", "position_embeddings", "position_ids", "sliding_window")
 OF_KERNELS = ("cu_seq_lens_k", "cu_seq_lens_q", "deterministic", "max_length_k", "max_length_q")
 OF_OUTPUT = ("output_attentions", "output_hidden_states", "return_dict", "use_cache")
@@ -28,7 +28,7 @@ class Scores:
     value: Tensor  # likewise
     scale: float  # of query times key
     logits: Tensor  # (batch, head, query, key), capped, with biases and masks
-    sink: Tensor | None  # (head,) learned score
+    sink: Tensor | None  # (head,) score of a learned one
     weights: Tensor  # (batch, head, query, key), the softmax of the logits, and of the sink
 
 
@@ -135,8 +135,7 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
                 attention = LayerAttention(next(layers), at_least_float32(weights), None, model.causal)
                 for observe in observers:
                     observe(attention)
-    captured = next(layers)
-    if captured != model.layers:
+    if (captured := next(layers)) != model.layers:
         raise RuntimeError(f"{captured} layers were captured in a model of {model.layers}.")
 
 

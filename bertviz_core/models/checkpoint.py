@@ -14,6 +14,7 @@ from bertviz_core.models import sources
 from bertviz_core.models.model_files import HEADS, LAYERS, fingerprint, longest_input, number, read_config, read_weights
 from bertviz_core.settings import LOCAL, Access
 
+DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parent.parent / "assets" / "demo-bert"
 PAPER_MODEL = "bert-base-uncased"
 PAPER_LENGTH = 512  # tokens
@@ -66,12 +67,10 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
     """Find a model on this machine: `demo`, a folder, or a hub name with a branch, tag or commit. Where `access` limits
     the folders, a name is looked up among theirs and is never a path.
     Raises DownloadNeeded for a model on the hub, ModelError or SettingsError for one that cannot be opened."""
-    if name == "demo":
+    if name == DEMO:
         folder: Path | None = DEMO_FOLDER
-    elif access.folders is None:
-        folder = local_folder(name)
     else:
-        folder = sources.models(access).get(name)
+        folder = local_folder(name) if access.folders is None else sources.models(access).get(name)
     if folder is not None:
         if revision is not None:
             raise SettingsError(f"Only hub models have revisions, and {name!r} is not one.", hint="Omit the revision.")
@@ -118,8 +117,7 @@ def checkpoint_of(model: Model, revision: str | None = None, *, quiet: bool = Fa
         what = f"An object of type {type(model).__name__} is not a model."
         raise ModelError(what, hint="Give `demo`, a folder, a hub name, or (model, tokenizer).")
     is_model = isinstance(model[0], PreTrainedModel)
-    is_tokenizer = hasattr(model[1], "get_vocab")
-    if not (is_model and is_tokenizer):
+    if not (is_model and hasattr(model[1], "get_vocab")):
         wrong, kind = (model[1], "tokenizer") if is_model else (model[0], "transformers model")
         what = f"An object of type {type(wrong).__name__} is not a {kind}."
         raise ModelError(what, hint="Give (model, tokenizer), both objects of transformers.")

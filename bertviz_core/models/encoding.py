@@ -46,7 +46,7 @@ class Batch:
 
     @cached_property
     def numbers(self) -> Tensor:
-        """(batch,) int64, of the examples."""
+        """(batch,) int64: the examples' places in the corpus."""
         return self.ids.new_tensor([example.number for example in self.examples])
 
     @cached_property
@@ -78,8 +78,8 @@ def collate(examples: Iterable[Encoded], tokens: Tokens, device: str) -> Batch:
 def _padded(rows: Sequence[np.ndarray], padding: int) -> np.ndarray:
     """(row, position) int64."""
     padded = np.full((len(rows), max(map(len, rows))), padding, dtype=np.int64)
-    for padded_row, row in zip(padded, rows, strict=True):
-        padded_row[: len(row)] = row
+    for number, row in enumerate(rows):
+        padded[number, : len(row)] = row
     return padded
 
 
@@ -107,9 +107,7 @@ def pieces_of(words: Sequence[str], tokens: Tokens, where: str, skipped: Skipped
 
 
 def framed(
-    sides: Sequence[Iterable[Sequence[int]]],
-    frame: Sequence[Sequence[int]],
-    second: int = 0,
+    sides: Sequence[Iterable[Sequence[int]]], frame: Sequence[Sequence[int]], second: int = 0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(ids, types, words) as in `Encoded`, of one or two sides, each the pieces of its words. `frame` has the special
     ids before A, after A and after B; `second` is the type of B's tokens."""

@@ -21,7 +21,7 @@ RIGHT_TO_LEFT = ("R", "AL")  # Unicode's bidirectional classes; letters from lef
 
 @dataclass(frozen=True)
 class Units:
-    """Tokens or words in order; all (unit,)."""
+    """Tokens or words, in reading order. All (unit,)."""
 
     labels: tuple[str, ...]  # as displayed
     special: np.ndarray  # bool: such as [CLS]
@@ -32,7 +32,7 @@ class Units:
         return len(self.labels)
 
     def keep(self, chosen: np.ndarray) -> "Units":
-        """The chosen units; (unit,) bool."""
+        """The units marked in `chosen`, (unit,) bool."""
         return Units(tuple(compress(self.labels, chosen)), self.special[chosen], self.side[chosen], self.start[chosen])
 
 
@@ -112,7 +112,6 @@ def _is_mark(character: str) -> bool:
 
 
 def labels_of(ids: np.ndarray, owner: np.ndarray, tokens: Tokens) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Labels of the tokens and of the words."""
     names = tokens.names(ids)
     edges = [0, *(np.flatnonzero(np.diff(owner)) + 1), len(names)]  # the tokens of a word stand together
     words = tuple(visible(_readable(names[start:end], tokens)) for start, end in pairwise(edges))

@@ -58,7 +58,6 @@ def load_tokens(checkpoint: Checkpoint) -> Tokens:
 
 @contextmanager
 def _explained(checkpoint: Checkpoint) -> Iterator[None]:
-    """Turn any exception into a ModelError."""
     try:
         yield
     except ModelError:

@@ -82,12 +82,10 @@ def _unusable(folder: Path, what: str, hint: str = SAVE_AGAIN, file: str = "") -
 
 
 def fingerprint(folder: Path) -> str:
-    """sha256 (hex) over the weights, the configuration and the tokenizer: equal files, equal results."""
-    paths = _weight_files(folder)
-    for pattern in ("*.json", "*.txt", "*.model"):
-        paths += _files(folder, pattern)
+    """See `Checkpoint.fingerprint`."""
+    described = [path for pattern in ("*.json", "*.txt", "*.model") for path in _files(folder, pattern)]
     total = hashlib.sha256()
-    for path in paths:
+    for path in (*_weight_files(folder), *described):
         status = path.stat()
         total.update(f"{path.name}:{_file_digest(path, status.st_size, status.st_mtime_ns)}\n".encode())
     return total.hexdigest()
@@ -151,7 +149,7 @@ def number(config: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
 
 
 def longest_input(config: Mapping[str, Any]) -> int | None:
-    """Maximum number of tokens, special ones included, by the position embeddings; None for no limit."""
+    """See `Checkpoint.max_length`."""
     positions = number(config, POSITIONS) or 0
     if not 0 < positions <= MAX_SIZE:
         return None

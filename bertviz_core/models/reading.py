@@ -46,7 +46,6 @@ class EncodedCorpus(ABC, Generic[Example_co]):
         """Every example of the corpus in order, counted in `reading`."""
 
     def read(self, reading: Reading) -> Iterator[Example_co]:
-        """`encoded`, up to the limit."""
         return islice(self.encoded(reading), self.settings.limit)
 
     def __iter__(self) -> Iterator[Example_co]:

@@ -58,8 +58,7 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre
         side[:] = [pieces[: max(0, length - start)] for pieces, start in zip(side, starts, strict=False)]
     ids, types, words = framed(sides, frame, 0 if settings.paper else 1)
     example = Encoded(0, "the text", ids, types, words if pre_split else None)
-    second_start = len(frame[0]) + fitting[0] + len(frame[1])
-    layout = layout_of(example, tokens, second_start)
+    layout = layout_of(example, tokens, second=len(frame[0]) + fitting[0] + len(frame[1]))
     if pre_split:  # words as they were written, which the tokenizer may have cleaned or not known
         written = " ".join(texts).split()
         labels = list(layout.words.labels)
@@ -91,8 +90,7 @@ def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInp
         replace(layout.words, labels=tuple(words)),
         layout.owner,
     )
-    example = replace(original.example, ids=ids)
-    return OneInput(example, shown, original.cut)
+    return OneInput(replace(original.example, ids=ids), shown, original.cut)
 
 
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:

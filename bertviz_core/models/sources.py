@@ -27,7 +27,7 @@ def models(access: Access) -> dict[str, Path]:
 
 
 def trainings(access: Access) -> dict[str, Path]:
-    """Name -> folder of each training there."""
+    """Name -> folder of every training in the allowed folders."""
     return _scan(access.folders or (), int(time.monotonic() / SECONDS))[1]
 
 

@@ -24,7 +24,6 @@ BYTES = {chr(byte): byte for byte in PRINTABLE}
 BYTES |= {chr(256 + n): byte for n, byte in enumerate(sorted(set(range(256)) - set(PRINTABLE)))}
 BYTE = re.compile("<0x([0-9A-F]{2})>")  # a byte for which a SentencePiece vocabulary has no piece
 AT_ONCE = 50_000  # characters for one call of the tokenizer, which needs some 300 bytes for each
-CACHED_WORDS = 100_000
 MAX_CACHED_LENGTH = 100  # of a word, in letters
 
 
@@ -40,14 +39,14 @@ class Tokens:
         self.pad: int = t.pad_token_id if t.pad_token_id is not None else 0
         self.unknown: int = self.pad if self.unk is None else self.unk  # for what has no token
         vocabulary = t.get_vocab()
-        self._reserved = frozenset(t.all_special_ids)
+        self._reserved = set(t.all_special_ids)
         self.special = np.array(sorted(self._reserved), dtype=np.int64)
         self.ordinary = np.setdiff1d(np.array(list(vocabulary.values()), dtype=np.int64), self.special)
         self.punctuation = np.array([i for token, i in vocabulary.items() if token.strip(SPACE_MARKS) in (".", ",")])
         backend = getattr(t, "backend_tokenizer", None)
         # "##", which WordPiece writes before a piece that continues a word; "" for other tokenizers.
         self.prefix: str = getattr(getattr(backend, "model", None), "continuing_subword_prefix", None) or ""
-        self._cached_encode = lru_cache(CACHED_WORDS)(self.encode)
+        self._cached_encode = lru_cache(100_000)(self.encode)
         self.single = _around(t("a", verbose=False))  # special ids before and after a lone A
         self.frame = _around(t("a", "a", verbose=False))  # before A, between A and B, after B
         bare, after_space, two = (self.names(self.encode(text)) for text in ("a", " a", "a a"))
@@ -59,21 +58,15 @@ class Tokens:
 
     def encode(self, text: str) -> list[int]:
         """Ids without special tokens; "[SEP]" in a text stays text. Raises InputError for a word of absurd length."""
+        options = {"add_special_tokens": False, "split_special_tokens": True, "return_attention_mask": False}
         ids = list[int]()
         for part in _parts(replace_surrogates(text)):
-            encoded = self.tokenizer(
-                part,
-                add_special_tokens=False,
-                split_special_tokens=True,
-                return_attention_mask=False,
-                verbose=False,
-            )
-            ids += encoded["input_ids"]
+            ids += self.tokenizer(part, **options, verbose=False)["input_ids"]
         # A SentencePiece vocabulary has "<sep>" as a piece like any other, and finds it in the text.
         return [self.unknown if i in self._reserved else i for i in ids]
 
     def names(self, ids: Sequence[int] | np.ndarray) -> list[str]:
-        """Tokens as the vocabulary has them."""
+        """As the vocabulary writes them."""
         return self.tokenizer.convert_ids_to_tokens([int(i) for i in ids])
 
     def bytes_of(self, name: str) -> bytes:

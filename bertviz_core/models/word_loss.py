@@ -66,7 +66,7 @@ def targets_of(checkpoint: Checkpoint, tokens: Tokens, seed: int) -> Targets:
 
 @dataclass(frozen=True)
 class Predictions:
-    """Of a batch's masked or next words."""
+    """Predictions of masked or next words."""
 
     loss: Tensor  # (batch,) nats, the mean cross-entropy over a segment's selected tokens
     right: Tensor  # (batch,) number of those tokens that the model predicts
