@@ -144,7 +144,8 @@ class Worker:
         atexit.register(self.close)
 
     def __call__(self, task: Task, progress: Progress) -> None:
-        """Perform the task; raises Cancelled if `progress` says so, BertvizError if it fails or its process ends."""
+        """Perform the task; raises Cancelled where `progress` says so (a stage that does not react in time is ended
+        with its process), BertvizError where the task fails or the process ends."""
         if not self._process or self._process.poll() is not None:
             progress.start("Starting a worker process")
             path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
@@ -176,6 +177,7 @@ class Worker:
         return self._process.wait()
 
     def _follow(self, progress: Progress) -> None:
+        """Show the progress of a task to its end; raises the error that it ended with, or Cancelled."""
         ends = math.inf
         while time.monotonic() <= ends:
             if ends == math.inf and progress.cancelled.is_set():

@@ -45,7 +45,7 @@ class BytesDisk(Disk):
         return super().fetch(mode, filename, value, read)
 
     def _write(self, full_path: str, iterator: Iterator[bytes], mode: str, encoding: str | None = None) -> int:
-        """Remove what a full disk cut off."""
+        """Write a file; one that cannot be completed (the disk is full) is removed."""
         try:
             size: int = super()._write(full_path, iterator, mode, encoding)
             Path(full_path).chmod(0o600)

@@ -117,7 +117,7 @@ def extract(
 def _write_header(
     stream: BinaryIO, model: AttentionModel, sizes: dict[int, int], metadata: dict[str, str] | None
 ) -> dict[int, int]:
-    """Returns where each example begins."""
+    """Write the safetensors header; returns where each example's data begins in the file."""
     header: dict[str, Any] = {"__metadata__": metadata} if metadata else {}
     begins = {}
     end = 0

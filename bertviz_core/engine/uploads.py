@@ -104,7 +104,7 @@ class Uploads:
 
 
 def _description(data: bytes | None) -> Upload | None:
-    """None for one of another version."""
+    """The description from its JSON; None for one of another version."""
     with suppress(ValueError, TypeError):
         return Upload(**json.loads(data)) if data else None
     return None

@@ -148,6 +148,7 @@ def predict_without(
 
 
 def _start_at(first: int, hidden: Tensor) -> RunLayer:
+    """A function that runs no layer below the `first`, and gives that one the input `hidden`."""
     layers = count()
 
     def run(forward: RunLayer, hidden_states: Tensor, *args: Any, **kwargs: Any) -> Any:

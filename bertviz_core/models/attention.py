@@ -12,7 +12,8 @@ from bertviz_core.models.model import AttentionModel, norm_logits
 from bertviz_core.models.tensors import Tensor
 
 REGISTERED = "bertviz_observed"
-# Arguments of attention functions that change no map. The effect of the first is in mask, query or key.
+# Arguments of attention functions that change no map: their effect is in the mask, the query or the key already, or
+# they are for other kernels, or for the model's output.
 IN_MASK = ("cache_position", "is_causal", "position_embeddings", "position_ids", "sliding_window")
 OF_KERNELS = ("cu_seq_lens_k", "cu_seq_lens_q", "deterministic", "max_length_k", "max_length_q")
 OF_OUTPUT = ("output_attentions", "output_hidden_states", "return_dict", "use_cache")
@@ -140,6 +141,7 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
 
 
 def _layer_attention(model: AttentionModel, layer: int, scores: Scores) -> LayerAttention:
+    """Attention weights of one layer, or norms where the model is observed through them."""
     if model.factors is None:
         logits = scores.logits if scores.sink is None else None
         return LayerAttention(layer, scores.weights, logits, model.causal, scores=scores)

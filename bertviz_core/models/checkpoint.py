@@ -21,7 +21,7 @@ PAPER_LENGTH = 512  # tokens
 PAPER_CONFIG: dict[str, Any] = {"model_type": "bert", "hidden_size": 768, "type_vocab_size": 2}
 PAPER_CONFIG |= {"num_hidden_layers": 12, "num_attention_heads": 12, "max_position_embeddings": PAPER_LENGTH}
 Model = str | Path | tuple[Any, Any]  # the tuple: (model, tokenizer)
-# Entries that change nothing that is computed
+# Entries of a configuration that do not change what a model computes.
 VOLATILE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures", "output_attentions")
 
 

@@ -132,7 +132,7 @@ class Membership:
 
     to_word: Tensor  # C, (batch, token, word): 1 where the token is a piece of the word
     from_word: Tensor  # R, (batch, word, token): a token's weight in a word's mean, or 1 for its first piece
-    mask: Tensor  # (batch, word) bool: unpadded
+    mask: Tensor  # (batch, word) bool: not padding
 
     def maps(self, weights: Tensor) -> Tensor:
         """(batch, head, query, key) over tokens to (batch, head, word, word), rows and columns of padding 0."""

@@ -58,6 +58,7 @@ def load_tokens(checkpoint: Checkpoint) -> Tokens:
 
 @contextmanager
 def _explained(checkpoint: Checkpoint) -> Iterator[None]:
+    """Turn whatever transformers raises for files that it cannot load into one ModelError."""
     try:
         yield
     except ModelError:

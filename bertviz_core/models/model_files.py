@@ -82,7 +82,7 @@ def _unusable(folder: Path, what: str, hint: str = SAVE_AGAIN, file: str = "") -
 
 
 def fingerprint(folder: Path) -> str:
-    """See `Checkpoint.fingerprint`."""
+    """sha256 (hex) over the weights, the configuration and the tokenizer: equal files, equal results."""
     described = [path for pattern in ("*.json", "*.txt", "*.model") for path in _files(folder, pattern)]
     total = hashlib.sha256()
     for path in (*_weight_files(folder), *described):
@@ -93,7 +93,7 @@ def fingerprint(folder: Path) -> str:
 
 @lru_cache(maxsize=1 << 14)  # a training has hundreds of checkpoints of several files each
 def _file_digest(path: Path, _size: int, _modified: int) -> str:
-    """Size and time are keys of the cache."""
+    """The digest of a file; size and time of its last change are part of the cache's key."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -149,9 +149,9 @@ def number(config: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
 
 
 def longest_input(config: Mapping[str, Any]) -> int | None:
-    """See `Checkpoint.max_length`."""
-    positions = number(config, POSITIONS) or 0
-    if not 0 < positions <= MAX_SIZE:
+    """Maximum number of tokens, special ones included, by the position embeddings; None for no limit."""
+    positions = number(config, POSITIONS)
+    if not positions or not 0 < positions <= MAX_SIZE:
         return None
     if config.get("model_type") not in OFFSET:
         return positions

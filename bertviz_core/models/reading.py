@@ -33,7 +33,7 @@ class Reading:
 
 @dataclass
 class EncodedCorpus(ABC, Generic[Example_co]):
-    """A corpus, encoded on every iteration."""
+    """A corpus as encoded examples, read again on every iteration."""
 
     source: Source
     tokens: Tokens
@@ -46,6 +46,7 @@ class EncodedCorpus(ABC, Generic[Example_co]):
         """Every example of the corpus in order, counted in `reading`."""
 
     def read(self, reading: Reading) -> Iterator[Example_co]:
+        """The examples up to the limit, counted in `reading`."""
         return islice(self.encoded(reading), self.settings.limit)
 
     def __iter__(self) -> Iterator[Example_co]:

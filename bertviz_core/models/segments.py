@@ -223,7 +223,7 @@ class FirstSegments:
         for number in count(1):
             begin, _, end = self.pick(number).where.removeprefix("line ").partition("-")
             first = int(begin)
-            if first <= last:  # numbered anew
+            if first <= last:  # line numbers begin again
                 part += 1
             last = int(end or first)
             if (part, last) >= (hit.part, hit.line):

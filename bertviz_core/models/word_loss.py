@@ -72,7 +72,7 @@ class Predictions:
     right: Tensor  # (batch,) number of those tokens that the model predicts
     selected: Tensor  # (batch,) number of them
     word_loss: Tensor  # (selected token,) nats
-    guess: Tensor  # (selected token,) best ids
+    guess: Tensor  # (selected token,) likeliest ids
 
 
 @dataclass(frozen=True)
