@@ -12,7 +12,7 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.heads import DirectedHead, highest
 
 Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # right guesses, items, moments: see `proportions.effective_n`
-TYPED = len(TYPE_ROWS) * FOLDS  # rows of types, each in each fold
+TYPED = len(TYPE_ROWS) * FOLDS  # rows of types
 ENDS = np.cumsum([0, *map(len, (TYPE_ROWS, *BREAKDOWNS.values()))])
 COLUMNS = dict(zip(("type", *BREAKDOWNS), map(slice, ENDS[:-1], ENDS[1:]), strict=True))  # of the last axis of `pooled`
 
@@ -27,11 +27,6 @@ def pooled(rows: np.ndarray) -> np.ndarray:
     """(..., row) to (..., column), both folds of each type added; see COLUMNS."""
     by_fold = rows[..., :TYPED].reshape(*rows.shape[:-1], -1, FOLDS)
     return np.concatenate([by_fold.sum(-1), rows[..., TYPED:]], -1)
-
-
-def all_moments(items: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """(4, ..., column) moments from those of the items (2, column) and those of the right guesses (2, ..., column)."""
-    return np.stack(np.broadcast_arrays(*items, *right))
 
 
 def interval_by_document(correct: np.ndarray, n: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -78,12 +73,12 @@ class ItemCounts(Result):
 
     @property
     def n(self) -> np.ndarray:
-        """(type,) items of each of TYPE_ROWS."""
+        """(type,) items of TYPE_ROWS."""
         return pooled(by_row(self.stored.group_n))[COLUMNS["type"]]
 
     @property
     def systems(self) -> list[str]:
-        """Names of chance levels and baselines."""
+        """Chance levels and baselines."""
         return [*EXACT, *self.stored.systems]
 
     @property
@@ -111,12 +106,12 @@ class ItemCounts(Result):
     @property
     def systems_accuracy(self) -> np.ndarray:
         """(system, type); of EXACT the means of 1 / candidates, and of antecedents / candidates."""
-        scores = [self.scores(name).of("type") for name in self.systems]
-        return np.stack([share(each.right, each.n) for each in scores])
+        return np.stack([self.of_system(name) for name in self.systems])
 
     def of_system(self, name: str) -> np.ndarray:
         """(type,) accuracy of a system."""
-        return np.asarray(self.systems_accuracy[self.systems.index(name)])
+        scores = self.scores(name).of("type")
+        return share(scores.right, scores.n)
 
     def best(self, kind: str = "all", direction: int = 0) -> DirectedHead:
         """The head with the most right guesses on one of TYPE_ROWS, the first of equals."""
@@ -137,27 +132,27 @@ class ItemCounts(Result):
             correct = by_row(stored.system_correct[system].astype(float))
             moments = stored.system_moments[:, system]
         shared = pooled(stored.item_moments)
-        return pooled(correct), pooled(by_row(stored.group_n)), all_moments(shared, pooled(moments))
+        all_moments = np.stack(np.broadcast_arrays(*shared, *pooled(moments)))  # (4, ..., column)
+        return pooled(correct), pooled(by_row(stored.group_n)), all_moments
 
     def scores(self, at: DirectedHead | str | None = None) -> Scores:
         correct, n, moments = self.sums_of(at)
         return Scores(correct, n, *interval_by_document(correct, n, moments))
 
     def sums_held_out(self, picked_on: str, direction: int) -> Sums:
-        """The sums (type,) of the heads best in one half of the documents on `picked_on`, scored in the other half; no
-        right guesses are known (NaN) where a half has no item of `picked_on`."""
-        picked = TYPE_ROWS.index(picked_on) * FOLDS
+        """(type,) sums of each half's best head on `picked_on` in the other half; right is NaN where one has none."""
+        row = TYPE_ROWS.index(picked_on) * FOLDS
         rows = self.rows[direction]
-        heads = [highest(rows[..., picked + 1 - fold]) for fold in range(FOLDS)]
+        heads = [highest(rows[..., row + 1 - fold]) for fold in range(FOLDS)]
 
         def added(rows: np.ndarray) -> np.ndarray:
             return np.sum([rows[..., *head, fold:TYPED:FOLDS] for fold, head in enumerate(heads)], 0)
 
-        n = by_row(self.stored.group_n)[picked : picked + FOLDS]
+        n = by_row(self.stored.group_n)[row : row + FOLDS]
         right = np.where(n.all(), added(rows), np.nan)
         moments = added(self.stored.moments[:, direction, self.index])
         shared = pooled(self.stored.item_moments)[:, COLUMNS["type"]]
-        return right, self.n, all_moments(shared, moments)
+        return right, self.n, np.stack(np.broadcast_arrays(*shared, *moments))
 
     def gain(self, system: str, direction: int = 0) -> Interval:
         """How far the best head's held-out accuracy on all mentions is above that of a system."""
@@ -167,7 +162,7 @@ class ItemCounts(Result):
         other = self.of_system(system)[0]
         size, freedom = (each[0] for each in effective_n(*heldout))
         interval = share_interval(accuracy, size / FOLDS, freedom=freedom / FOLDS, enough=enough)
-        if system in EXACT:  # without an interval
+        if system in EXACT:  # has no interval
             return interval.minus(Interval(other, other))
         size, freedom = (each[0] for each in effective_n(*self.sums_of(system)))
         return gain_interval(accuracy, interval, other, share_interval(other, size, freedom=freedom))

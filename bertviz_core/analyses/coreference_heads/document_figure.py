@@ -16,9 +16,9 @@ from bertviz_core.plotting.arcs import RIGHT, WRONG
 COLUMNS = 94  # letters in a line
 BESIDE = 48  # pixels at the right, for the weight of a line's last word
 LETTER = 8.4  # pixels, of a monospaced letter
-LANE = 6  # pixels between curves that run side by side
+LANE = 6  # pixels between curves side by side
 TEXT = 32  # pixels from the lowest lane above a line to the baseline of its letters
-BELOW = 20  # pixels under the baseline, for underlines
+BELOW = 20  # pixels under it, for underlines
 RISE = 13  # pixels of the letters above it
 CHAIN_COLORS = ("#4c6ef5", "#e8890c", "#0c9aa8", "#9c36b5", "#2b9348", "#d6336c", "#8a6d1a", "#5f7d95")
 ALONE = "#8c8c8c"  # a chain of one mention
@@ -56,7 +56,7 @@ def draw(document: Mapping[str, Any], guesses: Sequence[Guess]) -> str:
     mentions = document["mentions"]
     boxes = _flow(words, set(document["sentences"]))
     baselines, curves = _laid_out(boxes, mentions, guesses)
-    xs = [x for curve in curves for x, _ in curve]
+    xs = [x for x, _ in chain(*curves)]
     left = min(0.0, min(xs, default=0.0) - LANE)
     width = max(COLUMNS * LETTER + BESIDE, max(xs, default=0.0) + LANE) - left
     height = (baselines[-1] if boxes else TEXT) + BELOW
@@ -153,7 +153,8 @@ def _laid_out(
         if source.line != target.line
     ]
     passing = zip(sides, lanes(sides), strict=True)
-    runs: list[list[Span]] = []  # the parts of each curve above a line
+    # The parts of each curve above a line.
+    runs: list[list[Span]] = []
     for source, target in ends:
         start = source.middle + 1
         end = target.middle - 3  # a little before the middle of a word, where others begin
@@ -199,6 +200,7 @@ def lanes(spans: Sequence[Span], last: int = sys.maxsize) -> list[int]:
 
 
 def mention_text(document: Mapping[str, Any], index: int) -> str:
-    """A mention's words, the first twelve of them."""
+    """The first twelve words of a mention."""
     start, end = document["mentions"][index][:2]
-    return " ".join(_shown(word) for word in document["words"][start:end][:12])
+    words = document["words"][start:end]
+    return " ".join(map(_shown, words[:12]))

@@ -18,11 +18,11 @@ CANDIDATES = ("mentions", "words")
 
 # The axis of groups: 3 types x 2 folds, the bins of distance, the genders. An item is in one group of each kind; in one
 # of the genders only if it is a pronoun with that gender.
-FOLDS = 2  # by the parity of the document's number
+FOLDS = 2  # by parity of the document's number
 BINS = (5, 10, 20, 40, 80)  # last distance, in words, of each bin but the last
 BIN_NAMES = ("1-5", "6-10", "11-20", "21-40", "41-80", "81+")
 GENDERS = ("masculine", "feminine", "neuter")
-DISTANCE = len(TYPES) * FOLDS  # of the first bin
+DISTANCE = len(TYPES) * FOLDS  # the first bin
 GENDER = DISTANCE + len(BIN_NAMES)
 GROUPS = GENDER + len(GENDERS)
 TYPE_ROWS = ("all", *TYPES)
@@ -53,15 +53,14 @@ def index_of(candidates: str) -> int:
 
 
 def groups_of(window: Window) -> np.ndarray:
-    """(item, group) bool: the groups of each item."""
+    """(item, group) bool, groups of items."""
     document = window.document
     fold = document.number % FOLDS
     members = np.zeros((len(window.items), GROUPS), dtype=bool)
     for row, item in zip(members, window.items, strict=True):
         head = window.heads[item.mention]
         kind = mention_type(document, head)
-        antecedents = [window.heads[mention] for mention in item.antecedents]
-        distance = min(abs(head - antecedent) for antecedent in antecedents)
+        distance = min(abs(head - window.heads[mention]) for mention in item.antecedents)
         row[kind * FOLDS + fold] = True
         row[DISTANCE + bisect_left(BINS, distance)] = True
         pronoun = PRONOUNS.get(document.words[head].lower())
@@ -91,7 +90,7 @@ class BatchItems:
     head: Tensor  # (batch, item) head word, in its window
     allowed: Tensor  # (batch, 1, candidates, item, word) bool, the words that may be guessed
     right: Tensor  # (batch, item, word) bool, heads of antecedents
-    groups: Tensor  # (batch, item, group) 0 or 1
+    groups: Tensor  # (batch, item, group) 0/1
 
     @classmethod
     def of(cls, windows: Sequence[Window], device: str, first_piece: bool, causal: bool) -> "BatchItems":
@@ -102,8 +101,8 @@ class BatchItems:
         shape = (len(windows), max(len(window.items) for window in windows))
         head = np.zeros(shape, dtype=np.int64)
         mention = np.full((*shape, max(sizes)), -1, dtype=np.int32)
-        others = np.zeros(mention.shape, dtype=bool)
-        right = np.zeros(mention.shape, dtype=bool)
+        others = np.zeros(mention.shape, bool)
+        right = np.zeros(mention.shape, bool)
         groups = np.zeros((*shape, GROUPS), dtype=np.float32)
         for row, (window, size) in enumerate(zip(windows, sizes, strict=True)):
             groups[row, : len(window.items)] = groups_of(window)
@@ -130,7 +129,7 @@ class BatchItems:
         columns = torch.take_along_dim(to_word, self.head[:, None], 2)  # (batch, token, item)
         ahead = (rows[:, None] @ weights) @ to_word[:, None]
         back = from_word[:, None] @ (weights @ columns[:, None])
-        return torch.stack([ahead, back.transpose(-1, -2)], 1)
+        return torch.stack([ahead, back.mT], 1)
 
     def chance(self) -> np.ndarray:
         """(2, candidates, group) sums over the items: 1 / candidates, and antecedents / candidates."""
@@ -158,11 +157,12 @@ def baselines_right(window: Window) -> np.ndarray:
 
     @cache
     def described(mention: int) -> tuple[list[str], str, Features]:
-        """A mention's words, its head word, and its features."""
+        """Words, head word and features."""
         span = document.mentions[mention]
         words = [word.lower() for word in document.words[span.start : span.end]]
-        head = document.words[heads[mention]].lower()
-        tag = document.tags[heads[mention]] if document.tags else ""
+        at = heads[mention]
+        head = document.words[at].lower()
+        tag = document.tags[at] if document.tags else ""
         return words, head, features(words, head, tag)
 
     rows = []
@@ -182,8 +182,7 @@ def baselines_right(window: Window) -> np.ndarray:
 
 
 def features(words: Sequence[str], head: str, tag: str = "") -> Features:
-    """Features of a mention, from its words and its head word in lower case. All but pronouns are third person, and
-    plural by their tag, their ending or an "and"."""
+    """From lower-case words and head word: all but pronouns are third person, and plural by tag, ending or an "and"."""
     if head in PRONOUNS:
         return PRONOUNS[head]
     ending = head.endswith("s") and not head.endswith(SINGULAR_ENDINGS) and len(head) > 3

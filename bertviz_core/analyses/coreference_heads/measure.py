@@ -12,7 +12,7 @@ from bertviz_core.analyses.averages import DocumentSums
 from bertviz_core.analyses.coreference_heads import guesses
 from bertviz_core.analyses.coreference_heads.counts import by_row
 from bertviz_core.analyses.coreference_heads.guesses import BASELINES, CANDIDATES, DIRECTIONS, GROUPS, BatchItems
-from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, ItemGuesses, document_record, passages
+from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, ItemGuesses, Record, document_record, passages
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine.packing import pack, unpack
@@ -23,10 +23,8 @@ from bertviz_core.models.reading import Window, Windows
 
 
 def count_moments(sums: np.ndarray) -> np.ndarray:
-    """(4, system, row) sums over documents of 1 (where n > 0), n^2, n c and c^2 for c right guesses among n items.
-
-    sums: counts (document, system, group), of which the last system is all items.
-    """
+    """(4, system, row) sums over documents of 1 (where n > 0), n^2, n c and c^2 for c right guesses among n items, of
+    `sums`, counts (document, system, group), the last system being all items."""
     counts = by_row(sums)
     correct = counts[:, :-1]
     n = np.broadcast_to(counts[:, -1:], correct.shape)
@@ -59,7 +57,7 @@ class AntecedentSums:
         systems = len(DIRECTIONS) * len(CANDIDATES) * self.heads + len(BASELINES) + 1
         self.by_document = DocumentSums(count_moments, self.layers, systems, GROUPS)
         self.blocks: dict[int, ItemGuesses] = {}
-        self.documents: dict[int, dict[str, Any]] = {}
+        self.documents: dict[int, Record] = {}
         # (sentences, words) -> each passage's first word; cached, since windows of a document follow one another
         self.passage_starts = lru_cache(1)(lambda *document: [first for first, _ in passages(*document)])
 
@@ -73,24 +71,26 @@ class AntecedentSums:
             if attention.causal:
                 windows = tuple(map(guesses.earlier_antecedents, windows))
             self._start_batch(windows, attention.causal)
-        guess, weight, right = guesses.answers(self.items_of_batch, attention.weights)
+        items = self.items_of_batch
+        guess, weight, right = guesses.answers(items, attention.weights)
         # (batch, direction, candidates, head, item) @ (batch, 1, 1, item, group)
-        counts = right.float() @ self.items_of_batch.groups[:, None, None]
+        counts = right.float() @ items.groups[:, None, None]
         self.sums["right"][layer] += counts.sum(0).long()
         rows = torch.cat([counts.flatten(1, 3).short(), self.baseline_counts], 1)  # (batch, system, group)
         documents = np.array([example.document_number for example in batch.examples])
         self.by_document.add(layer, documents, rows)
         words = guess[:, :, 0].cpu().numpy()[..., None]  # (batch, direction, head, item, 1)
-        mentions = self.items_of_batch.mention[:, None, None]
+        mentions = items.mention[:, None, None]
         self.guess[:, :, layer] = np.take_along_axis(mentions, words, -1)[..., 0]
         self.weight[:, :, layer] = weight[:, :, 0].cpu().numpy()
         self.right[:, :, layer] = right[:, :, 0].cpu().numpy()
 
     def _start_batch(self, windows: tuple[Window, ...], causal: bool) -> None:
         """Prepare for a batch, whose layers follow, and count what needs no attention."""
-        self.items_of_batch = BatchItems.of(windows, self.device, self.first_piece, causal)
-        self.sums["chance"] += self.items_of_batch.chance()
-        candidates = (self.items_of_batch.mention >= 0).sum(-1)  # (batch, item)
+        items = BatchItems.of(windows, self.device, self.first_piece, causal)
+        self.items_of_batch = items
+        self.sums["chance"] += items.chance()
+        candidates = (items.mention >= 0).sum(-1)  # (batch, item)
         self.sums["single"] += int((candidates == 1).sum())
         mentions = max(len(window.heads) for window in windows)
         shape = (len(windows), len(DIRECTIONS), self.layers, self.heads, candidates.shape[1])
@@ -101,7 +101,7 @@ class AntecedentSums:
         right = np.ones((len(windows), len(BASELINES) + 1, candidates.shape[1]), np.float32)
         for row, window in enumerate(windows):
             right[row, :-1, : len(window.items)] = guesses.baselines_right(window)
-        counts = torch.from_numpy(right).to(self.device) @ self.items_of_batch.groups
+        counts = torch.from_numpy(right).to(self.device) @ items.groups
         self.baseline_counts = counts.short()  # (batch, system, group)
         *systems, everything = counts.sum(0).long().cpu().numpy()
         self.sums["system_correct"] += systems
@@ -131,7 +131,7 @@ class AntecedentSums:
         self.documents |= other.documents
 
     def items(self) -> ItemGuesses:
-        """The items in memory, in the order of the corpus."""
+        """Items in memory, in corpus order."""
         shape = (len(DIRECTIONS), self.layers, self.heads)
         return ItemGuesses.joined([items for _, items in sorted(self.blocks.items())], shape)
 
@@ -167,7 +167,6 @@ def accumulator(model: AttentionModel, request: Request) -> AntecedentSums:
 
 
 def finish(accumulator: AntecedentSums, windows: Windows, provenance: dict[str, Any]) -> CoreferenceHeads:
-    """The result, with the first items and their documents."""
     sums = accumulator.sums
     items = accumulator.items().take(slice(MAX_ITEMS))
     numbers = sorted(accumulator.documents)

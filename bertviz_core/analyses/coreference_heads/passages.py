@@ -16,8 +16,8 @@ from bertviz_core.corpora.coreference.mentions import TYPES, head_words, mention
 from bertviz_core.corpora.word_search import has
 from bertviz_core.heads import DirectedHead
 
-MAX_ITEMS = 1000  # whose guesses are in the result
-LONGEST = 4  # passages; a longer sentence is cut
+MAX_ITEMS = 1000  # with guesses in a result
+LONGEST = 4  # passages per sentence, else cut
 Record = dict[str, Any]  # of a document, see `document_record`
 ReadDocuments = Callable[[Iterable[int]], Iterable[tuple[int, Record]]]
 
@@ -55,7 +55,8 @@ def document_record(document: CoreferenceDocument, heads: Sequence[int]) -> Reco
 def cut_passage(document: Record, guesses: Iterable[Guess], passage: Span) -> tuple[Record, list[Guess]]:
     """One passage as a document, and the guesses between mentions whose head words are in it."""
     first, end = passage
-    indices: dict[int, int] = {}  # in the passage, of the document's mentions
+    # Indices of mentions: document -> passage.
+    indices: dict[int, int] = {}
     mentions = []
     for index, (start, stop, cluster, head, kind) in enumerate(document["mentions"]):
         if first <= head < end:
@@ -87,7 +88,7 @@ class ItemGuesses(NamedTuple):
     @classmethod
     def joined(cls, parts: Iterable[Self], shape: Sequence[int] = ()) -> Self:
         """The items of all parts; `shape` is (direction, layer, head)."""
-        guess = np.zeros((*shape, 0), dtype=np.uint16)
+        guess = np.zeros((*shape, 0), np.uint16)
         none = (np.zeros((0, 5), dtype=np.uint32), guess, guess.astype(np.float16), guess.astype(bool))
         items, *arrays = zip(none, *parts, strict=True)
         return cls(np.concatenate(items), *(np.concatenate(each, -1) for each in arrays))
@@ -105,11 +106,11 @@ class ItemGuesses(NamedTuple):
     def guesses(self) -> list[Guess]:
         """Those of one head."""
         columns = [column.tolist() for column in (self.items[:, 1], *self[1:])]
-        return [Guess(*row) for row in zip(*columns, strict=True)]
+        return list(map(Guess, *columns))
 
 
 def first_guesses(result: CoreferenceHeads, choice: DirectedHead) -> ItemGuesses:
-    """A head's guesses for the items of the `first_documents`."""
+    """A head's guesses in `first_documents`."""
     guess = result.guess[choice.at]
     right = []
     for (number, mention), guessed in zip(result.items[:, :2].tolist(), guess.tolist(), strict=True):
@@ -127,16 +128,16 @@ class ListedGuess:
     weight: float
     right: bool
     window: tuple[str, ...]  # the words of the window in which the mention is scored
-    head: int  # the mention's head word in the window, from 0
+    head: int  # its head word there, from 0
 
 
 @dataclass(frozen=True)
 class PassageExample:
     """One passage with a head's guesses."""
 
-    document: Record  # the passage as a document
-    span: Span  # its words in the whole document
-    total: int  # number of its mentions that are scored
+    document: Record  # of the passage alone
+    span: Span  # its words in the whole text
+    total: int  # its mentions that are scored
     right: int  # number of right guesses
     drawn: list[Guess]  # those of `listed` whose two mentions are in the passage
     listed: list[ListedGuess]  # the guesses that the query selects
@@ -218,7 +219,7 @@ class GuessedPassages:
         return PassageExample(part, span, len(items.items), int(items.right.sum()), drawn, listed)
 
     def _is_selected(self, items: ItemGuesses) -> np.ndarray:
-        """(item,) bool: whether the query selects the item's guess."""
+        """(item,) bool, as the query asks."""
         is_selected: np.ndarray = items.weight >= self.query.minimum
         if self.query.which != "all":
             is_selected &= items.right == (self.query.which == "right")
@@ -226,5 +227,5 @@ class GuessedPassages:
 
 
 def _ends(document: Record) -> dict[int, int]:
-    """The first word of each passage -> one past its last."""
+    """Each passage's first word -> its end."""
     return dict(passages(document["sentences"], len(document["words"])))

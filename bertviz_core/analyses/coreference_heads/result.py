@@ -57,7 +57,7 @@ class CoreferenceHeads(Result):
     moments: np.ndarray  # (2, direction, candidates, layer, head, row) of n c and c^2
     system_moments: np.ndarray  # (2, system, row) of n c and c^2
     item_moments: np.ndarray  # (2, row) how many documents have items, and of n^2
-    single: int  # number of items with exactly one candidate
+    single: int  # items with a single candidate
     first_documents: list[dict[str, Any]]  # see `passages.document_record`
     items: np.ndarray  # (item, 5) their items, see `passages.ItemGuesses`, the document by its index in that list
     guess: np.ndarray  # (direction, layer, head, item) the mention guessed

@@ -20,7 +20,7 @@ from bertviz_core.analyses.request import Options
 from bertviz_core.corpora.treebank import ALL, UAS
 from bertviz_core.heads import arrow
 
-POINTS = 0.1  # a substantial difference of two shares
+POINTS = 0.1  # a substantial gap between shares
 OVERALL = 0.15  # how far above an offset one head may be, and still not parse
 TOTALS = {ALL: "governors, punctuation included", UAS: "governors, punctuation left out"}
 ALL_1, DOBJ, DET = (paper.TABLE_1[name] for name in (ALL, "dobj", "det"))
@@ -58,7 +58,6 @@ def relation_answer(shown: RelationCounts, base: int, relation: str, points: flo
 
 
 def relation_finding(shown: RelationCounts, relation: str, base: int = 1) -> Finding:
-    """The finding of one relation, beside what Table 1 says of it."""
     statement = ""
     if relation in paper.TABLE_1:
         head, accuracy, baseline, offset = paper.TABLE_1[relation]
@@ -69,15 +68,16 @@ def relation_finding(shown: RelationCounts, relation: str, base: int = 1) -> Fin
 
 
 def clearest_relation(shown: RelationCounts, base: int) -> Answer:
-    if (relation := shown.clearest_relation()) in NO_RELATION:
+    relation = shown.clearest_relation()
+    if relation in NO_RELATION:
         raise KeyError("relations")
     return relation_answer(shown, base, relation, POINTS)
 
 
 def no_head_parses(shown: RelationCounts, base: int) -> Answer:
     states = decide(shown.gain(1).negative(), -OVERALL)
-    sentence = relation_sentence(shown, ALL, base)
-    return Answer(states[shown.relations.index(ALL)], sentence, shown.best_choice(ALL).head)
+    text = relation_sentence(shown, ALL, base)
+    return Answer(states[shown.relations.index(ALL)], text, shown.best_choice(ALL).head)
 
 
 def dependents_attend(shown: RelationCounts, base: int) -> Answer:
@@ -85,8 +85,9 @@ def dependents_attend(shown: RelationCounts, base: int) -> Answer:
     if shown.is_causal:  # each arc has one direction alone, whatever its heads do
         raise KeyError("direction")
     is_above = shown.above() & ~np.isin(shown.relations, NO_RELATION)
-    forward = int((shown.best()[is_above, 0] == 0).sum())
-    n = int(is_above.sum())
+    directions = shown.best()[is_above, 0]
+    n = len(directions)
+    forward = int((directions == 0).sum())
     return Answer(
         decide(Interval(*wilson(forward, n), n >= MIN_UNITS), 0.5),
         f"For {forward} of the {n} relations whose best head is above the best fixed offset, that head reads "
@@ -143,8 +144,6 @@ def _best_offset(result: DependencyHeads) -> tuple[float, str]:
 
 
 class DependencyAnalysis(Analysis):
-    """Right guesses of governors by every head."""
-
     name = "dependency_heads"
     title = "Dependency heads"
     summary = "Which head finds which relation of a treebank, against fixed offsets (section 4.2; Table 1)."

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from html import escape
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -26,7 +25,8 @@ def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go
     frame = result.to_frame()
     frame = frame.loc[sorted(frame["n"].nlargest(max_relations or len(frame)).index)]
     percent = 100 * frame[["accuracy", "low", "high", "baseline_accuracy"]]
-    labels = frame["relation"].map(escape)  # a treebank's, and no markup
+    # A treebank's labels are no markup.
+    labels = frame["relation"].map(escape)
     directions = frame["direction"].map(arrow)
     best = scores(
         labels,
@@ -77,10 +77,11 @@ def offset_figure(result: RelationCounts, relation: str, direction: int = 0) -> 
         values = values[is_visible]
         accuracy = accuracy[direction]
     best_head = 100 * float(accuracy.max())
-    colors = np.where(np.arange(len(values)) == values.argmax(), BEST, GRAY)
-    names = [f"{offset:+d}" for offset in offsets]
+    colors = [GRAY] * len(values)
+    colors[values.argmax()] = BEST
+    names = [f"{each:+d}" for each in offsets]
     hover = "offset %{x}: %{y:.1f}%<extra></extra>"
-    figure = go.Figure(go.Bar(x=names, y=values, marker_color=colors.tolist(), hovertemplate=hover))
+    figure = go.Figure(go.Bar(x=names, y=values, marker_color=colors, hovertemplate=hover))
     label = {"text": f"best head: {best_head:.1f}%", "font_size": 12}
     line = {"dash": "dash", "color": BEST, "width": 1}
     figure.add_hline(y=best_head, line=line, annotation=label, annotation_position="top left")
@@ -123,7 +124,8 @@ def example_svg(example: SentenceExample, choice: DirectedHead) -> str:
             mark, word = ("✓", "right") if right else ("✗", "wrong")
             note = f"{isolated(words[i])} ← {isolated(words[guess])}, weight {weight}, {word}"
             guessed.append(Arc(i, guess, f"{mark} {weight}", note, right))
-    head = f"{choice.head.label()}, {DIRECTIONS[choice.direction]}"
+    direction = DIRECTIONS[choice.direction]
+    head = f"{choice.head.label()}, {direction}"
     return sentence_svg(words, gold, guessed, f"Gold arcs and the guesses of head {head}, for: {' '.join(words)}")
 
 

@@ -1,5 +1,4 @@
-"""What is guessed (docs/methods.md, section 6), and sentences with one head's guesses: the first guesses from the
-result, all of them from disk, words from the treebank."""
+"""What is guessed (docs/methods.md, section 6), and sentences with guesses: the first of the result, or all on disk."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -15,9 +14,9 @@ from bertviz_core.corpora.word_search import has
 from bertviz_core.models.tensors import Tensor
 
 DIRECTIONS = ("dependent->governor", "governor->dependent")  # row w of the map, column w
-FOLDS = 2  # by the parity of the sentence's number
+FOLDS = 2  # by parity of the sentence's number
 OFFSETS = np.arange(-20, 21)  # all that are counted; a view shows some
-MAX_SENTENCES = 500  # whose guesses are in the result
+MAX_SENTENCES = 500  # with guesses in a result
 VIEWS: dict[str, Callable[[Sentence], Sentence]] = {"as-is": lambda tree: tree, "function-heads": function_heads}
 VIEW_NAMES = {"function-heads": "function words as governors", "as-is": "as annotated"}
 DEFAULT_VIEW = "function-heads"
@@ -37,7 +36,11 @@ def view_of_side(view: str, side: str) -> str:
 
 def offset_name(offset: int) -> str:
     """A fixed offset with its behavior at the edge of a sentence, as "offset +1 (last word to itself)"."""
-    edge = "last word to itself" if offset > 0 else "first word to ROOT" if offset else "every word to itself"
+    edge = "every word to itself"
+    if offset > 0:
+        edge = "last word to itself"
+    elif offset < 0:
+        edge = "first word to ROOT"
     return f"offset {offset:+d} ({edge})"
 
 
@@ -76,7 +79,7 @@ class SentenceExample:
 
     sentence: dict[str, Any]  # see `sentence_record`
     guesses: np.ndarray  # (word,), from 0
-    weights: np.ndarray  # (word,) in steps of 1/255
+    weights: np.ndarray  # (word,) in 255ths
     chosen: list[int]  # the words of the relation, from 0
 
     @property
@@ -85,13 +88,13 @@ class SentenceExample:
 
     @property
     def right(self) -> int:
-        """Number of right guesses for the chosen words."""
+        """Right guesses for chosen words."""
         governors = self.sentence["governors"]
         return sum(int(self.guesses[word]) == governors[word] - 1 for word in self.chosen)
 
     @property
     def weight(self) -> float:
-        """The highest weight of a chosen word."""
+        """Highest weight of a chosen word."""
         return float(self.weights[self.chosen].max()) / 255
 
 
@@ -113,21 +116,25 @@ class SentenceQuery(GuessQuery[SentenceExample]):
         stored = collection.stored
         sentences = list(map(sentence_of, stored.sentences))
         part = trees_of(sentences, [self.view])
-        part |= {"guesses": stored.guesses[at], "weights": stored.weights[at]}
+        part["guesses"] = stored.guesses[at]
+        part["weights"] = stored.weights[at]
         return GuessedSentences(self, [part], lambda skipped: sentences)
 
 
 def trees_of(sentences: Sequence[Sentence], views: Iterable[str]) -> dict[str, Any]:
-    """Numbers and lengths (sentence,); under each view governors (word,), from 1, 0 being the root, and relations
-    (word,), numbered in the order of `names`."""
+    """(sentence,) numbers and lengths; for each view (word,) governors from 1, 0 the root, and relations by `names`."""
+    number = [each.number for each in sentences]
+    length = list(map(len, sentences))
     values: dict[str, Any] = {
-        "number": np.array([sentence.number for sentence in sentences], dtype=np.int64),
-        "length": np.array(list(map(len, sentences)), dtype=np.int64),
+        "number": np.array(number, np.int64),
+        "length": np.array(length, np.int64),
     }
     for view in views:
-        viewed = list(map(VIEWS[view], sentences))
-        relations = [name for sentence in viewed for name in sentence.relations]
-        governors = [governor for sentence in viewed for governor in sentence.governors]
+        relations: list[str] = []
+        governors: list[int] = []
+        for tree in map(VIEWS[view], sentences):
+            relations += tree.relations
+            governors += tree.governors
         names = {name: index for index, name in enumerate(dict.fromkeys(relations))}
         values[f"{view}/names"] = list(names)
         values[f"{view}/relations"] = np.array([names[name] for name in relations], dtype=np.uint16)
@@ -145,8 +152,7 @@ class GuessedSentences:
         self.read = read
         names = ("number", "length", f"{query.view}/governors", "guesses", "weights")
         arrays = (np.concatenate([part[name] for part in parts]) for name in names)
-        self.numbers, self.lengths, governors, self.guesses, self.weights = arrays
-        self.governors = governors.astype(np.int64)
+        self.numbers, self.lengths, self.governors, self.guesses, self.weights = arrays
         self.starts = np.cumsum(self.lengths) - self.lengths
         chosen = []
         for part in parts:
@@ -154,12 +160,11 @@ class GuessedSentences:
             chosen.append(is_chosen[part[f"{query.view}/relations"]])
         self.chosen = np.concatenate(chosen)
         if query.causal:  # only governors on the side that the direction finds
-            words = 1 + np.arange(len(governors)) - np.repeat(self.starts, self.lengths)
+            words = 1 + np.arange(len(self.governors)) - np.repeat(self.starts, self.lengths)
             is_later = self.governors > words
             self.chosen &= (self.governors > 0) & (is_later == bool(query.choice.direction))
 
     def _is_chosen(self, relation: str) -> bool:
-        """Whether the query is for words of this relation."""
         asked = self.query.relation
         if asked == UAS:
             return base_of(relation) != "punct"
@@ -170,7 +175,7 @@ class GuessedSentences:
         highest = np.maximum.reduceat(weights, self.starts)
         is_listed = highest / 255 >= self.query.minimum
         if self.query.which != "all":
-            is_right = self.guesses.astype(np.int64) == self.governors - 1
+            is_right = self.guesses.astype(np.int64) + 1 == self.governors
             is_asked = self.chosen & (is_right == (self.query.which == "right"))
             is_listed &= np.logical_or.reduceat(is_asked, self.starts)
         return np.where(is_listed, highest, -1)
@@ -181,18 +186,19 @@ class GuessedSentences:
         return np.array(found, dtype=np.int64)
 
     def entries(self, indices: Sequence[int]) -> list[SentenceExample]:
-        sentences = dict(self._sentences(indices))
+        viewed = VIEWS[self.query.view]
+        found = dict(self._sentences(indices))
         examples = []
         for index in indices:
             start = self.starts[index]
             own = slice(start, start + self.lengths[index])
-            sentence = VIEWS[self.query.view](sentences[index])
+            sentence = viewed(found[index])
             record = sentence_record(sentence, self.query.merge_subtypes)
             chosen = np.flatnonzero(self.chosen[own]).tolist()
             examples.append(SentenceExample(record, self.guesses[own], self.weights[own], chosen))
         return examples
 
     def _sentences(self, indices: Iterable[int]) -> Iterator[tuple[int, Sentence]]:
-        """The sentences with these indices, in file order."""
+        """Sentences by index, in file order."""
         wanted = {int(self.numbers[index]): index for index in indices}
         return ((wanted[sentence.number], sentence) for sentence in picked(self.read, wanted))

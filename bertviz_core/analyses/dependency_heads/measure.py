@@ -60,9 +60,8 @@ class Guesses:
         self.score(attention.layer, maps)
 
     def open(self, batch: Batch) -> None:
-        """Prepare for a batch, whose layers follow."""
-        examples: Any = batch.examples
-        self.examples = examples
+        """Prepare for the layers of a batch."""
+        self.examples: Any = batch.examples
         self.words = membership(list(map(word_of, self.examples)), self.device, first_piece=self.first_piece)
         self.last = torch.tensor([[len(example.sentence) - 1] for example in self.examples], device=self.device)
         size = self.words.mask.shape[1]
@@ -105,7 +104,7 @@ class Guesses:
             }
             names = self.counts.rows(zip(views, tree.relations, strict=True))
             rows, own = np.unique(names, return_inverse=True)
-            members = (own == np.arange(len(rows))[:, None]).astype(float)  # (row, word)
+            members = np.eye(len(rows))[:, own]  # (row, word)
             for name, values in counted.items():
                 sums = np.tensordot(members, values, 1).astype(np.int64)
                 self.counts.sums[name][rows, number % FOLDS] += sums
@@ -158,38 +157,39 @@ def _is_right(guess: np.ndarray, governors: np.ndarray, is_shifted: np.ndarray) 
 
 def accumulator(model: AttentionModel, request: Request) -> Guesses:
     """The accumulator for one pass; mode "as in the paper" takes first pieces and the release's rule for `poss`."""
-    is_paper = request.settings.paper
-    asked = POSSESSIVES if request.options.get("possessives") else ()
-    possessives = RELEASE_POSSESSIVES if is_paper else asked
-    return Guesses(model.layers, model.heads, model.device, possessives, is_paper, model.causal)
+    possessives: tuple[str, ...] = ()
+    if request.options.get("possessives"):
+        possessives = POSSESSIVES
+    if request.settings.paper:
+        possessives = RELEASE_POSSESSIVES
+    return Guesses(model.layers, model.heads, model.device, possessives, request.settings.paper, model.causal)
 
 
 def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]) -> DependencyHeads:
-    """The result, with the first sentences and the guesses in them."""
     counts = accumulator.counts
     rows = rows_of(list(counts.names), counts.sums["n"].sum(1), accumulator.causal)
 
-    def by_row(name: str, dtype: type = np.int32) -> np.ndarray:
+    def sums(name: str, dtype: type = np.int32) -> np.ndarray:
         """(fold, row, ...) sums of the counts that each row of the result adds up."""
         return np.stack([counts.sums[name][own].sum(0) for own in rows.values()], 1).astype(dtype)
 
     numbers = [number for number in sorted(accumulator.by_sentence) if number < guesses.MAX_SENTENCES]
     sentences, arrays = accumulator.joined(numbers)
-    longest = max(map(len, sentences), default=0)
+    size = max(map(len, sentences), default=0)
     views, relations = map(list, zip(*rows, strict=True))
     return DependencyHeads(
         provenance,
         sentences=list(map(guesses.sentence_record, sentences)),
-        guesses=arrays["guesses"].astype(np.uint8 if longest <= 256 else np.uint16),
+        guesses=arrays["guesses"].astype(np.uint8 if size <= 256 else np.uint16),
         weights=arrays["weights"],
         **accumulator.classes.values(),
         views=views,
         relations=relations,
-        n=by_row("n"),
-        correct=by_row("correct").swapaxes(1, 2),
+        n=sums("n"),
+        correct=sums("correct").swapaxes(1, 2),
         offsets=OFFSETS,
-        offset_correct=by_row("offsets").sum(0).T,
-        random_correct=by_row("random", np.int64).sum(0) / UNIT if accumulator.causal else None,
+        offset_correct=sums("offsets").sum(0).T,
+        random_correct=sums("random", np.int64).sum(0) / UNIT if accumulator.causal else None,
     )
 
 

@@ -41,7 +41,7 @@ class RelationCounts(Result):
 
     @property
     def trees(self) -> str:
-        """How the trees are read, for people."""
+        """How the trees are read, in words."""
         return VIEW_NAMES[self.provenance["options"]["view"]]
 
     @property
@@ -68,7 +68,7 @@ class RelationCounts(Result):
 
     @property
     def accuracy(self) -> np.ndarray:
-        """(direction, relation, layer, head)."""
+        """(direction, relation, layer, head)"""
         return share(self.right, self.counted.sum(0)[:, :, None, None])
 
     @property
@@ -84,7 +84,6 @@ class RelationCounts(Result):
         return best_heads(self.right)
 
     def best_choice(self, relation: str) -> DirectedHead:
-        """The best head of a relation."""
         direction, layer, head = self.best()[self.relations.index(relation)].tolist()
         return DirectedHead(direction, Head(layer, head))
 
@@ -95,7 +94,7 @@ class RelationCounts(Result):
 
     @property
     def best_accuracy(self) -> np.ndarray:
-        """(relation,) accuracy of the best head."""
+        """(relation,) of the best head."""
         return share(counts_of_best(self.right, self.best()), self.best_n)
 
     @property
@@ -151,11 +150,11 @@ class RelationCounts(Result):
         return gain_interval(heldout, interval, control, share_interval(control, self.best_n, count))
 
     def above(self) -> np.ndarray:
-        """(relation,) whether the best head is above `control`."""
+        """(relation,) whether above `control`."""
         return decide(self.gain()) == SHOWN
 
     def row(self, relation: str) -> pd.Series:
-        """The row of `to_frame` for a relation."""
+        """A relation's row of `to_frame`."""
         return self.to_frame().iloc[self.relations.index(relation)]
 
     def by_gain(self) -> list[int]:

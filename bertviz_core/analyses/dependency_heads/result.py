@@ -77,14 +77,14 @@ class DependencyHeads(Result):
         is_offset = (distances > 0) & (distances <= chosen.offsets)
         if self.provenance["settings"]["mode"] == "paper":
             is_offset = np.isin(self.offsets, RELEASE_OFFSETS)
-        by_offset = self.offset_correct[is_offset]
+        fixed = self.offset_correct[is_offset]
         correct = self.correct[:, :, rows]
-        offset_correct = by_offset[:, rows]
+        offset_correct = fixed[:, rows]
         visible = random = None
         sides = [self._rows(view_of_side(chosen.view, side)) for side in SIDES]
         if all(sides):  # of a causal model
             correct = np.stack([self.correct[:, direction, own] for direction, own in enumerate(sides)], 1)
-            offset_correct = np.stack([by_offset[:, own] for own in sides])
+            offset_correct = np.stack([fixed[:, own] for own in sides])
             visible = np.stack([self.n[:, own] for own in sides], 1) @ member.T
             random = None if self.random_correct is None else self.random_correct[sides] @ member.T
         options = self.provenance["options"] | asdict(chosen) | {"min_count": min_count}

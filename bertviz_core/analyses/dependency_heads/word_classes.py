@@ -14,12 +14,12 @@ from bertviz_core.heads import Head, all_labels
 
 ClassName = tuple[str, str]  # scheme and label; a scheme is a view of the trees, or PART_OF_SPEECH
 PART_OF_SPEECH = "part of speech"
-EVERY: ClassName = ("", "")  # the class of every word, the first of all
-MIN_WORDS = 20  # a class of fewer words is not named
+EVERY: ClassName = ("", "")  # of every word
+MIN_WORDS = 20  # rarer classes are not named
 
 
 def classes_of(sentence: Sentence) -> list[list[ClassName]]:
-    """The classes of every word of a sentence."""
+    """Classes of each word of a sentence."""
     schemes = {view: viewed(sentence).relations for view, viewed in VIEWS.items()}
     if sentence.tags:
         schemes[PART_OF_SPEECH] = sentence.tags
@@ -27,17 +27,18 @@ def classes_of(sentence: Sentence) -> list[list[ClassName]]:
 
 
 class NamedSums:
-    """Arrays of sums (row, ...), with a row for each name."""
+    """Sums (row, ...), a row for each name."""
 
     def __init__(self, shapes: Mapping[str, Sequence[int]], dtype: type) -> None:
         self.names: dict[ClassName, int] = {}  # -> row
         self.sums: dict[str, np.ndarray] = {name: np.zeros((0, *shape), dtype) for name, shape in shapes.items()}
 
     def rows(self, names: Iterable[ClassName]) -> list[int]:
-        """The rows of names, which are added where they are new."""
+        """Rows of names; new ones are added."""
         rows = [self.names.setdefault(name, len(self.names)) for name in names]
         for name, sums in self.sums.items():
-            if new := len(self.names) - len(sums):
+            new = len(self.names) - len(sums)
+            if new:
                 self.sums[name] = np.concatenate([sums, np.zeros((new, *sums.shape[1:]), sums.dtype)])
         return rows
 
@@ -66,18 +67,19 @@ class ClassSums(NamedSums):
         for words, members in zip(sentences, self.members, strict=True):
             for word, names in enumerate(words):
                 members[word, [self.names[name] for name in (EVERY, *names)]] = 1
-            of_words = members[: len(words)].T  # (class, word)
-            uniform = np.ones(len(words))  # what each word receives from uniform attention
+            n = len(words)
+            own = members[:n].T  # (class, word)
+            uniform = np.ones(n)  # what each word receives from uniform attention
             if causal:
-                visible = np.arange(len(words), 0, -1)
+                visible = np.arange(n, 0, -1)
                 uniform = np.cumsum(1 / visible)[::-1]
-            self.sums["class_counts"] += np.stack([of_words.sum(1), of_words @ uniform, of_words.any(1)], 1)
+            self.sums["class_counts"] += np.stack([own.sum(1), own @ uniform, own.any(1)], 1)
 
     def update(self, layer: int, received: np.ndarray) -> None:
         """Add one layer: attention (sentence, head, word) from all words of a sentence to each word."""
         x = received.astype(np.float64) @ self.members  # (sentence, head, class)
         m = x[..., :1]
-        sums = np.stack([x, m * x, x * x]).sum(1)
+        sums = np.stack([x, m * x, x**2]).sum(1)
         self.sums["class_sums"][:, :, layer] += sums.transpose(2, 0, 1)
 
     def values(self) -> dict[str, Any]:
