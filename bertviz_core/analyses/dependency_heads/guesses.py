@@ -1,4 +1,4 @@
-"""What is guessed (docs/methods.md, section 6), and sentences with guesses: the first of the result, or all on disk."""
+"""What is guessed (docs/methods.md, section 6), and sentences with guesses: the first in results, all from disk."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -122,7 +122,7 @@ class SentenceQuery(GuessQuery[SentenceExample]):
 
 
 def trees_of(sentences: Sequence[Sentence], views: Iterable[str]) -> dict[str, Any]:
-    """(sentence,) numbers and lengths; for each view (word,) governors from 1, 0 the root, and relations by `names`."""
+    """(sentence,) number, length; by view (word,) governors from 1, 0 the root, and relations, numbered by `names`."""
     number = [each.number for each in sentences]
     length = list(map(len, sentences))
     values: dict[str, Any] = {
@@ -143,7 +143,7 @@ def trees_of(sentences: Sequence[Sentence], views: Iterable[str]) -> dict[str, A
 
 
 class GuessedSentences:
-    """The listing of a SentenceQuery, from parts as `Guesses.take_detail` stores them; `read` gives their words."""
+    """The listing of a SentenceQuery, from parts as `Guesses.take_detail` stores them; `read` yields the treebank."""
 
     def __init__(
         self, query: SentenceQuery, parts: list[dict[str, Any]], read: Callable[[Skipped], Iterable[Sentence]]
