@@ -59,8 +59,8 @@ def against_baseline(
     notes = ""
     if counts.is_causal:
         mentions += " (only those with an antecedent that comes earlier count)"
-        found = row["accuracy_of_all_mentions"]
-        notes += f" Of all {counts.of_all:,} mentions with an antecedent the head finds {found:.1%}."
+        accuracy = f"{row['accuracy_of_all_mentions']:.1%}"
+        notes += f" Of all {counts.of_all:,} mentions with an antecedent the head finds {accuracy}."
     if row["n"] < MIN_SCORED:
         notes += f" Fewer than {MIN_SCORED} mentions are too few to decide."
     return Answer(
@@ -72,6 +72,7 @@ def against_baseline(
 
 
 def direction_finding(counts: AntecedentCounts, direction: int, base: int = 1) -> Finding:
+    """The best head of one direction beside the best baseline."""
     answer = partial(against_baseline, direction=direction)
     return replace(STATEMENTS[-1], answer=answer).finding("coreference_heads", "", counts, base)
 
@@ -174,6 +175,8 @@ def _head_match(result: CoreferenceHeads) -> tuple[float, str]:
 
 
 class CoreferenceAnalysis(Analysis):
+    """Right guesses of antecedents by every head."""
+
     name = "coreference_heads"
     title = "Coreference heads"
     summary = "Which head's attention points from a mention to its antecedent (section 4.3; Table 2)."

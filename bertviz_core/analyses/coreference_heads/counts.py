@@ -140,15 +140,16 @@ class ItemCounts(Result):
         return Scores(correct, n, *interval_by_document(correct, n, moments))
 
     def sums_held_out(self, picked_on: str, direction: int) -> Sums:
-        """(type,) sums of each half's best head on `picked_on` in the other half; right is NaN where one has none."""
-        row = TYPE_ROWS.index(picked_on) * FOLDS
+        """The sums (type,) of the heads best in one half of the documents on `picked_on`, scored in the other half; no
+        right guesses are known (NaN) where a half has no item of `picked_on`."""
+        picked = TYPE_ROWS.index(picked_on) * FOLDS
         rows = self.rows[direction]
-        heads = [highest(rows[..., row + 1 - fold]) for fold in range(FOLDS)]
+        heads = [highest(rows[..., picked + 1 - fold]) for fold in range(FOLDS)]
 
         def added(rows: np.ndarray) -> np.ndarray:
             return np.sum([rows[..., *head, fold:TYPED:FOLDS] for fold, head in enumerate(heads)], 0)
 
-        n = by_row(self.stored.group_n)[row : row + FOLDS]
+        n = by_row(self.stored.group_n)[picked : picked + FOLDS]
         right = np.where(n.all(), added(rows), np.nan)
         moments = added(self.stored.moments[:, direction, self.index])
         shared = pooled(self.stored.item_moments)[:, COLUMNS["type"]]

@@ -182,7 +182,8 @@ def baselines_right(window: Window) -> np.ndarray:
 
 
 def features(words: Sequence[str], head: str, tag: str = "") -> Features:
-    """From lower-case words and head word: all but pronouns are third person, and plural by tag, ending or an "and"."""
+    """Features of a mention, from its words and its head word in lower case. All but pronouns are third person, and
+    plural by their tag, their ending or an "and"."""
     if head in PRONOUNS:
         return PRONOUNS[head]
     ending = head.endswith("s") and not head.endswith(SINGULAR_ENDINGS) and len(head) > 3

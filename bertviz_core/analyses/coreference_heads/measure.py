@@ -23,8 +23,10 @@ from bertviz_core.models.reading import Window, Windows
 
 
 def count_moments(sums: np.ndarray) -> np.ndarray:
-    """(4, system, row) sums over documents of 1 (where n > 0), n^2, n c and c^2 for c right guesses among n items, of
-    `sums`, counts (document, system, group), the last system being all items."""
+    """(4, system, row) sums over documents of 1 (where n > 0), n^2, n c and c^2 for c right guesses among n items.
+
+    sums: counts (document, system, group), of which the last system is all items.
+    """
     counts = by_row(sums)
     correct = counts[:, :-1]
     n = np.broadcast_to(counts[:, -1:], correct.shape)

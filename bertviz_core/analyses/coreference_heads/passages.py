@@ -128,16 +128,16 @@ class ListedGuess:
     weight: float
     right: bool
     window: tuple[str, ...]  # the words of the window in which the mention is scored
-    head: int  # its head word there, from 0
+    head: int  # the mention's head word in the window, from 0
 
 
 @dataclass(frozen=True)
 class PassageExample:
     """One passage with a head's guesses."""
 
-    document: Record  # of the passage alone
-    span: Span  # its words in the whole text
-    total: int  # its mentions that are scored
+    document: Record  # the passage as a document
+    span: Span  # its words in the whole document
+    total: int  # number of its mentions that are scored
     right: int  # number of right guesses
     drawn: list[Guess]  # those of `listed` whose two mentions are in the passage
     listed: list[ListedGuess]  # the guesses that the query selects
@@ -219,7 +219,7 @@ class GuessedPassages:
         return PassageExample(part, span, len(items.items), int(items.right.sum()), drawn, listed)
 
     def _is_selected(self, items: ItemGuesses) -> np.ndarray:
-        """(item,) bool, as the query asks."""
+        """(item,) bool: whether the query selects the item's guess."""
         is_selected: np.ndarray = items.weight >= self.query.minimum
         if self.query.which != "all":
             is_selected &= items.right == (self.query.which == "right")

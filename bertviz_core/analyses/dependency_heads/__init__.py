@@ -58,6 +58,7 @@ def relation_answer(shown: RelationCounts, base: int, relation: str, points: flo
 
 
 def relation_finding(shown: RelationCounts, relation: str, base: int = 1) -> Finding:
+    """The finding of one relation, beside what Table 1 says of it."""
     statement = ""
     if relation in paper.TABLE_1:
         head, accuracy, baseline, offset = paper.TABLE_1[relation]
@@ -144,6 +145,8 @@ def _best_offset(result: DependencyHeads) -> tuple[float, str]:
 
 
 class DependencyAnalysis(Analysis):
+    """Right guesses of governors by every head."""
+
     name = "dependency_heads"
     title = "Dependency heads"
     summary = "Which head finds which relation of a treebank, against fixed offsets (section 4.2; Table 1)."

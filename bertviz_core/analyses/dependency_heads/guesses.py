@@ -1,4 +1,5 @@
-"""What is guessed (docs/methods.md, section 6), and sentences with guesses: the first in results, all from disk."""
+"""What is guessed (docs/methods.md, section 6), and sentences with one head's guesses: the first guesses from the
+result, all of them from disk, words from the treebank."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -79,7 +80,7 @@ class SentenceExample:
 
     sentence: dict[str, Any]  # see `sentence_record`
     guesses: np.ndarray  # (word,), from 0
-    weights: np.ndarray  # (word,) in 255ths
+    weights: np.ndarray  # (word,) in steps of 1/255
     chosen: list[int]  # the words of the relation, from 0
 
     @property
@@ -186,13 +187,12 @@ class GuessedSentences:
         return np.array(found, dtype=np.int64)
 
     def entries(self, indices: Sequence[int]) -> list[SentenceExample]:
-        viewed = VIEWS[self.query.view]
-        found = dict(self._sentences(indices))
+        sentences = dict(self._sentences(indices))
         examples = []
         for index in indices:
             start = self.starts[index]
             own = slice(start, start + self.lengths[index])
-            sentence = viewed(found[index])
+            sentence = VIEWS[self.query.view](sentences[index])
             record = sentence_record(sentence, self.query.merge_subtypes)
             chosen = np.flatnonzero(self.chosen[own]).tolist()
             examples.append(SentenceExample(record, self.guesses[own], self.weights[own], chosen))

@@ -175,12 +175,12 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
 
     numbers = [number for number in sorted(accumulator.by_sentence) if number < guesses.MAX_SENTENCES]
     sentences, arrays = accumulator.joined(numbers)
-    size = max(map(len, sentences), default=0)
+    longest = max(map(len, sentences), default=0)
     views, relations = map(list, zip(*rows, strict=True))
     return DependencyHeads(
         provenance,
         sentences=list(map(guesses.sentence_record, sentences)),
-        guesses=arrays["guesses"].astype(np.uint8 if size <= 256 else np.uint16),
+        guesses=arrays["guesses"].astype(np.uint8 if longest <= 256 else np.uint16),
         weights=arrays["weights"],
         **accumulator.classes.values(),
         views=views,

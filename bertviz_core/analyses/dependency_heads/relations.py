@@ -94,7 +94,7 @@ class RelationCounts(Result):
 
     @property
     def best_accuracy(self) -> np.ndarray:
-        """(relation,) of the best head."""
+        """(relation,) accuracy of the best head."""
         return share(counts_of_best(self.right, self.best()), self.best_n)
 
     @property
@@ -150,7 +150,7 @@ class RelationCounts(Result):
         return gain_interval(heldout, interval, control, share_interval(control, self.best_n, count))
 
     def above(self) -> np.ndarray:
-        """(relation,) whether above `control`."""
+        """(relation,) whether the best head is above `control`."""
         return decide(self.gain()) == SHOWN
 
     def row(self, relation: str) -> pd.Series:
