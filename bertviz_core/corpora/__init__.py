@@ -7,7 +7,7 @@ from typing import Any
 from bertviz_core.errors import shorten
 
 UNKNOWN = "a token not in the vocabulary (read as unknown)"
-MAX_LOCATIONS = 20  # for each reason; the count goes on
+MAX_LOCATIONS = 20  # a reason; all are counted
 SHOWN_LOCATIONS = 3
 
 
@@ -22,7 +22,7 @@ class Skipped:
             self._count(reason, count, [shorten(where)])
 
     def merge(self, other: "Skipped") -> None:
-        """Add the counts of a later part of the corpus."""
+        """Add the counts of a later part."""
         for reason, entry in other.reasons.items():
             self._count(reason, **entry)
 
@@ -41,6 +41,7 @@ def describe_skipped(entries: Iterable[dict[str, Any]]) -> list[str]:
     lines = []
     for entry in entries:
         where = entry["where"][:SHOWN_LOCATIONS]
-        more = ["…"] if entry["count"] > len(where) else []
-        lines.append(f"{entry['count']:,} × {entry['reason']} ({', '.join([*where, *more])})")
+        if entry["count"] > len(where):
+            where.append("…")
+        lines.append(f"{entry['count']:,} × {entry['reason']} ({', '.join(where)})")
     return lines

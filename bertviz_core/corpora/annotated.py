@@ -45,12 +45,12 @@ FORMATS = (
 
 
 def recognize(kind: Kind, lines: Sequence[str]) -> Format | None:
-    """The format of a file that begins with these lines."""
+    """The format of a file's first lines."""
     return next((form for form in FORMATS if form.kind == kind and form.recognize(lines)), None)
 
 
 def list_formats(kind: Kind) -> str:
-    """Names of the formats of a kind, as part of a sentence."""
+    """A phrase that names a kind's formats."""
     *first, last = (form.name for form in FORMATS if form.kind == kind)
     return f"{', '.join(first)} or {last}"
 
@@ -72,15 +72,12 @@ class AnnotatedCorpus:
 
 
 class Treebank(AnnotatedCorpus):
-    """A corpus of trees."""
-
     kind = "treebank"
 
     def sentences(self, skipped: Skipped) -> Iterator[Sentence]:
         """Every sentence that is a tree; others are counted. Raises InputError for none, and for too many labels."""
         number = 0
         labels = set[str]()
-        has_trees = False
         first: BrokenSentence | None = None
         for block in blocks(self.source):
             try:
@@ -96,18 +93,17 @@ class Treebank(AnnotatedCorpus):
                     what = f"There are more than {MAX_LABELS:,} different relations and parts of speech."
                     raise self.source.error(what, "Check that no columns are swapped.", sentence.line)
                 yield sentence
-                has_trees = True
                 number += 1
-        if first and not has_trees:
+        if first and not labels:
             what = f"None of the {number:,} sentences can be read as {self.form.name}; the first one has {first.reason}"
             detail = f" ({first.detail})." if first.detail else "."
             raise self.source.error(what + detail, "Fix the file and try again.", first.line)
-        if not has_trees:
+        if not labels:
             raise self.source.error("The file has no words.", EXPECTED[self.kind])
 
 
 class CoreferenceCorpus(AnnotatedCorpus):
-    """A corpus of documents, read one at a time."""
+    """Documents, read one at a time."""
 
     kind = "coreference"
 
@@ -151,8 +147,10 @@ def _format(kind: Kind, source: Source) -> Format:
     lines: list[Line] = []
     rows = length = 0
     for number, text in source.lines():
-        is_row = bool(text.strip()) and not text.startswith("#")
-        if is_row or (text.strip() and length < LONGEST_LINE):
+        if not text.strip():
+            continue
+        is_row = not text.startswith("#")
+        if is_row or length < LONGEST_LINE:
             lines.append((number, text))
             length += len(text) + 1
         rows += is_row

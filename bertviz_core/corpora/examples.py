@@ -1,9 +1,9 @@
 """The authors' JSON: a list of objects, each with exactly one of `text`, `words`, `tokens`; other fields are kept."""
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from json import JSONDecodeError, JSONDecoder
 from typing import Any
 
 from bertviz_core.corpora.source import LONGEST_LINE, Source, replace_surrogates
@@ -11,7 +11,7 @@ from bertviz_core.errors import InputError
 
 FIELDS = ("text", "words", "tokens")
 NOT_SPACE = re.compile(r"[^ \t\r\n]")
-DECODER = json.JSONDecoder()
+DECODER = JSONDecoder()
 AT_ONCE = 1 << 16  # characters that are read together: a file of blank lines has millions of pieces
 NEAR_END = 16  # characters from the end in which a word or an escape may be incomplete
 BROKEN = "The JSON is broken or cut off here."
@@ -44,13 +44,14 @@ class ExampleCorpus:
                 what = f"The object has {'two or more' if present else 'none'} of `text`, `words` and `tokens`."
                 raise InputError(what, where=where, hint="Give exactly one of them.")
             form = present[0]
+            is_text = form == "text"
             content = value.pop(form)
-            parts = [content] if form == "text" else content
+            parts = [content] if is_text else content
             if not (isinstance(parts, list) and parts and all(isinstance(part, str) for part in parts)):
-                shape = "a string" if form == "text" else "a list of strings with at least one entry"
+                shape = "a string" if is_text else "a list of strings with at least one entry"
                 raise InputError(f"`{form}` is not {shape}.", where=where, hint=f"Make it {shape}.")
             texts = list(map(replace_surrogates, parts))
-            yield Record(number, line, form, texts[0] if form == "text" else texts, value)
+            yield Record(number, line, form, texts[0] if is_text else texts, value)
         if number < 0:
             raise self.source.error("The JSON list is empty.", "Give at least one object.")
 
@@ -64,11 +65,11 @@ def json_list(source: Source) -> Iterator[tuple[int, Any]]:
     while more:
         yield window.line(window.position), window.read_value()
         more = window.skip(",")
-        if more and window.next_character() == "]":
+        if more and window.peek() == "]":
             raise window.error(BROKEN, "Remove the comma before ].")
         if not more and not window.skip("]"):
             raise window.error(BROKEN, "Close the list with ].")
-    if window.next_character():
+    if window.peek():
         raise window.error("There is text after the end of the JSON list.", "Give one list.")
 
 
@@ -85,39 +86,41 @@ class _Window:
     def line(self, position: int) -> int:
         return self.lines + self.text.count("\n", 0, position) + 1
 
-    def next_character(self) -> str:
+    def peek(self) -> str:
         """The character at the next position that is not JSON white space; "" at the end of the text."""
         while True:
-            following = NOT_SPACE.search(self.text, self.position)
-            self.position = following.start() if following else len(self.text)
-            if following or not self._extend():
-                return following[0] if following else ""
+            if following := NOT_SPACE.search(self.text, self.position):
+                self.position = following.start()
+                return following[0]
+            self.position = len(self.text)
+            if not self._extend():
+                return ""
 
     def skip(self, character: str) -> bool:
-        """Whether this is the next character; if so, skip it."""
-        is_next = self.next_character() == character
-        self.position += is_next
-        return is_next
+        """Skip this character if it is next."""
+        if self.peek() != character:
+            return False
+        self.position += 1
+        return True
 
     def read_value(self) -> Any:
-        """Read the value at the position."""
         while True:
             try:
                 value, end = DECODER.raw_decode(self.text, self.position)
                 if end < len(self.text) or not self._extend():
                     self.position = end
                     return value
-            except json.JSONDecodeError as error:
-                is_final = error.pos < len(self.text) - NEAR_END and not error.msg.startswith("Unterminated string")
-                after = error.pos - self.position
-                if is_final or not self._extend():
-                    raise self.error(BROKEN, "Save it again.", after) from error
+            except JSONDecodeError as error:
+                is_cut = error.pos >= len(self.text) - NEAR_END or error.msg.startswith("Unterminated string")
+                if is_cut and self._extend():
+                    continue
+                raise self.error(BROKEN, "Save it again.", error.pos) from error
             except (ValueError, RecursionError) as error:  # a number of thousands of digits, a depth of thousands
                 raise self.error(BROKEN, "Save it again.") from error
 
-    def error(self, what: str, hint: str, after: int = 0) -> InputError:
-        """An error so many characters after the position, or on the last line that is not blank."""
-        position = min(self.position + after, len(self.text.rstrip()))
+    def error(self, what: str, hint: str, at: int = 0) -> InputError:
+        """An error at the position or after it, or on the last line that is not blank."""
+        position = min(max(self.position, at), len(self.text.rstrip()))
         return self.source.error(what, hint, self.line(position))
 
     def _extend(self) -> bool:
@@ -127,9 +130,11 @@ class _Window:
         if rest >= LONGEST_LINE - AT_ONCE:
             raise self.error(f"The entry is longer than {LONGEST_LINE / 1e6:.0f} MB.", "Split it into several entries.")
         parts = [self.text[self.position :]]
-        while length < max(rest, AT_ONCE) and (piece := next(self.pieces, None)) is not None:
+        for piece in self.pieces:
             parts.append(piece)
             length += len(piece)
+            if length >= max(rest, AT_ONCE):
+                break
         if length:
             self.lines += self.text.count("\n", 0, self.position)
             self.text = "".join(parts)

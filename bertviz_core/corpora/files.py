@@ -25,9 +25,15 @@ SAMPLES: dict[str, dict[str, str]] = {
     "random": {"random": "random.txt"},  # what stands for sequences that are drawn
 }
 FILES = {name: FOLDER / file for kind in SAMPLES.values() for name, file in kind.items()}
+Tree = tuple[Sequence[str], Sequence[int], Sequence[str]]  # words, governors (from 1, 0 for the root), relations
+Corpus = str | Path | Source | Iterable[str] | Iterable[Tree] | Iterable[dict[str, Any]]
+ACCEPTED = (
+    "Give a file, the name of a sample, a list of texts, a list of (words, governors, relations), or a list of dicts "
+    "as a JSON corpus has them."
+)
 
 
-@cache  # hashed once: a page asks for each sample many times
+@cache  # hashed once: pages ask many times
 def sample(name: str) -> Source:
     """The sample called `name`; raises KeyError for another name."""
     return replace(from_path(FILES[name]), name=name)
@@ -69,15 +75,6 @@ def expand(name: str) -> list[Path]:
     return files
 
 
-Tree = tuple[Sequence[str], Sequence[int], Sequence[str]]  # words, governors (from 1, 0 for the root), relations
-Corpus = str | Path | Source | Iterable[str] | Iterable[Tree] | Iterable[dict[str, Any]]
-
-ACCEPTED = (
-    "Give a file, the name of a sample, a list of texts, a list of (words, governors, relations), or a list of dicts "
-    "as a JSON corpus has them."
-)
-
-
 def source_of(corpus: Corpus | None, kind: str) -> Source:
     """The source of a corpus as the library takes it: a file's path, a sample's name, a Source, or a list of texts
     (documents, with a paragraph a line), of (words, governors, relations), or of dicts (the authors' examples, or
@@ -102,7 +99,6 @@ def source_of(corpus: Corpus | None, kind: str) -> Source:
         raise InputError(f"An object of type {type(corpus).__name__} is not a corpus.", hint=ACCEPTED) from error
     if not entries:
         raise InputError("The list is empty.", hint=ACCEPTED)
-
     if all(isinstance(entry, str) for entry in entries):  # a blank line between documents, none inside one
         documents = ("\n".join(line for line in text.splitlines() if line.strip()) for text in entries)
         written = "\n\n".join(filter(None, documents)) + "\n\n"
@@ -127,7 +123,7 @@ def _json(records: Sequence[dict[str, Any]], kind: str) -> str:
 
 
 def _sentence(number: int, tree: Any) -> str:
-    """A tree in the authors' lines, `word head-label`."""
+    """A tree in lines `word head-label`."""
     try:
         words, governors, relations = tree
         rows = [(str(w), int(g), str(r)) for w, g, r in zip(words, governors, relations, strict=True)]

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.corpora import Skipped
+from bertviz_core.corpora import Skipped, recognition
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank, blocks
 from bertviz_core.corpora.examples import ExampleCorpus
-from bertviz_core.corpora.recognition import kinds
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import conll
 
-SENTENCE_TEXT = re.compile(r"#\s*text\s*=\s*(.*)")
+FULL_TEXT = re.compile(r"#\s*text\s*=\s*(.*)")
 NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
 WORD2VEC_HEADER = re.compile(r"[0-9]{1,9} [0-9]{1,9}")
 VECTORS_HINT = "Give one text file, with a word and its numbers, between spaces, on each line."
@@ -37,7 +36,7 @@ def read_text(source: Source) -> "TextCorpus | ExampleCorpus":
     if head.lower().startswith(("<!doctype html", "<html")):
         raise source.error("This is an HTML page, not text.", "Save its text as .txt.")
     corpora = {"treebank": TreebankText, "coreference": CoreferenceText, "text": TextCorpus}
-    return corpora[kinds(source)[0]](source)
+    return corpora[recognition.kinds(source)[0]](source)
 
 
 # Kind -> a function that opens its corpora, and raises InputError for a file that begins as one of another kind.
@@ -110,7 +109,7 @@ class TreebankText(TextCorpus):
             document += not is_empty and any(map(NEW_DOCUMENT.match, comments))
             if rows:
                 is_empty = False
-                sentence = next((match[1] for match in map(SENTENCE_TEXT.match, comments) if match), "")
+                sentence = next((match[1] for match in map(FULL_TEXT.match, comments) if match), "")
                 words = filter(None, (_word(text) for _, text in rows))
                 yield Paragraph(document, rows[0][0], sentence or " ".join(words))
         if is_empty:
@@ -121,7 +120,7 @@ def _word(row: str) -> str:
     """The word of a line; nothing for the lines of multi-word tokens and empty nodes."""
     if not conll.is_row(row):
         return row.rsplit(maxsplit=1)[0]
-    number, word = row.split("\t")[: conll.FORM + 1]
+    number, word, *_ = row.split("\t")
     return word if number.isdigit() else ""
 
 
@@ -138,7 +137,7 @@ def read_vectors(source: Source, words: Set[str]) -> tuple[dict[str, int], np.nd
     """The row of each word in a matrix (row, dimension) of float32: that of its first line, as written or else in lower
     case, or else row 0, zeros. Blank lines and word2vec's header are skipped. Raises InputError for other lines than a
     word and its numbers, and for an archive of several files, which may differ in dimension."""
-    forms = words | {word.lower() for word in words}
+    forms = words | set(map(str.lower, words))
     rows: dict[str, int] = {}
     vectors: list[np.ndarray] = []
     dimension = 0
@@ -150,9 +149,10 @@ def read_vectors(source: Source, words: Set[str]) -> tuple[dict[str, int], np.nd
         if not dimension and len(files := source.text_files()) > 1:
             what = f"The archive has {len(files):,} files. Word vectors are read from one."
             raise source.error(what, "Unpack it, and give one of them.")
-        dimension = dimension or len(values)
-        if len(values) != dimension or not dimension:
-            what = f"The line has {len(values)} numbers, the first had {dimension}."
+        count = len(values)
+        dimension = dimension or count
+        if count != dimension or not dimension:
+            what = f"The line has {count} numbers, the first had {dimension}."
             raise source.error(what, VECTORS_HINT, number)
         if word in forms and word not in rows:
             try:

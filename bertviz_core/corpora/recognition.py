@@ -18,8 +18,7 @@ from bertviz_core.errors import InputError
 START_LENGTH = 1 << 16  # characters
 ENTITY = re.compile(r"[\t|]Entity=")  # CorefUD's chains, in the last column
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # characters that no text has
-UNPACKED = 3  # about how many times larger a packed text becomes
-BLANK = re.compile(r"\n\s*\n")
+UNPACKED = 3  # times the packed size, about
 MARKUP = ("<", "{", "[", "#")
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"  # written without spaces: each letter is a word
 
@@ -35,9 +34,9 @@ def kinds(source: Source) -> tuple[str, ...]:
         return ("treebank", "coreference", "text") if has_chains else ("treebank", "text")
     if rows and _has_coreference(lines, rows):
         return "coreference", "text"
-    blocks = [block.splitlines() for block in BLANK.split(start.strip())]
+    blocks = [block.splitlines() for block in re.split(r"\n\s*\n", start.strip())]
     blocks = [[row for row in block if not row.startswith("#")] for block in blocks]
-    sentences = [block for block in blocks if block]
+    sentences = list(filter(None, blocks))
     is_plain = sum(map(conll.is_plain_sentence, sentences)) * 2 >= len(sentences)
     return ("treebank", "text") if len(rows) > 1 and is_plain else ("text",)
 
@@ -60,7 +59,7 @@ def is_prose(source: Source) -> bool:
 
 
 def _start(source: Source) -> str:
-    """The first lines, without one that is cut off."""
+    """The first lines that are whole."""
     head = ""
     for piece in source.text():
         head += piece
@@ -101,7 +100,7 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
     return data, ""
 
 
-@lru_cache(maxsize=4)  # a source in memory stays there as long
+@lru_cache(maxsize=4)  # keeps sources in memory
 def estimate_word_count(source: Source) -> int:
     """The number of words, or of rows, as the beginning suggests; raises InputError for an unreadable source."""
     start = _start(source)
@@ -122,16 +121,16 @@ def estimate_word_count(source: Source) -> int:
 
 def track_position(source: Source) -> tuple[Source, Callable[[], float]]:
     """The same source, and how far its latest reading has come: the share of the bytes, above 0 and up to 1."""
-    latest: tuple[int, int, BinaryIO] = (0, 0, io.BytesIO())  # bytes before the part, bytes of the part, its stream
+    latest: tuple[int, Source, BinaryIO] = (0, source, io.BytesIO())  # bytes before the part, the part, its stream
 
     def opener(part: Source, before: int) -> BinaryIO:
         nonlocal latest
-        latest = before, part.size, part.opener()
+        latest = before, part, part.opener()
         return latest[2]
 
     def share() -> float:
-        before, size, stream = latest
-        read = before + (size if stream.closed else stream.tell())
+        before, part, stream = latest
+        read = before + (part.size if stream.closed else stream.tell())
         return min(1.0, max(1, read) / max(1, source.size))
 
     parts = []

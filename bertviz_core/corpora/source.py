@@ -9,7 +9,7 @@ import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, pairwise
@@ -18,13 +18,13 @@ from typing import BinaryIO
 
 from bertviz_core.errors import InputError
 
-Line = tuple[int, str]  # its number in the file, from 1, and its text
+Line = tuple[int, str]  # number, from 1; text
 CHUNK = 1 << 20  # bytes that are read together
 MAX_RATIO = 100  # times its size that a compressed file may unpack to: text shrinks to a tenth at best
-MIN_UNPACKED = 50 * CHUNK  # bytes that a small file may unpack to
+MIN_UNPACKED = 50 * CHUNK  # for small files
 LONGEST_LINE = CHUNK  # characters: a reader takes up to hundreds of bytes for each character of a line
 SURROGATE = re.compile("[\ud800-\udfff]")
-GZIP = b"\x1f\x8b"  # the beginning of a file, as of the next two
+GZIP = b"\x1f\x8b"  # first bytes of a file
 XZ = b"\xfd7zXZ\0"
 ZIP = b"PK\x03\x04"
 XZ_READ = CHUNK // 16
@@ -34,7 +34,7 @@ MAX_DIRECTORY = 4 << 20  # bytes of a zip's list of members, which is read as a 
 # such files, and everything in such folders
 SKIPPED = re.compile(r"(^|/)(readme|licen[cs]e|copying|__macosx|\.(?!\./))", re.IGNORECASE)
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for any amount of memory
-NOT_TEXT = (  # position and beginning of a format, its name, the hint
+NOT_TEXT = (  # position, beginning, name, hint
     (0, b"%PDF-", "a PDF", "Save it as text (pdftotext file.pdf file.txt), or copy its text and paste it."),
     (0, b"\xd0\xcf\x11\xe0", "an old Word document", "Save it as plain text."),
     (0, b"{\\rtf", "rich text (RTF)", "Save it as plain text."),
@@ -65,7 +65,6 @@ class Source:
         """(line number from 1, line without its end), unpacked. Raises InputError naming the line for bytes that are
         not UTF-8, NUL bytes, broken compression, a line over LONGEST_LINE and a file that unpacks to too much."""
         line = ""
-        number = 1
         for number, piece in self._pieces():
             line += piece
             if len(line) > LONGEST_LINE:
@@ -83,7 +82,7 @@ class Source:
 
     @property
     def is_packed(self) -> bool:
-        """Whether it is compressed, or a part of it."""
+        """Whether any part is compressed."""
         return any(part._open()[0].startswith((GZIP, XZ, ZIP)) for part in self.parts or [self])
 
     def text_files(self) -> list[str]:
@@ -92,7 +91,7 @@ class Source:
         return [info.filename for info in self._archive(stream)[1]] if magic.startswith(ZIP) else []
 
     def _open(self) -> tuple[bytes, BinaryIO]:
-        """The first bytes, which tell how the file is packed, and a stream of all."""
+        """First bytes, and a stream of all."""
         stream = self.opener()
         magic = stream.read(len(XZ))
         stream.seek(0)
@@ -163,7 +162,7 @@ class Source:
     def _archive(self, stream: BinaryIO) -> tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]:
         """An archive, and its text files: those of the most common ending. Raises InputError for dangerous archives."""
         size = stream.seek(0, io.SEEK_END)
-        stream.seek(max(0, size - (1 << 16) - 22))
+        stream.seek(max(0, size - 2**16 - 22))
         end = stream.read()
         at = end.rfind(b"PK\x05\x06")
         if at < 0 or len(end) < at + 22 or int.from_bytes(end[at + 12 : at + 16], "little") > MAX_DIRECTORY:
@@ -229,7 +228,7 @@ def _unxz(packed: BinaryIO) -> Iterator[bytes]:
         rest = (unpacker.unused_data or packed.read(XZ_READ)).lstrip(b"\0")  # a file may hold several streams
 
 
-def _join(texts: Iterable[Iterator[bytes]]) -> Iterator[bytes]:
+def _join(texts: Iterator[Iterator[bytes]]) -> Iterator[bytes]:
     """Texts one after the other, without byte order marks, a blank line between."""
     for number, blocks in enumerate(texts):
         yield (b"\n\n" if number else b"") + next(blocks, b"").removeprefix(codecs.BOM_UTF8)

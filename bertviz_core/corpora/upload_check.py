@@ -16,15 +16,13 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
-from bertviz_core.corpora.readers import check
-from bertviz_core.corpora.recognition import is_prose, join_files, kinds
+from bertviz_core.corpora import readers, recognition
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.errors import BertvizError, InputError
 
 AT_ONCE = 2  # checks that run; others wait
-PATIENCE = 10  # seconds for each second of a core that a check may take
-MEMORY = 500 << 20  # bytes beyond those of the process when it begins
-ROOT = Path(__file__).parents[2]
+PATIENCE = 10  # seconds per second of a core
+MEMORY = 500 << 20  # bytes that a check may add
 COMMAND = (sys.executable, "-m", "bertviz_core.corpora.upload_check")
 _threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="upload check")
 _checks: WeakSet["UploadCheck"] = WeakSet()
@@ -35,8 +33,8 @@ _lock = threading.Lock()
 class CheckedFiles:
     """Files that can be read, joined."""
 
-    data: bytes  # in UTF-8 unless they are packed
-    name: str  # of the file, or of the first and how many more
+    data: bytes  # in UTF-8 unless packed
+    name: str  # of the first, and how many more
     kind: str  # of corpus
     encoding: str  # empty for UTF-8
 
@@ -47,7 +45,7 @@ class UploadCheck:
     are read as what they are. Limits are `max_size` and `max_unpacked`, in bytes, and `seconds` of a core."""
 
     def __init__(self, files: Sequence[tuple[str, bytes]], kind: str, *, fixed: bool, **limits: int) -> None:
-        task = {"kind": kind, "fixed": fixed, "seconds": 10} | limits
+        task = {"kind": kind, "fixed": fixed, "names": [name for name, _ in files], "seconds": 10} | limits
         self.name = files[0][0]
         self._files = files
         self._size = sum(len(data) for _, data in files)
@@ -78,10 +76,13 @@ class UploadCheck:
         with tempfile.TemporaryDirectory(prefix="bertviz-upload-") as folder:
             for number, (_, data) in enumerate(files):
                 Path(folder, str(number)).write_bytes(data)
-            task["names"] = [name for name, _ in files]
-            pipe = subprocess.PIPE
-            options: dict[str, Any] = {"cwd": ROOT, "stdin": pipe, "stdout": pipe, "stderr": subprocess.DEVNULL}
-            with subprocess.Popen([*COMMAND, folder], **options) as process:
+            with subprocess.Popen(
+                [*COMMAND, folder],
+                cwd=Path(__file__).parents[2],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            ) as process:
                 self._process = process
                 try:
                     if self._ended.is_set():
@@ -113,7 +114,6 @@ def _check_size(size: int, name: str, task: dict[str, Any]) -> None:
 
 
 def main(folder: Path) -> None:
-    """Check the files of one task, and print what they are."""
     task = json.load(sys.stdin)
     _limit(task["max_size"], task["seconds"])
     try:
@@ -121,7 +121,7 @@ def main(folder: Path) -> None:
     except BertvizError as error:
         answer = {"error": error.what, "where": error.where, "hint": error.hint}
     print(json.dumps(answer), flush=True)
-    os._exit(0)  # a large file's objects need no tidying
+    os._exit(0)  # no tidying of large objects
 
 
 def _check(folder: Path, task: dict[str, Any]) -> dict[str, str]:
@@ -131,22 +131,22 @@ def _check(folder: Path, task: dict[str, Any]) -> dict[str, str]:
     data, name = files[0]
     encoding = ""
     if not task["fixed"]:
-        data, name, encoding = join_files(files, task["max_unpacked"])
+        data, name, encoding = recognition.join_files(files, task["max_unpacked"])
         if not data.strip():
             raise InputError("The file is empty or contains only blank lines.", where=name, hint="Choose another file.")
     _check_size(len(data), name, task)
     source = from_bytes(data, name, task["max_unpacked"])
     if not task["fixed"]:
-        first, *others = kinds(source)
+        first, *others = recognition.kinds(source)
         if others and kind not in (first, *others[:-1]):  # every corpus can be read as text, the last of its kinds
             kind = first
     try:
-        check(kind, source)
+        readers.check(kind, source)
     except InputError:
-        if kind == "text" or not is_prose(source):
+        if kind == "text" or not recognition.is_prose(source):
             raise
         kind = "text"
-        check(kind, source)
+        readers.check(kind, source)
     Path(folder, "out").write_bytes(data)
     return {"name": name, "kind": kind, "encoding": encoding}
 

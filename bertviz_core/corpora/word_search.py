@@ -4,13 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bertviz_core.corpora.examples import ExampleCorpus
-from bertviz_core.corpora.readers import read_text
+from bertviz_core.corpora.readers import TextCorpus, read_text
 from bertviz_core.corpora.recognition import CJK
 from bertviz_core.corpora.source import Source
 
 WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+|[^\w\s]")
-CONTEXT = 70  # letters before and after the words that were searched
+CONTEXT = 70  # letters on each side of a match
 
 
 @dataclass(frozen=True)
@@ -18,7 +17,7 @@ class Hit:
     """A line of a corpus with the searched words, and the text around them."""
 
     line: int  # from 1; in a corpus with coreference it begins anew with each document
-    part: int  # number of such a document, from 0
+    part: int  # index of such a document
     record: int | None  # number of the JSON object, from 0; None in a text
     before: str
     match: str
@@ -65,13 +64,13 @@ def search(source: Source, text: str, first: int, count: int) -> tuple[int, list
 def _passages(source: Source) -> Iterator[tuple[int, int | None, str]]:
     """(line, number of the object, text)."""
     corpus = read_text(source)
-    if not isinstance(corpus, ExampleCorpus):
+    if isinstance(corpus, TextCorpus):
         return ((paragraph.line, None, paragraph.text) for paragraph in corpus.paragraphs())
     return ((r.line, r.number, r.value if r.form == "text" else " ".join(r.value)) for r in corpus.records())
 
 
 def _first(words: Sequence[str], searched: Sequence[str]) -> int | None:
-    """The number of the first word of the first match."""
+    """The index of the first match."""
     lower = [word.casefold() for word in words]
 
     def matches(at: int) -> bool:

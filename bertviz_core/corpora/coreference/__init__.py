@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import Source
@@ -13,14 +13,14 @@ from bertviz_core.errors import shorten
 MAX_WORDS = 700_000
 MAX_BRACKETS = 500_000
 MAX_LETTERS = 5_000_000
-MAX_OPEN = 10_000  # mentions that have begun and not yet ended
+MAX_OPEN = 10_000  # mentions not yet ended
 MAX_AT_WORD = 100  # mentions that begin at one word: each is compared with those of the words before
 SENTENCE_ENDS = frozenset(".?!")
 CLOSING_MARKS = frozenset(["''", "”", '"', "’", "'", ")", "]", "-RRB-"])
 EMPTY_CELLS = frozenset(["", "-", "_", "*"])
 BRACKET = re.compile(r"(\()?([^()|]+)(\))?")
 
-Span = tuple[int, int]  # first word, one past the last
+Span = tuple[int, int]  # of words[start:end]
 Bracket = tuple[bool, str, bool]  # whether it opens a mention, the chain's label, whether it closes one
 
 
@@ -40,42 +40,47 @@ class CoreferenceDocument:
     number: int  # its index in the corpus
     name: str
     words: tuple[str, ...]
-    sentences: tuple[int, ...]  # the first word of each
+    sentences: tuple[int, ...]  # first words
     mentions: tuple[Mention, ...]
-    tags: tuple[str, ...] | None = None  # part of speech of each word, or None where the file has none
-    governors: tuple[int, ...] | None = None  # the word that governs each word, -1 for roots; None without trees
-    parse: tuple[str, ...] | None = None  # CoNLL-2012's bracketed parse, a piece for each word; None without
+    # Of each word; None where the file has none:
+    # its part of speech
+    tags: tuple[str, ...] | None = None
+    # the word that governs it, -1 for roots
+    governors: tuple[int, ...] | None = None
+    # a piece of CoNLL-2012's bracketed parse
+    parse: tuple[str, ...] | None = None
 
 
-@dataclass
 class Draft:
     """A document under construction: a list for each column, as a tuple for each row would keep the garbage collector
     busy. Mentions come as brackets (`(3`, `3)`, `(3)`; nested, crossing, several at one word) or as spans."""
 
-    source: Source
-    skipped: Skipped
-    name: str
-    line: int  # of its beginning
-    is_sentence_over: bool = True  # whether the next row begins a sentence
-    row_count: int = 0  # with rows that are not words
-    bracket_count: int = 0
-    letter_count: int = 0
-    words: list[str] = field(default_factory=list)
-    tags: list[str] = field(default_factory=list)
-    parse: list[str] = field(default_factory=list)
-    governors: list[int | None] = field(default_factory=list)  # None where the cell is not a number
-    sentences: list[int] = field(default_factory=list)
-    open_brackets: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # chain -> (first word, line)
-    open_count: int = 0
-    clusters: dict[str, int] = field(default_factory=dict)  # chain -> its number
-    mentions: dict[Mention, None] = field(default_factory=dict)
-    begun: Counter[int] = field(default_factory=Counter)  # word -> number of mentions that begin there
+    def __init__(self, source: Source, skipped: Skipped, name: str, line: int) -> None:
+        self.source = source
+        self.skipped = skipped
+        self.name = name
+        self.line = line  # of its beginning
+        self.is_sentence_over = True
+        self.row_count = 0  # words or not
+        self.bracket_count = 0
+        self.letter_count = 0
+        self.words: list[str] = []
+        self.tags: list[str] = []
+        self.parse: list[str] = []
+        self.governors: list[int | None] = []  # None where the cell is not a number
+        self.sentences: list[int] = []
+        self.open_brackets: dict[str, list[tuple[int, int]]] = {}  # chain -> (first word, line)
+        self.open_count = 0
+        self.clusters: dict[str, int] = {}
+        self.mentions: dict[Mention, None] = {}
+        # word -> mentions that begin there
+        self.begun = Counter[int]()
 
     def begin_row(self, line: int, *cells: str) -> None:
         """Count a row and the cells that are kept of it; raises InputError where the document grows too large."""
         self.row_count += 1
         self.bracket_count += sum(cell.count("(") for cell in cells)
-        self.letter_count += sum(map(len, cells))
+        self.letter_count += len("".join(cells))
         is_large = self.row_count > MAX_WORDS or self.bracket_count > MAX_BRACKETS
         if is_large or self.letter_count > MAX_LETTERS:
             limits = f"{MAX_WORDS:,} words, {MAX_BRACKETS:,} brackets or {MAX_LETTERS:,} letters"
@@ -86,7 +91,7 @@ class Draft:
         self.is_sentence_over = False
 
     def read_brackets(self, cell: str, line: int) -> list[Bracket]:
-        """Every bracket of a cell; raises InputError for a cell with anything else."""
+        """Chain brackets; raises InputError."""
         brackets = parse_brackets(cell)
         if brackets is None:
             what = f"{shorten(cell)!r} is not a list of chain brackets."
@@ -96,17 +101,18 @@ class Draft:
     def add_bracket(self, chain: str, opens: bool, closes: bool, span: Span, line: int) -> None:
         """Open or close a mention at the words of `span`; mentions of different chains may cross, those of a chain
         nest. Raises InputError for a bracket that closes nothing, and for too many open ones."""
+        starts = self.open_brackets.setdefault(chain, [])
         if opens:
             self.open_count += 1
             if self.open_count > MAX_OPEN:
                 what = f"More than {MAX_OPEN:,} brackets of chains are open here."
                 raise self.source.error(what, "Close each at the last word of its mention.", line)
-            self.open_brackets.setdefault(chain, []).append((span[0], line))
+            starts.append((span[0], line))
         if closes:
-            if not self.open_brackets.get(chain):
+            if not starts:
                 what = f"Chain {chain} is closed here, but no bracket of it is open."
                 raise self.source.error(what, "Open it before, or remove this bracket.", line)
-            start, _ = self.open_brackets[chain].pop()
+            start, _ = starts.pop()
             self.open_count -= 1
             self.add_mention(start, span[1], chain, line)
 

@@ -18,6 +18,11 @@ from bertviz_core.numbers import small_int
 BEGIN = re.compile(r"#\s*begin document\s*(?:\((.*)\))?[;:]?\s*(?:part\s+(\d+))?\s*(.*)", re.IGNORECASE)
 TYPED = re.compile(r"^[a-z]+-(\d+)(?:-.*)?$")  # GUM's "person-12-Mary": the number is the chain
 WIDE = 11  # columns from which on a row has a tag and a parse, and any number of columns more
+PART = re.compile(r"(.*)\[(\d+)/\d+\]")  # one part of a discontinuous mention
+COREFUD_COMMENT = re.compile(r"#\s*(global\.Entity|newdoc|sent_id)\b")
+GAP_HEADER = "ID\tText\tPronoun\tPronoun-offset\t"
+GAP_COLUMNS = ["A", "A-coref", "A-offset", "B", "B-coref", "B-offset", "ID", "Pronoun", "Pronoun-offset", "Text"]
+WORD = re.compile(r"\w+|[^\w\s]")
 
 
 def split(line: str) -> list[str]:
@@ -75,14 +80,14 @@ def read_columns(source: Source, skipped: Skipped) -> Iterator[Draft]:
 
 
 def _split_sentences(draft: Draft, width: int) -> Draft:
-    """The draft, with sentences by its full stops where a file of three columns marks none."""
+    """By full stops, if the file marks none."""
     if width == 3 and len(draft.sentences) == 1:
         draft.sentences = sentence_starts(draft.words)
     return draft
 
 
 def _read_row(draft: Draft, fields: list[str], line: int) -> None:
-    word = fields[1] if len(fields) == 3 else fields[3]
+    word = fields[1 if len(fields) == 3 else 3]
     tag, piece = fields[4:6] if len(fields) >= WIDE else ("", "")
     draft.begin_row(line, word, fields[-1], tag, piece)
     index = len(draft.words)
@@ -93,19 +98,14 @@ def _read_row(draft: Draft, fields: list[str], line: int) -> None:
         draft.add_bracket(TYPED.sub(r"\1", label), opens, closes, (index, index + 1), line)
 
 
-PART = re.compile(r"(.*)\[(\d+)/\d+\]")  # one part of a discontinuous mention
-COREFUD_COMMENT = re.compile(r"#\s*(global\.Entity|newdoc|sent_id)\b")
-
-
 def is_corefud(lines: Sequence[str]) -> bool:
-    """Whether there is one of its comments, or a row of ten columns."""
     return any(conll.is_row(line) or COREFUD_COMMENT.match(line) for line in lines)
 
 
 def read_corefud(source: Source, skipped: Skipped) -> Iterator[Draft]:
     """Every document, or the whole file where there is no `# newdoc`; raises InputError naming the line."""
     draft = Draft(source, skipped, "", 1)
-    chain_index = 0  # among the attributes of a bracket: that of `eid`, in GUM `GRP`
+    chain_index = 0  # of `eid`, in GUM `GRP`
     for line, text in source.lines():
         if text.startswith("#"):
             name, _, value = (part.strip() for part in text[1:].partition("="))
@@ -128,7 +128,8 @@ def _read_corefud_row(draft: Draft, fields: list[str], chain_index: int, line: i
         what = f"The row has {len(fields)} columns; CoNLL-U has {conll.COLUMNS}, with tabs between them."
         raise draft.source.error(what, "Fix or remove the row.", line)
     start = len(draft.words)
-    tag = fields[3] if fields[3] != "_" else fields[4]
+    upos, xpos = fields[3:5]
+    tag = xpos if upos == "_" else upos
     draft.begin_row(line, fields[1], tag, fields[9])
     if small_int(fields[0]) is not None:
         draft.words.append(fields[1])
@@ -137,7 +138,6 @@ def _read_corefud_row(draft: Draft, fields: list[str], chain_index: int, line: i
         if governor:
             governor += draft.sentences[-1]
         draft.governors.append(None if governor is None else governor - 1)
-    span = start, len(draft.words)
     entities = [entry for entry in fields[9].split("|") if entry.startswith("Entity=")]
     for entity in entities:
         for opens, values, closes in draft.read_brackets(entity.removeprefix("Entity="), line):
@@ -145,7 +145,7 @@ def _read_corefud_row(draft: Draft, fields: list[str], chain_index: int, line: i
             chain = attributes[min(chain_index, len(attributes) - 1)]
             part = PART.fullmatch(chain)
             if not part:
-                draft.add_bracket(chain, opens, closes, span, line)
+                draft.add_bracket(chain, opens, closes, (start, len(draft.words)), line)
             elif opens and part[2] == "1":
                 draft.skipped.add("a discontinuous mention", f"line {line}")
 
@@ -197,12 +197,6 @@ def _add_span(draft: Draft, span: Any, chain: str) -> None:
     draft.add_mention(span[0], span[1] + 1, chain, draft.line)
 
 
-GAP_HEADER = "ID\tText\tPronoun\tPronoun-offset\t"
-GAP_COLUMNS = ["A", "A-coref", "A-offset", "B", "B-coref", "B-offset", "ID", "Pronoun", "Pronoun-offset", "Text"]
-NAMES = ("Pronoun", "A", "B")
-WORD = re.compile(r"\w+|[^\w\s]")
-
-
 def read_gap(source: Source, skipped: Skipped) -> Iterator[Draft]:
     """A document a row; raises InputError naming the line of a row that does not fit its own text."""
     lines = source.lines()
@@ -224,14 +218,14 @@ def _read_gap_text(draft: Draft, row: dict[str, str]) -> None:
     """Cut the text into words, also where a name begins or ends, and find the names among them."""
     text = row["Text"]
     spans = {}  # of each name, in characters
-    for name in NAMES:
-        surface = row[name]
+    for name in ("Pronoun", "A", "B"):
+        form = row[name]
         offset = row[f"{name}-offset"]
         start = small_int(offset)
-        if start is None or not surface.strip() or not text.startswith(surface, start):
-            what = f"{shorten(surface, 80)!r} is not at {shorten(offset, 80)} in the text."
+        if start is None or not form.strip() or not text.startswith(form, start):
+            what = f"{shorten(form, 80)!r} is not at {shorten(offset, 80)} in the text."
             raise draft.source.error(what, "Fix the offset.", draft.line)
-        spans[name] = start, start + len(surface)
+        spans[name] = start, start + len(form)
     words: list[Span] = []  # in characters
     cuts = sorted({index for span in spans.values() for index in span})
     for match in WORD.finditer(text):

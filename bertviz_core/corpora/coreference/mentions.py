@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,11 +18,11 @@ PREPOSITIONS = (
     "throughout till to toward towards under until up upon via with within without"
 )
 BREAKS = frozenset((*PREPOSITIONS.split(), "that", "which", "who", "whom", "whose", "where", "when", ","))
-POSSESSIVES = frozenset(("'s", "’s", "'", "’"))
-PRONOUN_TAGS = frozenset(("PRP", "PRP$", "PRON"))
-PROPER_TAGS = frozenset(("NNP", "NNPS", "PROPN"))
+POSSESSIVES = ("'s", "’s", "'", "’")
+PRONOUN_TAGS = ("PRP", "PRP$", "PRON")
+PROPER_TAGS = ("NNP", "NNPS", "PROPN")
 MARK = re.compile(r"\(([^()*\s]+)|(\*)|(\))")
-NOUN_PHRASES = frozenset(("NP", "NX", "NML", "WHNP"))
+NOUN_PHRASES = ("NP", "NX", "NML", "WHNP")
 LAST, FIRST = -1, 1
 # An NP's head is the last (or first) child in the first of these sets that has any, else the last word; 's never is.
 RULES = (
@@ -36,10 +36,10 @@ RULES = (
 
 @dataclass(frozen=True)
 class Features:
-    """Features in which a pronoun and its antecedent agree."""
+    """Features in which a pronoun and its antecedent agree; "" where unknown."""
 
-    number: str  # "singular" or "plural"; "" where unknown
-    gender: str  # "masculine", "feminine" or "neuter"; "" where unknown
+    number: str  # singular or plural
+    gender: str  # masculine, feminine or neuter
     person: int  # 1 to 3
 
     def agrees(self, other: "Features") -> bool:
@@ -69,13 +69,13 @@ def head_words(document: CoreferenceDocument) -> tuple[int, ...]:
     """The head word of each mention, by its index among the document's words."""
     mentions = document.mentions
     source = head_word_source(document)
-    heads: Iterable[int | None] = [None] * len(mentions)
+    heads: list[int | None] = [None] * len(mentions)
     if source == "trees":
         governors = np.array(document.governors)
-        heads = (_first_outside(governors, mention) for mention in mentions)
+        heads = [_first_outside(governors, mention) for mention in mentions]
     elif source == "parse":
         phrases = _phrase_heads(document.parse or (), document.tags or ())
-        heads = (phrases.get((mention.start, mention.end)) for mention in mentions)
+        heads = [phrases.get((mention.start, mention.end)) for mention in mentions]
     find_by_rule = _head_finder(document.words)
     pairs = zip(mentions, heads, strict=True)
     return tuple(find_by_rule(mention) if head is None else head for mention, head in pairs)
@@ -91,8 +91,9 @@ def head_word_source(document: CoreferenceDocument) -> str:
 def mention_type(document: CoreferenceDocument, head: int) -> int:
     """The index in TYPES, by the head's tag; without tags by a closed list of pronouns and by capitals."""
     if document.tags is not None:
-        is_pronoun = document.tags[head] in PRONOUN_TAGS
-        is_proper = document.tags[head] in PROPER_TAGS
+        tag = document.tags[head]
+        is_pronoun = tag in PRONOUN_TAGS
+        is_proper = tag in PROPER_TAGS
     else:
         word = document.words[head]
         start = document.sentences[bisect_right(document.sentences, head) - 1]
@@ -104,7 +105,7 @@ def mention_type(document: CoreferenceDocument, head: int) -> int:
 
 
 def _first_outside(governors: np.ndarray, mention: Mention) -> int | None:
-    """The first word of a mention whose governor lies outside it."""
+    """The first word governed from outside."""
     own = governors[mention.start : mention.end]
     outside = np.flatnonzero((own < mention.start) | (own >= mention.end))
     return mention.start + int(outside[0]) if outside.size else None
@@ -126,8 +127,6 @@ def _head_finder(words: Sequence[str]) -> Callable[[Mention], int]:
 
 
 class Child(NamedTuple):
-    """A phrase or a word inside a phrase."""
-
     label: str  # or tag
     head: int
     is_word: bool
@@ -154,7 +153,6 @@ def _phrase_heads(parse: Sequence[str], tags: Sequence[str]) -> dict[Span, int]:
 
 
 def _phrase_head(label: str, children: Sequence[Child], last: int) -> int:
-    """The head of the child that the rules choose, else the last word."""
     known = [child for child in children if not (child.is_word and child.label == "POS")]
     for labels, order in RULES if label in NOUN_PHRASES else ():
         for child in known[::order]:
@@ -180,7 +178,8 @@ def find_items(
     by end; mentions that reach past the last are skipped."""
     items: list[list[Item]] = [[] for _ in windows]
     ends = [end for _, end in windows]
-    before: list[tuple[int, int]] = []  # (head word, mention) of preceding mentions, sorted
+    # preceding (head word, mention), sorted
+    before: list[tuple[int, int]] = []
     chains: dict[int, set[int]] = {}  # chain -> its head words so far
     for index, (mention, head) in enumerate(zip(document.mentions, heads, strict=True)):
         if mention.end > ends[-1]:
@@ -188,12 +187,12 @@ def find_items(
         earlier = chains.setdefault(mention.cluster, set())
         where = f"{document.name}, word {mention.start + 1}"
         if len(earlier) > (head in earlier):
-            position = bisect_left(ends, head + 1)
-            first, end = (bisect_left(before, (edge, -1)) for edge in windows[position])
+            window = bisect_left(ends, head + 1)
+            first, end = (bisect_left(before, (edge, -1)) for edge in windows[window])
             candidates = tuple(sorted(other for word, other in before[first:end] if word != head))
             antecedents = tuple(c for c in candidates if document.mentions[c].cluster == mention.cluster)
             if antecedents:
-                items[position].append(Item(index, candidates, antecedents))
+                items[window].append(Item(index, candidates, antecedents))
             else:
                 skipped.add("a mention with no antecedent in its window (out of reach)", where)
         elif earlier:

@@ -17,12 +17,16 @@ RENAMED |= {"aux:pass": "auxpass", "nsubj:pass": "nsubjpass", "compound:prt": "p
 class Sentence:
     """One sentence of a treebank."""
 
-    number: int  # its index in the file, broken sentences counted
-    line: int  # where its first word stands, from 1
+    number: int  # index, broken ones counted
+    line: int  # of its first word, from 1
     words: tuple[str, ...]
-    governors: tuple[int, ...]  # for each word the word that governs it, counted from 1; 0 is the root
-    relations: tuple[str, ...]  # of each word to its governor, see `relation_name`
-    tags: tuple[str, ...] = ()  # part of speech of each word, as the file has it; none where it has none for some word
+    # of each word, counted from 1; 0 is the root
+    governors: tuple[int, ...]
+    # to the governor, see `relation_name`
+    relations: tuple[str, ...]
+    # parts of speech as the file has them,
+    # none where it has none for some word
+    tags: tuple[str, ...] = ()
 
     @property
     def where(self) -> str:
@@ -95,14 +99,15 @@ def function_heads(sentence: Sentence) -> Sentence:
     section 6): case(mat, on), obl(sat, mat) become prep(sat, on), pobj(on, mat)."""
     governors = list(sentence.governors)
     relations = [RENAMED.get(relation, relation) for relation in sentence.relations]
-    attached: set[int] = set()  # nominals that an adposition governs
+    attached = set[int]()  # to adpositions
     words = zip(sentence.words, sentence.governors, sentence.relations, strict=True)
     for index, (word, nominal, relation) in enumerate(words, start=1):
         is_adposition = relation.split(":")[0] == "case" and word.lower() not in POSSESSIVES
-        if not is_adposition or index >= nominal or nominal in attached or not sentence.governors[nominal - 1]:
+        upper = sentence.governors[nominal - 1]
+        if not is_adposition or index >= nominal or nominal in attached or not upper:
             continue
         attached.add(nominal)
-        governors[index - 1] = sentence.governors[nominal - 1]
+        governors[index - 1] = upper
         relations[index - 1] = "prep"
         governors[nominal - 1] = index
         relations[nominal - 1] = "pobj"

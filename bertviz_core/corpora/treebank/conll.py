@@ -20,16 +20,16 @@ LONG_NUMBER = re.compile("[0-9]{10}")  # `int` takes time that grows with the sq
 
 
 def is_row(text: str) -> bool:
-    """A word's line: ten columns between tabs."""
+    """A word: ten columns between tabs."""
     return text.count("\t") == COLUMNS - 1
 
 
 def is_universal(lines: Sequence[str]) -> bool:
     """Whether they are CoNLL-U rather than CoNLL-X, by its comments, its ranges of ids, or its tags."""
     rows = [line.split("\t") for line in lines if is_row(line)]
-    has_comments = any(map(COMMENT.match, lines))
-    has_ranges = any(not row[0].isdigit() for row in rows)
-    return bool(rows) and (has_comments or has_ranges or all(row[UPOS] in TAGS for row in rows))
+    has_comment = any(map(COMMENT.match, lines))
+    has_range = any(not row[0].isdigit() for row in rows)
+    return bool(rows) and (has_comment or has_range or all(row[UPOS] in TAGS for row in rows))
 
 
 def find_swapped_columns(lines: Sequence[str]) -> str:
@@ -66,8 +66,8 @@ def read_universal(number: int, block: Sequence[Line], universal: bool = True) -
 
 
 def _row(line: int, text: str) -> dict[str, Any]:
-    """The cells of a row by the names of their columns; raises BrokenSentence."""
-    cells = re.sub(" {2,}", " ", text).split("\t")
+    """Cells by column; raises BrokenSentence."""
+    cells = re.sub(" +", " ", text).split("\t")
     if len(cells) != COLUMNS:
         has_spaces = len(cells) == 1 and len(text.split()) >= COLUMNS
         detail = "tabs turned into spaces" if has_spaces else f"{len(cells)} columns"
@@ -111,8 +111,7 @@ def read_plain(number: int, block: Sequence[Line]) -> Sentence:
     """The authors' format: `word head-label` a line; raises BrokenSentence."""
     rows = []
     for line, text in block:
-        row = _parse_plain(text)
-        if row is None:
+        if (row := _parse_plain(text)) is None:
             raise BrokenSentence("a line that is not `word head-label`", line, repr(text[:40]))
         rows.append(row)
     sentence = Sentence(number, block[0][0], *zip(*rows, strict=True))
@@ -121,9 +120,9 @@ def read_plain(number: int, block: Sequence[Line]) -> Sentence:
 
 def _parse_plain(text: str) -> tuple[str, int, str] | None:
     """(word, governor, relation) of `word head-label`; a label may have more dashes."""
-    fields = text.rsplit(maxsplit=1)
-    if len(fields) < 2:
+    pair = text.rsplit(maxsplit=1)
+    if len(pair) < 2:
         return None
-    number, _, relation = fields[1].partition("-")
+    number, _, relation = pair[1].partition("-")
     governor = small_int(number)
-    return None if governor is None or not relation else (fields[0].strip(), governor, relation_name(relation))
+    return None if governor is None or not relation else (pair[0].strip(), governor, relation_name(relation))
