@@ -7,7 +7,7 @@ from typing import Any
 from bertviz_core.errors import shorten
 
 UNKNOWN = "a token not in the vocabulary (read as unknown)"
-MAX_LOCATIONS = 20  # a reason; all are counted
+MAX_LOCATIONS = 20  # for each reason; the count goes on
 SHOWN_LOCATIONS = 3
 
 

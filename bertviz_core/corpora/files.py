@@ -123,7 +123,7 @@ def _json(records: Sequence[dict[str, Any]], kind: str) -> str:
 
 
 def _sentence(number: int, tree: Any) -> str:
-    """A tree in lines `word head-label`."""
+    """A tree in the authors' lines, `word head-label`."""
     try:
         words, governors, relations = tree
         rows = [(str(w), int(g), str(r)) for w, g, r in zip(words, governors, relations, strict=True)]

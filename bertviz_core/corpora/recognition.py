@@ -100,7 +100,7 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
     return data, ""
 
 
-@lru_cache(maxsize=4)  # keeps sources in memory
+@lru_cache(maxsize=4)  # a source in memory stays there as long
 def estimate_word_count(source: Source) -> int:
     """The number of words, or of rows, as the beginning suggests; raises InputError for an unreadable source."""
     start = _start(source)

@@ -21,7 +21,7 @@ from bertviz_core.errors import InputError
 Line = tuple[int, str]  # number, from 1; text
 CHUNK = 1 << 20  # bytes that are read together
 MAX_RATIO = 100  # times its size that a compressed file may unpack to: text shrinks to a tenth at best
-MIN_UNPACKED = 50 * CHUNK  # for small files
+MIN_UNPACKED = 50 * CHUNK  # bytes that a small file may unpack to
 LONGEST_LINE = CHUNK  # characters: a reader takes up to hundreds of bytes for each character of a line
 SURROGATE = re.compile("[\ud800-\udfff]")
 GZIP = b"\x1f\x8b"  # first bytes of a file

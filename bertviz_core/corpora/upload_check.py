@@ -21,8 +21,9 @@ from bertviz_core.corpora.source import from_bytes
 from bertviz_core.errors import BertvizError, InputError
 
 AT_ONCE = 2  # checks that run; others wait
-PATIENCE = 10  # seconds per second of a core
-MEMORY = 500 << 20  # bytes that a check may add
+PATIENCE = 10  # seconds for each second of a core that a check may take
+MEMORY = 500 << 20  # bytes beyond those of the process when it begins
+ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "bertviz_core.corpora.upload_check")
 _threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="upload check")
 _checks: WeakSet["UploadCheck"] = WeakSet()

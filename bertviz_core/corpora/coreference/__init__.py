@@ -40,7 +40,7 @@ class CoreferenceDocument:
     number: int  # its index in the corpus
     name: str
     words: tuple[str, ...]
-    sentences: tuple[int, ...]  # first words
+    sentences: tuple[int, ...]  # the first word of each
     mentions: tuple[Mention, ...]
     # Of each word; None where the file has none:
     # its part of speech
@@ -91,7 +91,7 @@ class Draft:
         self.is_sentence_over = False
 
     def read_brackets(self, cell: str, line: int) -> list[Bracket]:
-        """Chain brackets; raises InputError."""
+        """Every bracket of a cell; raises InputError for a cell with anything else."""
         brackets = parse_brackets(cell)
         if brackets is None:
             what = f"{shorten(cell)!r} is not a list of chain brackets."

@@ -80,7 +80,7 @@ def read_columns(source: Source, skipped: Skipped) -> Iterator[Draft]:
 
 
 def _split_sentences(draft: Draft, width: int) -> Draft:
-    """By full stops, if the file marks none."""
+    """The draft, with sentences by its full stops where a file of three columns marks none."""
     if width == 3 and len(draft.sentences) == 1:
         draft.sentences = sentence_starts(draft.words)
     return draft

@@ -153,6 +153,7 @@ def _phrase_heads(parse: Sequence[str], tags: Sequence[str]) -> dict[Span, int]:
 
 
 def _phrase_head(label: str, children: Sequence[Child], last: int) -> int:
+    """The head of the child that the rules choose, else the last word."""
     known = [child for child in children if not (child.is_word and child.label == "POS")]
     for labels, order in RULES if label in NOUN_PHRASES else ():
         for child in known[::order]:

@@ -17,8 +17,8 @@ RENAMED |= {"aux:pass": "auxpass", "nsubj:pass": "nsubjpass", "compound:prt": "p
 class Sentence:
     """One sentence of a treebank."""
 
-    number: int  # index, broken ones counted
-    line: int  # of its first word, from 1
+    number: int  # its index in the file, broken sentences counted
+    line: int  # where its first word stands, from 1
     words: tuple[str, ...]
     # of each word, counted from 1; 0 is the root
     governors: tuple[int, ...]
@@ -99,7 +99,7 @@ def function_heads(sentence: Sentence) -> Sentence:
     section 6): case(mat, on), obl(sat, mat) become prep(sat, on), pobj(on, mat)."""
     governors = list(sentence.governors)
     relations = [RENAMED.get(relation, relation) for relation in sentence.relations]
-    attached = set[int]()  # to adpositions
+    attached: set[int] = set()  # nominals that an adposition governs
     words = zip(sentence.words, sentence.governors, sentence.relations, strict=True)
     for index, (word, nominal, relation) in enumerate(words, start=1):
         is_adposition = relation.split(":")[0] == "case" and word.lower() not in POSSESSIVES
