@@ -79,7 +79,7 @@ class UploadCheck:
                 Path(folder, str(number)).write_bytes(data)
             with subprocess.Popen(
                 [*COMMAND, folder],
-                cwd=Path(__file__).parents[2],
+                cwd=ROOT,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
