@@ -25,10 +25,8 @@ class BertvizError(Exception):
         super().__init__(self.what)
 
     def __str__(self) -> str:
-        text = f"{self.what} {self.hint}"
-        if self.where:
-            text = f"{self.where}: {text}"
-        return text.rstrip()
+        where = f"{self.where}: " if self.where else ""
+        return f"{where}{self.what} {self.hint}".rstrip()
 
 
 class InputError(BertvizError):

@@ -138,10 +138,8 @@ def to_svg(result: Result) -> bytes:
 
 
 def suffixes(analysis: str) -> tuple[str, ...]:
-    definition = ANALYSES.get(analysis)
-    if definition and definition.latex:
-        return (*SUFFIXES, ".tex")
-    return SUFFIXES
+    """Suffixes of the files that a result can be written as."""
+    return (*SUFFIXES, ".tex") if analysis in ANALYSES and ANALYSES[analysis].latex else SUFFIXES
 
 
 def builders(result: Result) -> dict[str, Callable[[], bytes]]:

@@ -114,14 +114,11 @@ def _as_json(part: Any) -> Any:
 
 
 def _open_request(fields: Mapping[str, Any], store: Store) -> Request:
-    return Request(
-        fields["analysis"],
-        checkpoint.reopen(**fields["checkpoint"]),
-        _open_source(fields["source"], store),
-        Settings(**fields["settings"]),
-        fields["options"],
-        {role: _open_source(each, store) for role, each in fields["others"].items()},
-    )
+    model = checkpoint.reopen(**fields["checkpoint"])
+    source = _open_source(fields["source"], store)
+    settings = Settings(**fields["settings"])
+    others = {role: _open_source(each, store) for role, each in fields["others"].items()}
+    return Request(fields["analysis"], model, source, settings, fields["options"], others)
 
 
 def _open_source(fields: Mapping[str, Any], store: Store) -> Source:

@@ -174,10 +174,8 @@ class SegmentAverages:
 
     def restore(self, state: dict[str, Any]) -> None:
         for name in (*self.summed, "top_values", "top"):
-            value = state[name]
-            if isinstance(value, np.ndarray):
-                value = torch.from_numpy(value).to(self.device)
-            setattr(self, name, value)
+            is_array = isinstance(state[name], np.ndarray)
+            setattr(self, name, torch.from_numpy(state[name]).to(self.device) if is_array else state[name])
         self.documents.restore(state["documents"])
         for number, where, listed in state["examples"]:
             ids = np.array(listed, dtype=np.int64)

@@ -33,9 +33,7 @@ def wilson(correct: ArrayLike, n: ArrayLike, z: ArrayLike | None = None) -> tupl
     """Wilson's score interval for `correct` of `n`, which may be effective counts: (low, high), fractions, NaN where n
     is 0 or not known; z standard errors to each side, by default those of 95%."""
     z = t_quantile() if z is None else np.asarray(z)
-    correct = np.asarray(correct, dtype=float)
-    n = np.asarray(n, dtype=float)
-    correct, n = np.broadcast_arrays(correct, n)
+    correct, n = np.broadcast_arrays(np.asarray(correct, dtype=float), np.asarray(n, dtype=float))
     total = np.where(n > 0, n, np.nan)
     share = correct / total
     center = (share + z**2 / (2 * total)) / (1 + z**2 / total)

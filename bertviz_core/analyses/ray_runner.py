@@ -59,13 +59,8 @@ class ChunkWorker:
     def compute(self, task: PassTask, number: int, examples: list[Encoded]) -> tuple[int, list[bytes]]:
         """The number of a chunk, and each request's sums over its examples."""
         self._load(task)
-        _, sums = compute_chunk(
-            (number, examples),
-            self._model,
-            task.requests,
-            Progress(),
-            task.execution.batch_tokens,
-        )
+        batch_tokens = task.execution.batch_tokens
+        _, sums = compute_chunk((number, examples), self._model, task.requests, Progress(), batch_tokens)
         return number, [each.to_bytes() for each in sums]
 
     def _load(self, task: PassTask) -> None:

@@ -95,12 +95,9 @@ def emergence(
 ) -> None:
     """How the heads' behaviors develop during training: every checkpoint of a folder, side by side."""
     console.check_out(exports.suffixes(Emergence.analysis))
-    series = Series(
-        find_training(folder),
-        find_sources(text or ["encyclopedia"]),
-        find_sources(treebank or ["treebank"]),
-        console.settings(),
-    )
+    texts = find_sources(text or ["encyclopedia"])
+    trees = find_sources(treebank or ["treebank"])
+    series = Series(find_training(folder), texts, trees, console.settings())
     with console.working_store() as store:
         progress = console.progress()
         try:

@@ -147,10 +147,8 @@ def _format(kind: Kind, source: Source) -> Format:
     lines: list[Line] = []
     rows = length = 0
     for number, text in source.lines():
-        if not text.strip():
-            continue
-        is_row = not text.startswith("#")
-        if is_row or length < LONGEST_LINE:
+        is_row = bool(text.strip()) and not text.startswith("#")
+        if is_row or (text.strip() and length < LONGEST_LINE):
             lines.append((number, text))
             length += len(text) + 1
         rows += is_row

@@ -77,13 +77,10 @@ class UploadCheck:
         with tempfile.TemporaryDirectory(prefix="bertviz-upload-") as folder:
             for number, (_, data) in enumerate(files):
                 Path(folder, str(number)).write_bytes(data)
-            with subprocess.Popen(
-                [*COMMAND, folder],
-                cwd=ROOT,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            ) as process:
+            task["names"] = [name for name, _ in files]
+            pipe = subprocess.PIPE
+            options: dict[str, Any] = {"cwd": ROOT, "stdin": pipe, "stdout": pipe, "stderr": subprocess.DEVNULL}
+            with subprocess.Popen([*COMMAND, folder], **options) as process:
                 self._process = process
                 try:
                     if self._ended.is_set():

@@ -85,12 +85,9 @@ def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInp
         word = layout.owner[position]
         is_whole = (ids[layout.owner == word] == tokens.mask).all()
         words[word] = labels[position] if is_whole else merged[word]
-    shown = Layout(
-        replace(layout.tokens, labels=labels),
-        replace(layout.words, labels=tuple(words)),
-        layout.owner,
-    )
-    return OneInput(replace(original.example, ids=ids), shown, original.cut)
+    tokens_shown = replace(layout.tokens, labels=labels)
+    words_shown = replace(layout.words, labels=tuple(words))
+    return OneInput(replace(original.example, ids=ids), Layout(tokens_shown, words_shown, layout.owner), original.cut)
 
 
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:

@@ -87,10 +87,8 @@ def _context(example: Encoded, position: int, targets: Targets, tokens: Tokens) 
     names = tokens.names(ids)
     if targets.shift:
         names[position:] = ["…"]
-    start = max(0, position - CONTEXT)
-    after = position + 1
-    left = names[start:position]
-    right = names[after : after + CONTEXT]
+    left = names[max(0, position - CONTEXT) : position]
+    right = names[position + 1 : position + 1 + CONTEXT]
     return {"where": example.where, "left": " ".join(left), "shown": names[position], "right": " ".join(right)}
 
 

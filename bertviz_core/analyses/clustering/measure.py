@@ -160,11 +160,8 @@ def _redo_close(maps: Tensor, divergence: Tensor, limit: float) -> None:
             p = part[head]
             q = part[others]
             s = p + q
-            d = (p - q) / s
-            d.clamp_(-BELOW_ONE, BELOW_ONE)
-            terms = 2 * d * d.atanh()
-            terms += d.square().neg_().log1p_()
-            terms *= s
+            d = ((p - q) / s).clamp_(-BELOW_ONE, BELOW_ONE)
+            terms = (2 * d * d.atanh()).add_(d.square().neg_().log1p_()).mul_(s)
             divergence[head, others] += terms.sum(-1).sum(-1, dtype=divergence.dtype) / 4
 
 
@@ -196,10 +193,8 @@ def kernel_sums(kernel: Kernel, maps: Tensor) -> Tensor:
     sums = torch.zeros(len(starts), heads, heads, dtype=torch.float64)
 
     def part(index: int) -> None:
-        start = starts[index]
-        length = min(share, positions - start)
-        offset = start * maps.element_size()
-        first = maps.data_ptr() + offset
+        length = min(share, positions - starts[index])
+        first = maps.data_ptr() + starts[index] * maps.element_size()
         kernel(first, heads, length, maps.stride(0), sums[index].data_ptr())
 
     with ThreadPoolExecutor(threads) as pool:

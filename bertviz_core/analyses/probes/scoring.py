@@ -47,9 +47,7 @@ def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopp
         raise InputError(what, hint=f"Give a treebank of {MIN_SENTENCES} or more; hundreds are better.")
     cut = 0 if test_count else round(TEST * len(order))
     stop = cut + (max(1, round(VALIDATION * len(order))) if early_stopping else 0)
-    part_of = dict.fromkeys(order[:cut], 2)
-    part_of |= dict.fromkeys(order[cut:stop], 1)
-    part_of |= dict.fromkeys(order[stop:], 0)
+    part_of = dict.fromkeys(order[:cut], 2) | dict.fromkeys(order[cut:stop], 1) | dict.fromkeys(order[stop:], 0)
     drawn = [part_of.get(sentence.words, -1) for sentence in given] + [2] * test_count
     return Splits(*(np.flatnonzero(np.array(drawn) == part) for part in range(3)))
 

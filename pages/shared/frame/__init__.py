@@ -29,14 +29,10 @@ class Selection:
         return self.head.label(self.base)
 
     def request(self, analysis: str, options: dict[str, Any] | None = None) -> Request:
-        registered = ANALYSES[analysis]
-        return Request(
-            analysis,
-            self.checkpoint,
-            self.corpora[registered.corpus],
-            registered.relevant(self.settings),
-            options or {},
-        )
+        """The request for an analysis of what is chosen."""
+        settings = ANALYSES[analysis].relevant(self.settings)
+        source = self.corpora[ANALYSES[analysis].corpus]
+        return Request(analysis, self.checkpoint, source, settings, options or {})
 
     def of_weights(self, weights: Weights) -> "Selection":
         return replace(self, settings=replace(self.settings, weights=weights))
