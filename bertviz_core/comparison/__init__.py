@@ -31,7 +31,7 @@ class Comparison(Result):
     a: dict[str, Estimate]  # by quantity, first the one that the page of the analysis opens on
     b: dict[str, Estimate]  # in the same order
     other: dict[str, Any]  # provenance of run B
-    missing: list[str]  # quantities that only one of the runs has
+    missing: list[str]  # only one run has them
     changes: dict[str, Change]  # by quantity; empty where the models have different shapes
 
     @property
@@ -90,8 +90,12 @@ class Comparison(Result):
         """The compared values under "a", "b", "difference", "p", "low" and "high", by quantity."""
         values = {name: {key: to_lists(value) for key, value in part.items()} for name, part in self._parts().items()}
         differing = list(differences(self.provenance, self.other))
-        about = {"compared": self.compared, "differing": differing, "notes": self.notes}
-        return values | about | {"other_provenance": self.other}
+        return values | {
+            "compared": self.compared,
+            "differing": differing,
+            "notes": self.notes,
+            "other_provenance": self.other,
+        }
 
     def to_bytes(self) -> bytes:
         """safetensors: an array (layer, head) for each part and quantity, as "difference/to_sep"."""

@@ -41,12 +41,11 @@ class Change:
         z = np.where((difference == 0) & ~np.isnan(z), 0.0, z)
         p = np.full_like(difference, np.nan)
         if a.is_enough and b.is_enough:
-            p = np.asarray(2 * stdtr(freedom, -z))
+            p = 2 * stdtr(freedom, -z)
         return cls(a.values, b.values, difference, low, high, holm(p))
 
     @property
     def marked(self) -> np.ndarray:
-        """(layer, head) whether the adjusted p is under ALPHA."""
         return np.nan_to_num(self.p, nan=1.0) < ALPHA
 
     @property
@@ -55,10 +54,8 @@ class Change:
 
     def by_size(self) -> list[Head]:
         """All heads, the largest difference first; heads without a value are left out."""
-        heads = all_heads(*self.a.shape)
-        known = int((~np.isnan(self.difference)).sum())
-        order = np.argsort(-np.abs(self.difference), axis=None, kind="stable")  # NaN last
-        return [heads[index] for index in order[:known]]
+        known = [head for head in all_heads(*self.a.shape) if not np.isnan(self.difference[head])]
+        return sorted(known, key=lambda head: -abs(self.difference[head]))
 
     def rows(self, count: int, base: int) -> list[dict[str, str]]:
         """A row of texts for each of the heads that changed most."""
@@ -180,16 +177,17 @@ def cautions(a: Provenance, b: Provenance) -> list[str]:
             notes.append(WARNINGS[name])
         elif name not in ("model", "seed"):
             notes.append(f"The runs differ in {name.replace('_', ' ')} {pair}: their numbers count different things.")
+    analysis = a["analysis"]
     causal = [bool(run["model"].get("causal")) for run in (a, b)]
-    if all(causal) and a["analysis"] in ONE_SIDED:
+    if all(causal) and analysis in ONE_SIDED:
         notes.append("Both models see only what comes earlier: their accuracies are of arcs to earlier words.")
     elif any(causal) and not all(causal):
-        notes.append(f"One of the models sees only what comes earlier: {ONE_CAUSAL.get(a['analysis'], FEWER_TOKENS)}.")
+        notes.append(f"One of the models sees only what comes earlier: {ONE_CAUSAL.get(analysis, FEWER_TOKENS)}.")
     return notes if "corpus" in different else [*notes, CONSERVATIVE]
 
 
 def names(a: Provenance, b: Provenance) -> tuple[str, str]:
-    """Names of two runs, by what differs between them."""
+    """Two runs' names, by their differences."""
     different = differences(a, b)
     if not different:
         return "A", "B"
@@ -200,12 +198,12 @@ def names(a: Provenance, b: Provenance) -> tuple[str, str]:
         parts = {name: pair[run] for name, pair in different.items()}
         named.append(", ".join(worded(name, models.get(value, value)) for name, (_, value) in parts.items()))
         digests.append(", ".join(identity[:8] for identity, value in parts.values() if identity != value))
-    if named[0] == named[1]:  # files of one name
+    if named[0] == named[1]:  # equal file names
         named = [f"{name} ({digest})" for name, digest in zip(named, digests, strict=True)]
     return named[0], named[1]
 
 
 def worded(part: str, value: Any) -> str:
-    """A part of a provenance in a few words, as "seed 3"."""
+    """A part in a few words, as "seed 3"."""
     name = part.replace("_", " ")
     return f"no {name}" if value is None else WORDS.get(part, f"{name} {{}}").format(value)

@@ -23,7 +23,8 @@ def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
     """A dot for each head, its value in A across, in B up; heads that differ are filled."""
     change = result.changes[key]
     figure = go.Figure()
-    ends = [np.nanmin([change.a, change.b]), np.nanmax([change.a, change.b])]
+    both = [change.a, change.b]
+    ends = [np.nanmin(both), np.nanmax(both)]
     line = {"color": NEUTRAL[0], "width": 1, "dash": "dot"}
     figure.add_scatter(x=ends, y=ends, mode="lines", line=line, hoverinfo="skip", showlegend=False)
     for name, chosen, color, symbol in (
@@ -50,21 +51,27 @@ def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
     figure = go.Figure()
     for run, estimates, name in zip("AB", (result.a, result.b), result.names, strict=True):
         values = estimates[key].values
-        depths = np.arange(1, len(values) + 1) / len(values)
+        layers, heads = values.shape
+        depths = np.arange(1, layers + 1) / layers
         figure.add_scatter(
-            x=np.repeat(depths, values.shape[1]),
+            x=np.repeat(depths, heads),
             y=values.reshape(-1),
             mode="markers",
             name=f"{run}: {escape(name)}",
             legendgroup=run,
             marker={"color": COLORS[run], "size": 7, "opacity": 0.5, "symbol": "circle" if run == "A" else "diamond"},
-            customdata=all_labels(*values.shape, base),
+            customdata=all_labels(layers, heads, base),
             hovertemplate=f"{run}, %{{customdata}}: %{{y:.3~r}}<extra></extra>",
         )
-        means = np.nanmean(values, axis=1)
-        hover = f"{run}, mean %{{y:.3~r}}<extra></extra>"
-        look = {"mode": "lines", "line": {"color": COLORS[run]}, "legendgroup": run, "showlegend": False}
-        figure.add_scatter(x=depths, y=means, hovertemplate=hover, **look)
+        figure.add_scatter(
+            x=depths,
+            y=np.nanmean(values, axis=1),
+            mode="lines",
+            line={"color": COLORS[run]},
+            legendgroup=run,
+            showlegend=False,
+            hovertemplate=f"{run}, mean %{{y:.3~r}}<extra></extra>",
+        )
     figure.update_xaxes(title="layer / number of layers")
     figure.update_yaxes(title=fill(escape(result.label(key)), 44).replace("\n", "<br>"))
     return finish(figure, 380)

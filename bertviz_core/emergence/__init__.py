@@ -23,7 +23,7 @@ from bertviz_core.plotting import percent
 AVERAGED = ("surface_patterns", "entropy")
 REQUIRED = (*AVERAGED, "dependency_heads")  # a checkpoint without one of these is skipped
 OF_RELATIONS = ("relations", "n", "offsets", "offset_correct", "visible", "random_correct")  # the same at every step
-TABLE_RELATIONS = 2  # relations that have columns in the table
+TABLE_RELATIONS = 2
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,8 @@ class Emergence(Result):
         return results
 
     def _origin(self, analysis: str, index: int) -> dict[str, Any]:
-        origin = {name: value for name, value in self.provenance.items() if name != "others"}
+        origin = dict(self.provenance)
+        del origin["others"]
         name = f"{origin['model']['name']}, step {self.steps[index]:,}"
         model = origin["model"] | {"name": name, "fingerprint": origin["checkpoints"][index]["fingerprint"]}
         return origin | {"analysis": analysis, "model": model, "options": {}}

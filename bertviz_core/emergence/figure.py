@@ -17,7 +17,7 @@ from bertviz_core.overview.summary import behavior_map
 from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, RING, finish
 from bertviz_core.plotting.head_map import HeadMap
 
-FOLLOWED = "#e8890c"  # the head that is the best at the end
+FOLLOWED = "#e8890c"  # the best head at the end
 SHARES = ("previous", "next", "current", "to_cls", "to_first", "to_sep", "to_punct")
 AXIS = "training step"
 LABELED = 5  # checkpoints on the axis
@@ -30,16 +30,26 @@ def paper_figure(result: Emergence, labels: np.ndarray | None = None, index: int
     has_loss = not np.isnan(result.loss).all()
     rows = 2 if has_loss else 1
     titles = [f"{result.loss_name.capitalize()}, nats", "Heads by what they do"][-rows:]
-    look = {"vertical_spacing": 0.16, "row_heights": [0.35, 0.65][-rows:]}
-    figure = make_subplots(rows, 1, shared_xaxes=True, subplot_titles=titles, **look)
+    figure = make_subplots(
+        rows,
+        cols=1,
+        shared_xaxes=True,
+        subplot_titles=titles,
+        vertical_spacing=0.16,
+        row_heights=[0.35, 0.65][-rows:],
+    )
     if has_loss:
         loss = _line(result, result.loss, "loss", BEST, "circle", unit=" nats")
         figure.add_trace(loss | {"showlegend": False}, row=1, col=1)
     for name in behavior_counts(labels):
         color, *_, text = BEHAVIORS[name]
         line = _line(result, (labels == name).sum((1, 2)), text, color, unit=" heads")
-        filled = {"line": {"color": color, "width": 0.5}, "fillcolor": color, "stackgroup": "heads"}
-        figure.add_trace(line | filled, row=rows, col=1)
+        line |= {
+            "line": {"color": color, "width": 0.5},
+            "fillcolor": color,
+            "stackgroup": "heads",
+        }
+        figure.add_trace(line, row=rows, col=1)
     figure.update_annotations(x=0, xanchor="left", font_size=13)
     figure.update_yaxes(range=[0, labels[0].size], row=rows, col=1)
     figure.update_xaxes(title=AXIS, row=rows, col=1)
@@ -59,8 +69,14 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
     last = result.dependencies[-1]
     numbers = [result.relations.index(name) for name in names]
     titles = [f"{escape(name)} (n = {last.best_n[row]:,})" for name, row in zip(names, numbers, strict=True)]
-    gaps = {"vertical_spacing": 0.36 / rows, "horizontal_spacing": 0.04}
-    figure = make_subplots(rows, ACROSS, shared_yaxes=True, subplot_titles=titles, **gaps)
+    figure = make_subplots(
+        rows,
+        ACROSS,
+        shared_yaxes=True,
+        subplot_titles=titles,
+        vertical_spacing=0.36 / rows,
+        horizontal_spacing=0.04,
+    )
     courses = [100 * course for course in (result.best_accuracy, result.heldout, result.followed())]
     for panel, row in enumerate(numbers):
         best, heldout, followed = (course[:, row] for course in courses)
@@ -84,7 +100,7 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
 
 
 def head_figure(result: Emergence, head: Head) -> go.Figure:
-    """Where one head's attention goes over the training."""
+    """One head's attention during training."""
     repeated = "to_first" if "to_cls" in result.present else "to_cls"  # the same share where [CLS] is the first token
     figure = go.Figure()
     for name in SHARES:
@@ -119,22 +135,22 @@ def _line(
     result: Emergence, values: np.ndarray, name: str, color: str, symbol: str = "", unit: str = "", dash: str = "solid"
 ) -> dict[str, Any]:
     """A trace over the training, of (step,) values or of a constant; `unit` ends its hover text."""
+    count = len(result.steps)
     return {
         "type": "scatter",
-        "x": np.arange(len(result.steps)),
-        "y": np.broadcast_to(values, len(result.steps)),
+        "x": np.arange(count),
+        "y": np.broadcast_to(values, count),
         "text": [f"{step:,}" for step in result.steps],
         "name": name,
         "legendgroup": name,
         "mode": "lines+markers" if symbol else "lines",
         "line": {"color": color, "width": 2, "dash": dash},
-        "marker": {"color": color, "size": 7} | ({"symbol": symbol} if symbol else {}),
+        "marker": {"color": color, "size": 7, "symbol": symbol or None},
         "hovertemplate": f"step %{{text}}: %{{y:.3~r}}{unit}<extra>{name}</extra>",
     }
 
 
 def _finish(figure: go.Figure, result: Emergence, height: int) -> go.Figure:
-    """Give a figure the axis of checkpoints in every panel, and room for the legend."""
     last = len(result.steps) - 1
     ticks = np.unique(np.linspace(0, last, LABELED).round().astype(int))
     figure.update_xaxes(

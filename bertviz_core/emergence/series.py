@@ -32,7 +32,7 @@ UNKNOWN_TOKENS = -1  # a folder of checkpoints does not say how many they were t
 
 @dataclass(frozen=True)
 class Training:
-    """The checkpoints of one training, by rising step."""
+    """Checkpoints of one training, by step."""
 
     name: str  # the end of the folder's path
     steps: tuple[int, ...]
@@ -122,7 +122,7 @@ class Series:
     """The requests for all checkpoints of a training, and the emergence from their results."""
 
     training: Training
-    text: Source  # for surface patterns, entropy and the loss
+    text: Source  # for all but dependency heads
     treebank: Source  # for dependency heads
     settings: Settings
 
@@ -204,7 +204,7 @@ class Series:
 
 def _averaged(results: Mapping[str, Any], field: str) -> np.ndarray:
     """(quantity, ...) of a field of surface patterns and entropy, without CONSTANT."""
-    averages = [results[name] for name in AVERAGED]
-    names = np.concatenate([each.quantities for each in averages])
-    values = np.concatenate([getattr(each, field) for each in averages])
+    both = [results[name] for name in AVERAGED]
+    names = np.concatenate([each.quantities for each in both])
+    values = np.concatenate([getattr(each, field) for each in both])
     return np.asarray(values[names != CONSTANT])

@@ -16,8 +16,15 @@ from bertviz_core.numbers import quantity
 Marker = tuple[str, str]  # color, plotly symbol: the symbol can be read without the color
 Scale = tuple[tuple[float, str], ...]  # (position between the limits, from 0 to 1; CSS color)
 # Alpha instead of a light end: low values fade into the page, light or dark.
-SEQUENTIAL: Scale = ((0.0, "rgba(76, 110, 245, 0.06)"), (1.0, "rgba(76, 110, 245, 1)"))
-DIVERGING: Scale = ((0.0, "rgba(232, 137, 12, 1)"), (0.5, "rgba(140, 140, 140, 0.08)"), (1.0, "rgba(76, 110, 245, 1)"))
+SEQUENTIAL: Scale = (
+    (0.0, "rgba(76, 110, 245, 0.06)"),
+    (1.0, "rgba(76, 110, 245, 1)"),
+)
+DIVERGING: Scale = (
+    (0.0, "rgba(232, 137, 12, 1)"),
+    (0.5, "rgba(140, 140, 140, 0.08)"),
+    (1.0, "rgba(76, 110, 245, 1)"),
+)
 
 NEUTRAL: Marker = ("#8c8c8c", "circle-open")
 PREVIOUS: Marker = ("#2f7fd1", "triangle-left")
@@ -51,8 +58,15 @@ BEHAVIORS = {
 # Colors of overlaid heads, each with a contrast of at least 3:1 on white and on the dark page
 OVERLAY = ("#3a7bd5", "#e8590c", "#2b9348", "#d6336c", "#9a5bd8", "#a8752a", "#0b929c", "#7d8590")
 RING = "#e03131"  # around the chosen head
-BEST = "#4c6ef5"  # the best head, or this run, beside others
-COLORBAR = {"orientation": "h", "thickness": 10, "outlinewidth": 0, "yref": "container", "y": 0.04, "yanchor": "bottom"}
+BEST = "#4c6ef5"  # the best head, or this run
+COLORBAR = {
+    "orientation": "h",
+    "thickness": 10,
+    "outlinewidth": 0,
+    "yref": "container",
+    "y": 0.04,
+    "yanchor": "bottom",
+}
 CROWD = 1000  # heads; dots of more would hide each other, and make a page slow
 
 LOOK: dict[str, Any] = {
@@ -66,9 +80,9 @@ pio.templates["bertviz"] = go.layout.Template(layout=LOOK)
 ON_PAGES = pio.templates.merge_templates("plotly", "bertviz")
 
 
-def finish(figure: go.Figure, height: int | None = None, **layout: Any) -> go.Figure:
-    """Give a figure the shared look; `layout` overrides parts of it."""
-    figure.update_layout(height=height, **layout)
+def finish(figure: go.Figure, height: int | None = None, **more: Any) -> go.Figure:
+    """Give a figure the shared look; `more` overrides parts of it."""
+    figure.update_layout(height=height, **more)
     figure.layout._validate = False  # as plotly does for its own templates; validating takes longer than all the rest
     figure.layout.template = ON_PAGES
     figure.layout._validate = True
@@ -81,7 +95,7 @@ def percent(share: float, n: int) -> str:
 
 
 def percent_decimals(n: int) -> int:
-    """Decimals that `n` cases support in a percentage."""
+    """Decimals that `n` cases support."""
     return 1 if n >= 1000 else 0
 
 
@@ -97,10 +111,15 @@ class Series:
 
 
 def layer_figure(
-    panels: Sequence[Sequence[Series]], titles: Sequence[str] = (), *, base: int, height: int, gap: float = 0.17
+    panels: Sequence[Sequence[Series]],
+    titles: Sequence[str] = (),
+    *,
+    base: int,
+    height: int,
+    gap: float = 0.17,
 ) -> go.Figure:
-    """Draw panels one above another, `gap` apart as a share of the figure: a dot for each head at its layer (a band for
-    the middle half of more than CROWD heads), and a line through the layer means of each series."""
+    """Draw panels one above another, `gap` apart as a share of the figure: a dot for each head at its layer (of more
+    than CROWD heads a band for the middle half, and the highest), and a line through the layer means of each series."""
     rows = len(panels)
     panel_height = (1 - gap * (rows - 1)) / rows
     layers, heads = panels[0][0].values.shape
@@ -126,7 +145,6 @@ def layer_figure(
 
 
 def _add_heads(figure: go.Figure, series: Series, row: int, base: int, shift: float) -> None:
-    """Add a dot for each head to a panel; of more than CROWD heads a band, and dots for the highest of each layer."""
     values = series.values
     color, symbol = series.marker
     group = f"{row}-{series.key}"
@@ -136,9 +154,19 @@ def _add_heads(figure: go.Figure, series: Series, row: int, base: int, shift: fl
         heads = np.nan_to_num(values, nan=-np.inf).argmax(1)
         low, high = np.nanquantile(values, (0.25, 0.75), axis=1)
         x = layers + 1 + shift
-        outline = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([high, low[::-1]]), "fill": "toself"}
-        look = {"mode": "lines", "line": {"color": color, "width": 0}, "opacity": 0.35, "hoverinfo": "skip"}
-        figure.add_scatter(**outline, **look, legendgroup=group, showlegend=False, row=row, col=1)
+        figure.add_scatter(
+            x=np.concatenate([x, x[::-1]]),
+            y=np.concatenate([high, low[::-1]]),
+            fill="toself",
+            mode="lines",
+            line={"color": color, "width": 0},
+            opacity=0.35,
+            hoverinfo="skip",
+            legendgroup=group,
+            showlegend=False,
+            row=row,
+            col=1,
+        )
     hover = quantity(series.label, "%{y:.3~r}")
     drawn = map(Head, layers.tolist(), heads.tolist())
     head_ranks = ranks(values)
@@ -158,7 +186,12 @@ def _add_heads(figure: go.Figure, series: Series, row: int, base: int, shift: fl
 
 
 def add_means(
-    figure: go.Figure, series: Series, row: int, base: int = 1, shift: float = 0.0, dash: str = "solid"
+    figure: go.Figure,
+    series: Series,
+    row: int,
+    base: int,
+    shift: float = 0.0,
+    dash: str = "solid",
 ) -> None:
     """Add the line through a series' layer means to a panel, rows from 1."""
     layers = np.arange(len(series.values))

@@ -15,7 +15,7 @@ GAP = 20  # between words
 STEP = 17  # between arcs
 LABEL = 13  # height of an arc's label
 LETTER = 0.56 * SIZE  # width of a letter
-NARROWEST = 12  # width of a word, at least
+MINIMUM = 12  # width of a word, at least
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Arc:
     label: str = ""
     note: str = ""  # shown on hover
     right: bool | None = None  # None for gold
-    faint: bool = False  # as an arc that only gives context
+    faint: bool = False  # only gives context
 
 
 def gold_arc(words: Sequence[str], word: int, governor: int, relation: str, *, shown: bool = True) -> Arc:
@@ -44,7 +44,7 @@ def sentence_svg(words: Sequence[str], gold: Sequence[Arc], guesses: Sequence[Ar
     for word in words:
         word_width = columns(word) * LETTER
         middles.append(width + word_width / 2)
-        width += max(word_width, NARROWEST) + GAP
+        width += max(word_width, MINIMUM) + GAP
     if right_to_left(words):
         middles = [width - middle for middle in middles]
     above = _levels(gold)
@@ -105,9 +105,11 @@ def _arc(arc: Arc, middles: Sequence[float], level: int, base: float, sign: int)
         start = middles[arc.governor]
         start += 4 if end > start else -4
         bend = min(10.0, abs(end - start) / 2) * (1 if end > start else -1)
+        rise = f"{start:.1f},{peak:.1f}"
+        fall = f"{end:.1f},{peak:.1f}"
         path = (
-            f"M{start:.1f},{base:.1f} C{start:.1f},{peak:.1f} {start:.1f},{peak:.1f} {start + bend:.1f},{peak:.1f} "
-            f"L{end - bend:.1f},{peak:.1f} C{end:.1f},{peak:.1f} {end:.1f},{peak:.1f} {end:.1f},{base:.1f}"
+            f"M{start:.1f},{base:.1f} C{rise} {rise} {start + bend:.1f},{peak:.1f} "
+            f"L{end - bend:.1f},{peak:.1f} C{fall} {fall} {end:.1f},{base:.1f}"
         )
         middle = (start + end) / 2
     foot = base + sign * 6

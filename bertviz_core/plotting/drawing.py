@@ -18,12 +18,13 @@ from bertviz_core.heads import Head
 from bertviz_core.plotting import LOOK, ON_WHITE, RING
 
 Spec = dict[str, Any]
+Dot = tuple[int, Any, Any]  # (trace, x, y)
 # In pixels
 WIDTH = 900  # of a figure without its own
 HEIGHT = 450
 FOOT = 24  # of the first line of an origin
 LINE = 14  # of each further one
-LINE_LENGTH = 58  # characters that fit in half a narrow page
+LINE_LENGTH = 58  # fits half a narrow page
 
 
 @dataclass(frozen=True)
@@ -32,25 +33,17 @@ class FigureSpec:
 
     data: tuple[Spec, ...]
     layout: Spec
-    points: Mapping[str, list[tuple[int, Any, Any]]]  # head -> (trace, x, y) of its dots
+    points: Mapping[str, list[Dot]]  # by head
 
     @classmethod
     def of(cls, figure: go.Figure) -> "FigureSpec":
         """Serialize a figure, with the shared look in its layout: Streamlit puts margins over those of a template."""
-        points: dict[str, list[tuple[int, Any, Any]]] = {}
-        for index, trace in enumerate(figure.data):
-            if trace.type == "scatter" and trace.customdata is not None and trace.x is not None:
-                xs = np.asarray(trace.x).tolist()
-                ys = np.asarray(trace.y).tolist()
-                for x, y, named in zip(xs, ys, trace.customdata, strict=True):
-                    if np.ndim(named) and re.fullmatch(r"\d+-\d+", str(named[0])):
-                        points.setdefault(named[0], []).append((index, x, y))
         spec = json.loads(figure.to_json())
         layout = spec["layout"]
         shared = layout.get("template", {}).get("layout", {})
         look = {name: shared[name] for name in LOOK if name in shared}
         merged = {name: value | layout.get(name, {}) for name, value in look.items() if isinstance(value, dict)}
-        return cls(tuple(spec["data"]), look | layout | merged, points)
+        return cls(tuple(spec["data"]), look | layout | merged, _dots(figure))
 
     def spec(self, chosen: Head | None = None, origin: str = "") -> Spec:
         """The figure for one reader: circles around the chosen head's dots, and the origin at the bottom."""
@@ -64,7 +57,12 @@ class FigureSpec:
             "text": "<br>".join(lines),
             "font": {"size": 11, "color": "#6b7280", "weight": "normal"},
             "pad": {"b": 5 + more},
-            **{"x": 1, "xanchor": "right", "xref": "container", "y": 0, "yanchor": "bottom", "yref": "container"},
+            "x": 1,
+            "xanchor": "right",
+            "xref": "container",
+            "y": 0,
+            "yanchor": "bottom",
+            "yref": "container",
         }
         margin = self.layout.get("margin", {})
         layout = self.layout | {
@@ -73,6 +71,19 @@ class FigureSpec:
             "margin": margin | {"b": margin.get("b", 45) + FOOT + more},
         }
         return {"data": data, "layout": layout}
+
+
+def _dots(figure: go.Figure) -> dict[str, list[Dot]]:
+    """The dots of each head, of traces whose data begin with its label."""
+    dots: dict[str, list[Dot]] = {}
+    for index, trace in enumerate(figure.data):
+        if trace.type == "scatter" and trace.customdata is not None and trace.x is not None:
+            xs = np.asarray(trace.x).tolist()
+            ys = np.asarray(trace.y).tolist()
+            for x, y, named in zip(xs, ys, trace.customdata, strict=True):
+                if np.ndim(named) and re.fullmatch(r"\d+-\d+", str(named[0])):
+                    dots.setdefault(named[0], []).append((index, x, y))
+    return dots
 
 
 def _circle(trace: Spec, x: float, y: float) -> Spec:
@@ -91,7 +102,7 @@ def _circle(trace: Spec, x: float, y: float) -> Spec:
 
 
 def check_svg() -> None:
-    """Raise SettingsError where kaleido is not installed."""
+    """Raise SettingsError without kaleido."""
     if find_spec("kaleido") is None:
         hint = "Run `pip install kaleido`, or choose .html: its figures are saved as SVG from the browser."
         raise SettingsError("A figure is written as .svg by kaleido, which is not installed.", hint=hint)

@@ -18,30 +18,30 @@ FAINTEST = 0.07  # opacity of a weight of 0, so that a small picture shows where
 
 @dataclass(frozen=True)
 class MarkerGroup:
-    """Heads that share a marker, as an entry of the legend."""
+    """A marker in the legend, and its heads."""
 
     name: str
     color: str
     symbol: str
     letter: str
-    heads: tuple[str, ...]  # their labels, from 1
-    small: bool = False  # whether the marker is smaller than others
+    heads: tuple[str, ...]  # labels, from 1
+    small: bool = False
 
 
 @dataclass(frozen=True)
 class HeadMap:
     """Layers from left to right, heads from top to bottom; values as colors, markers, or small pictures."""
 
-    hover: tuple[str, ...]  # of each head, layer by layer
+    hover: tuple[str, ...]  # layer by layer
     layers: int
     heads: int
-    base: int = 1  # number of the first layer and head on the axes
+    base: int = 1  # first number on both axes
     values: np.ndarray | None = None  # (layer, head), NaN where a head has none
-    limits: tuple[float, float] = (0.0, 1.0)  # ends of the color scale
+    limits: tuple[float, float] = (0.0, 1.0)
     unit: str = ""  # title of the scale
     scale: Scale = SEQUENTIAL
-    groups: tuple[MarkerGroup, ...] = ()  # markers in place of values
-    picture: str = ""  # in place of values, small pictures of all heads as one image, a data URI
+    groups: tuple[MarkerGroup, ...] = ()
+    picture: str = ""  # small pictures of all heads as one image, a data URI
 
     @cached_property
     def encoded(self) -> bytes:
@@ -124,8 +124,14 @@ def map_figure(head_map: HeadMap) -> go.Figure:
         zmax=head_map.limits[1],
         colorbar=COLORBAR | {"title": {"text": head_map.unit, "side": "bottom"}},
     )
-    figure = go.Figure(squares).update_xaxes(title="layer").update_yaxes(title="head", autorange="reversed")
-    for axis in (figure.layout.xaxis, figure.layout.yaxis):
-        axis.update(type="category", showgrid=False, zeroline=False, fixedrange=True, ticks="")
+    axis = {
+        "type": "category",
+        "showgrid": False,
+        "zeroline": False,
+        "fixedrange": True,
+        "ticks": "",
+    }
+    figure = go.Figure(squares).update_xaxes(axis, title="layer")
+    figure.update_yaxes(axis, title="head", autorange="reversed")
     cell = max(6, min(34, 240 // layers))  # in pixels, so that the cells are about square
     return finish(figure, 140 + round(1.1 * heads * cell), margin={"t": 10, "b": 90})

@@ -32,7 +32,7 @@ class InputView:
     """What is shown of an input's attention."""
 
     words: bool = False  # in place of tokens
-    special: bool = True  # whether special tokens are shown
+    special: bool = True  # also special tokens
     sides: str = "all"  # one of SIDES
     first_piece: bool = False  # a split word attends as its first piece does, as in the release
 
@@ -52,22 +52,27 @@ class InputAttention:
 
     def to_frame(self, head: Head) -> pd.DataFrame:
         """A row for each weight of one head; the position of a unit is that of its first token, from 1."""
-        i, j = np.indices(self.weights[head].shape).reshape(2, -1)
-        columns = {
-            "from_position": self.queries.start[i] + 1,
-            "from": np.array(self.queries.labels, dtype=object)[i],
-            "to_position": self.keys.start[j] + 1,
-            "to": np.array(self.keys.labels, dtype=object)[j],
-            "weight": self.weights[head].reshape(-1),
+        weights = self.weights[head]
+        pairs = np.indices(weights.shape)
+        ends = self._ends(*pairs.reshape(2, -1))
+        return pd.DataFrame(ends | {"weight": weights.reshape(-1)})
+
+    def _ends(self, query: Any, key: Any) -> dict[str, Any]:
+        """Columns about two units, or about arrays of them, by their indices."""
+        return {
+            "from_position": self.queries.start[query] + 1,
+            "from": np.array(self.queries.labels, dtype=object)[query],
+            "to_position": self.keys.start[key] + 1,
+            "to": np.array(self.keys.labels, dtype=object)[key],
         }
-        return pd.DataFrame(columns)
 
     def opening_pair(self, query: int | None = None, key: int | None = None) -> tuple[int, int]:
         """The (query, key) with the largest weight of any head, by preference of distant units that are not special."""
-        starts = np.union1d(self.queries.start, self.keys.start)
-        indices = [np.searchsorted(starts, units.start) for units in (self.queries, self.keys)]
+        queries, keys = self.queries, self.keys
+        starts = np.union1d(queries.start, keys.start)
+        indices = [np.searchsorted(starts, units.start) for units in (queries, keys)]
         near = abs(np.subtract.outer(*indices)) <= 1
-        special = self.queries.special[:, None] | self.keys.special
+        special = queries.special[:, None] | keys.special
         weights = self.weights.max((0, 1)) - near - 2.0 * special
         if query is not None:
             weights[np.arange(len(weights)) != query] = -np.inf
@@ -85,7 +90,12 @@ class InputAttention:
         """A row for each head, sorted by its weight from one unit to another; `rank_of_target` is that of the key."""
         rows = self.weights[:, :, query]
         weight = rows[..., key]
-        columns = {"weight": weight, "rank": ranks(weight), "rank_of_target": 1 + (rows > weight[..., None]).sum(-1)}
+        higher = rows > weight[..., None]
+        columns = {
+            "weight": weight,
+            "rank": ranks(weight),
+            "rank_of_target": 1 + higher.sum(-1),
+        }
         return head_frame(columns).sort_values("rank", ignore_index=True)
 
     def pictures(self, base: int) -> HeadMap:
@@ -96,13 +106,8 @@ class InputAttention:
 
     def pair_to_csv(self, query: int, key: int, origin: dict[str, Any]) -> bytes:
         """`pair_frame`, with the two units and the origin in every row."""
-        ends = {
-            "from_position": self.queries.start[query] + 1,
-            "from": self.queries.labels[query],
-            "to_position": self.keys.start[key] + 1,
-            "to": self.keys.labels[key],
-        }
-        return to_csv(self.pair_frame(query, key).assign(**ends, **origin))
+        about = self._ends(query, key) | origin
+        return to_csv(self.pair_frame(query, key).assign(**about))
 
     def to_safetensors(self, origin: dict[str, Any]) -> bytes:
         """The weights of every head as `attention`; the labels and the origin are in the header."""
@@ -125,9 +130,10 @@ def apply_view(layout: Layout, maps: np.ndarray, view: InputView) -> InputAttent
         shown = InputAttention(layout.words, layout.words, merged)
     if not view.special:
         shown = shown.keep(~shown.queries.special, ~shown.keys.special)
-        total = shown.weights.sum(-1, keepdims=True)
-        weights = np.divide(shown.weights, total, out=np.zeros_like(shown.weights), where=total > 0)
-        shown = replace(shown, weights=weights)
+        weights = shown.weights
+        total = weights.sum(-1, keepdims=True)
+        rescaled = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+        shown = replace(shown, weights=rescaled)
     if sides := SIDES[view.sides]:
         shown = shown.keep(shown.queries.side == sides[0], shown.keys.side == sides[1])
     return shown
@@ -143,10 +149,15 @@ def thumbnails(weights: np.ndarray) -> np.ndarray:
     maximum = max(MIN_SIZE, min(THUMBNAIL, WIDTH // len(weights)))
     for axis in (2, 3):
         size = weights.shape[axis]
-        count = min(size, maximum)  # of runs of nearly equal length
-        starts = np.arange(count) * size // max(count, 1)
+        runs = min(size, maximum)  # nearly equal
+        starts = np.arange(runs) * size // max(runs, 1)
         weights = np.maximum.reduceat(weights, starts, axis=axis)
-    return np.asarray(np.rint(255 * np.clip(weights, 0, 1)), dtype=np.uint8)
+    return to_uint8(weights)
+
+
+def to_uint8(weights: np.ndarray) -> np.ndarray:
+    scaled = np.rint(255 * weights.clip(0, 1))
+    return scaled.astype(np.uint8)
 
 
 def cut_end(label: str, maximum: int = 24) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -15,12 +14,12 @@ from bertviz_core.plotting import BEST, COLORBAR, DIVERGING, RING, SEQUENTIAL, f
 from bertviz_core.viewer import InputAttention, cut_end
 from bertviz_core.viewer.query_key import MASKED, QueryKey
 
-LEVELS = 20  # of darkness; the lines of each are one trace
+LEVELS = 20  # of darkness, each one trace
 FAINT = 0.005  # weight of an invisible line
 INK = "#1f2430"
 SPECIAL = "#8a90a0"
 ROW = 20  # pixels between two tokens
-BETWEEN = 0.4  # share of a panel's width between its columns
+COLUMN_GAP = 0.4  # share of a panel's width
 LABELS = 45  # along one side of the heatmap, at most; hovering shows the others
 SHORT = 16  # letters of a label in a figure
 
@@ -44,9 +43,15 @@ def lines_figure(panels: Sequence[Panel], across: int = 1, min_weight: float = 0
     """Draw panels, `across` in a row, as in the paper's figures, without the lines under `min_weight`."""
     rows = [panels[start : start + across] for start in range(0, len(panels), across)]
     heights = [max(map(len, row)) + 3 for row in rows]  # with the title, and room below
-    letters = 24 if across == 1 else 13
-    figure = make_subplots(len(rows), across, row_heights=heights, horizontal_spacing=0, vertical_spacing=0)
-    side = (1 / BETWEEN - 1) / 2
+    width, letters = (640, 24) if across == 1 else (900, 13)
+    figure = make_subplots(
+        len(rows),
+        across,
+        row_heights=heights,
+        horizontal_spacing=0,
+        vertical_spacing=0,
+    )
+    side = (1 / COLUMN_GAP - 1) / 2
     figure.update_xaxes(visible=False, range=[-side, 1 + side], fixedrange=True)
     for number, (row, height) in enumerate(zip(rows, heights, strict=True), start=1):
         figure.update_yaxes(visible=False, range=[height - 2, -2], fixedrange=True, row=number)
@@ -54,8 +59,8 @@ def lines_figure(panels: Sequence[Panel], across: int = 1, min_weight: float = 0
             for trace in _traces(panel, min_weight, letters):
                 figure.add_trace(trace, row=number, col=column)
     figure.update_traces(hoverinfo="skip", showlegend=False)
-    margin = {"l": 0, "r": 0, "t": 0, "b": 0}
-    return finish(figure, ROW * sum(heights), width=640 if across == 1 else 900, margin=margin)
+    margin = dict.fromkeys("lrtb", 0)
+    return finish(figure, ROW * sum(heights), width=width, margin=margin)
 
 
 def _traces(panel: Panel, min_weight: float, letters: int) -> Iterator[go.Scatter]:
@@ -67,11 +72,11 @@ def _traces(panel: Panel, min_weight: float, letters: int) -> Iterator[go.Scatte
         chosen = (red == is_red) & (levels == level)
         breaks = np.full(chosen.sum(), np.nan)
         ends = np.stack([queries[chosen], keys[chosen], breaks], axis=1)
-        xs = np.tile([0.0, 1.0, np.nan], len(ends))
+        xs = np.tile([0, 1, np.nan], len(ends))
         line = {"color": RING if is_red else INK, "width": 1.6}
         yield go.Scatter(x=xs, y=ends.reshape(-1), mode="lines", line=line, opacity=level / LEVELS)
     title = panel.title.translate(PICTURES)
-    yield _texts([title], {"x": [0.5], "y": [-1], "textposition": "middle center"}, [INK])
+    yield _texts([title], [INK], 0.5, "center", top=-1)
     columns = ((panel.queries, -0.03, "left", panel.red), (panel.keys, 1.03, "right", panel.red_keys))
     for units, x, side, red_rows in columns:
         colors = [SPECIAL if special else INK for special in units.special]
@@ -79,14 +84,19 @@ def _traces(panel: Panel, min_weight: float, letters: int) -> Iterator[go.Scatte
             if row in red_rows or label == "[MASK]":
                 colors[row] = RING
         labels = [isolated(cut_end(label, letters)) for label in units.labels]
-        points = {"x": [x] * len(units), "y": list(range(len(units))), "textposition": f"middle {side}"}
-        yield _texts(labels, points, colors)
+        yield _texts(labels, colors, x, side)
 
 
-def _texts(texts: Sequence[str], points: dict[str, Any], colors: list[str]) -> go.Scatter:
-    """Texts at some points, escaped, since plotly reads markup."""
-    font = {"color": colors, "size": 13}
-    return go.Scatter(text=[escape(text) for text in texts], mode="text", textfont=font, **points)
+def _texts(texts: list[str], colors: list[str], x: float, side: str, top: int = 0) -> go.Scatter:
+    """A column of texts, escaped, since plotly reads markup."""
+    return go.Scatter(
+        x=[x] * len(texts),
+        y=list(range(top, top + len(texts))),
+        text=list(map(escape, texts)),
+        textposition=f"middle {side}",
+        textfont={"color": colors, "size": 13},
+        mode="text",
+    )
 
 
 def heatmap(attention: InputAttention, head: Head) -> go.Figure:
@@ -95,27 +105,34 @@ def heatmap(attention: InputAttention, head: Head) -> go.Figure:
     keys = _axis_labels(attention.keys)
     maximum = max(len(queries), len(keys), 1)
     gap = 1 if maximum <= 40 else 0
-    figure = go.Figure(
-        go.Heatmap(
-            x=keys,
-            y=queries,
-            z=attention.weights[head],
-            colorscale=SEQUENTIAL,
-            zmin=0,
-            zmax=1,
-            xgap=gap,
-            ygap=gap,
-            hovertemplate="%{y} → %{x}: %{z:.3f}<extra></extra>",
-            colorbar=COLORBAR | {"title": {"text": "weight", "side": "bottom"}},
-        )
+    figure = go.Figure()
+    figure.add_heatmap(
+        x=keys,
+        y=queries,
+        z=attention.weights[head],
+        colorscale=SEQUENTIAL,
+        zmin=0,
+        zmax=1,
+        xgap=gap,
+        ygap=gap,
+        hovertemplate="%{y} → %{x}: %{z:.3f}<extra></extra>",
+        colorbar=COLORBAR | {"title": {"text": "weight", "side": "bottom"}},
     )
     size = 12 if maximum <= 30 else 11
     every = -(-maximum // LABELS)
     for axis, labels in ((figure.layout.xaxis, keys), (figure.layout.yaxis, queries)):
         ticks = labels[::every]
         names = [label.partition(" ")[2] for label in ticks]
-        axis.update(type="category", tickvals=ticks, ticktext=names, tickfont={"size": size})
-        axis.update(showgrid=False, zeroline=False, ticks="", fixedrange=True)
+        axis.update(
+            type="category",
+            tickvals=ticks,
+            ticktext=names,
+            tickfont={"size": size},
+            showgrid=False,
+            zeroline=False,
+            ticks="",
+            fixedrange=True,
+        )
     figure.update_xaxes(side="top", tickangle=-90, title="to")
     figure.update_yaxes(autorange="reversed", title="from")
     height = 220 + int(min(640, max(200, len(queries) * 18)))
@@ -128,15 +145,19 @@ def products_figure(products: QueryKey) -> go.Figure:
     rows = ["query", *names]
     gap = 1 if len(names) <= 40 else 0
     sums = "score + bias = logit → weight" if products.has_bias else "score → weight"
-    titles = ["query, and keys", "query × keys", sums]
-    widths = [0.36, 0.36, 0.28]
     figure = make_subplots(
-        1, 3, column_widths=widths, shared_yaxes=True, horizontal_spacing=0.015, subplot_titles=titles
+        rows=1,
+        cols=3,
+        column_widths=[0.36, 0.36, 0.28],
+        shared_yaxes=True,
+        horizontal_spacing=0.015,
+        subplot_titles=["query, and keys", "query × keys", sums],
     )
     empty = np.full_like(products.query, np.nan)  # so that the rows of both are level
     vectors = np.vstack([products.query, products.keys])
     by_key = np.vstack([empty, products.products])
-    for column, (name, values) in enumerate((("", vectors), ("query × key ", by_key)), start=1):
+    panels = {"": vectors, "query × key ": by_key}
+    for column, (name, values) in enumerate(panels.items(), start=1):
         largest = max(np.nanmax(np.abs(values)), 1e-9)
         figure.add_heatmap(
             z=values,
@@ -186,10 +207,9 @@ def _sums(products: QueryKey) -> list[str]:
 
 
 def _label(text: str) -> str:
-    """A short label without markup for plotly."""
     return isolated(escape(cut_end(text, SHORT)))
 
 
 def _axis_labels(units: Units) -> list[str]:
-    """Position and label of each unit, so that all differ."""
+    """With positions, so that all differ."""
     return [f"{start + 1} {_label(text)}" for start, text in zip(units.start, units.labels, strict=True)]

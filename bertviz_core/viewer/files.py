@@ -22,7 +22,6 @@ from bertviz_core.viewer import InputAttention, cut_end
 from bertviz_core.viewer.figure import Panel, lines_figure
 
 FOLDER = Path(__file__).parent  # of attention_lines.js and .css; its default export draws lines into an element
-SCRIPTS = ("elements", "attention_lines", "lines_page")  # in this order
 MAX_CHARACTERS = 200  # of a label in a page
 MAX_BYTES = 30_000_000  # of packed weights
 SUFFIXES = (".svg", ".csv", ".html", ".safetensors")
@@ -59,7 +58,8 @@ def columns_of(attention: InputAttention, masked: Collection[int] = ()) -> dict[
 
 def pack_weights(weights: np.ndarray) -> str:
     """Encode (query, key) weights as base64 of little-endian uint16, 65535 for 1; the error is below 1e-5."""
-    integers = np.rint(np.clip(weights, 0, 1) * 65535).astype("<u2")
+    scaled = weights.clip(0, 1) * 65535
+    integers = np.rint(scaled).astype("<u2")
     return base64.b64encode(integers.tobytes()).decode()
 
 
@@ -78,7 +78,8 @@ def lines_html(attention: InputAttention, heads: Sequence[Head], head: Head, *, 
         "head": head.label(),
         "minWeight": MIN_WEIGHT,
     }
-    scripts = "\n".join(text_of(FOLDER / f"{name}.js") for name in SCRIPTS)
+    names = ("elements", "attention_lines", "lines_page")  # in this order
+    scripts = "\n".join(text_of(FOLDER / f"{name}.js") for name in names)
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width"><title>{escape(f"Attention of {model}")}</title>
@@ -106,7 +107,10 @@ def in_frame(document: str, attention: InputAttention) -> str:
 
 
 def builders(
-    attention: InputAttention, head: Head, origin: dict[str, Any], min_weight: float
+    attention: InputAttention,
+    head: Head,
+    origin: dict[str, Any],
+    min_weight: float,
 ) -> dict[str, Callable[[], bytes]]:
     """Suffix -> function that builds the bytes: .svg and .csv of one head, the others of every head."""
     return {

@@ -15,7 +15,7 @@ from bertviz_core.heads import DirectedHead
 from bertviz_core.models.model import AttentionModel, with_weights
 from bertviz_core.models.single_input import attention, from_text
 from bertviz_core.settings import Settings
-from bertviz_core.viewer import InputAttention, cut_end
+from bertviz_core.viewer import InputAttention, cut_end, to_uint8
 
 FORMAT = 1
 MAX_TOKENS = 24  # of inputs and sentences
@@ -27,7 +27,7 @@ def measure(model: AttentionModel, settings: Settings) -> bytes:
     """Run the model on SENTENCE, packed for the store; raises InputError if its tokenizer finds nothing in it."""
     single = from_text(SENTENCE, "", model.tokens, settings)
     maps = attention(with_weights(model, settings.weights), single.example)
-    return pack({"tokens": list(single.layout.tokens.labels), "maps": _bytes(maps)}, analysis="preview")
+    return pack({"tokens": list(single.layout.tokens.labels), "maps": to_uint8(maps)}, analysis="preview")
 
 
 def of_stored(data: bytes) -> bytes:
@@ -43,7 +43,7 @@ def of_input(attention: InputAttention) -> bytes:
         return b""
     first = slice(MAX_TOKENS)
     about = "this input" if len(labels) <= MAX_TOKENS else f"the first {MAX_TOKENS} of {len(labels)}"
-    return encoded(labels[first], _bytes(attention.weights[:, :, first, first]), f"Lines on {about}")
+    return encoded(labels[first], to_uint8(attention.weights[:, :, first, first]), f"Lines on {about}")
 
 
 def of_guesses(result: RelationCounts, choice: DirectedHead, relation: str) -> bytes:
@@ -71,10 +71,6 @@ def encoded(tokens: Sequence[str], maps: np.ndarray, about: str) -> bytes:
     first = slice(_most_tokens(*maps.shape[:2]))  # because it is sent again whenever a head is chosen
     packed = base64.b64encode(maps[:, :, first, first].tobytes()).decode()
     return json.dumps({"preview": {"tokens": [*map(cut_end, tokens[first])], "maps": packed, "about": about}}).encode()
-
-
-def _bytes(maps: np.ndarray) -> np.ndarray:
-    return np.asarray(np.rint(maps.clip(0, 1) * 255), dtype=np.uint8)
 
 
 def _most_tokens(layers: int, heads: int) -> int:

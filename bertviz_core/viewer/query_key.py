@@ -16,7 +16,7 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.models.tensors import Tensor
 
-MASKED = -1e30  # a logit below it is that of a masked key
+MASKED = -1e30  # a lower logit is masked
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class QueryKey:
 
     @property
     def products(self) -> np.ndarray:
-        """(key, width) products by dimension."""
+        """(key, width), by dimension."""
         return self.keys * self.query
 
     @property
     def scores(self) -> np.ndarray:
-        """(key,) scaled sums of the products."""
+        """(key,) scaled sums of products."""
         return np.asarray(self.scale * self.products.sum(-1))
 
     @property
@@ -49,7 +49,7 @@ class QueryKey:
 
     @property
     def has_bias(self) -> bool:
-        return bool(np.abs(self.bias).max() > 1e-4)
+        return bool(abs(self.bias).max() > 1e-4)
 
     def to_csv(self, origin: dict[str, Any]) -> bytes:
         """A row for each key: the numbers of its weight, then query, key and product by dimension, and the origin."""
@@ -85,15 +85,16 @@ def measure(model: AttentionModel, single: OneInput, head: Head, position: int) 
 
     forward(model, batch, observe)
     scores = observed[0]
+    row = (0, head.head, position)
     return QueryKey(
         tokens=single.layout.tokens,
         position=position,
-        query=_array(scores.query)[0, head.head, position],
+        query=_array(scores.query)[row],
         keys=_array(scores.key)[0, head.head],
         scale=scores.scale,
-        logits=_array(scores.logits)[0, head.head, position],
+        logits=_array(scores.logits)[row],
         sink=None if scores.sink is None else float(scores.sink.reshape(-1)[head.head]),
-        weights=_array(scores.weights)[0, head.head, position],
+        weights=_array(scores.weights)[row],
     )
 
 

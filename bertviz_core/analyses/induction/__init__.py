@@ -31,12 +31,17 @@ OVERVIEW = ("prefix", "duplicate")  # surface patterns have "previous" on text
 
 
 def _columns(form: str, label: str, name: str) -> Iterator[HeadColumn]:
-    """A column for each kind, from templates."""
+    """A column for each kind."""
     for kind, (where, short, marker) in KINDS.items():
         quantity = form.format(kind)
-        title = label.format(where, short)
-        is_shown = quantity in OVERVIEW
-        yield averaged_column(quantity, title, name=name.format(short), marker=marker, overview=is_shown, maximum=1.0)
+        yield averaged_column(
+            quantity,
+            label.format(where, short),
+            name=name.format(short),
+            marker=marker,
+            overview=quantity in OVERVIEW,
+            maximum=1.0,
+        )
 
 
 COLUMNS = (
@@ -64,9 +69,10 @@ def strongest(result: Induction, base: int, quantity: str) -> Answer:
     values = result[quantity]
     head = highest(values)
     half = half_width(result.interval(quantity)[head], ".1%")
-    gain = head_intervals(result, quantity).minus(head_intervals(result, control))
+    repeated = head_intervals(result, quantity)
+    compared = head_intervals(result, control)
     return Answer(
-        decide(gain)[head],
+        decide(repeated.minus(compared))[head],
         f"Head {head.label(base)} gives the most attention {KINDS[quantity][0]}: {values[head]:.1%} ± {half} in "
         f"repeated sequences; {result[control][head]:.1%} {words}.",
         head,

@@ -20,8 +20,13 @@ CLASSES = ("sep", "punct", "cls", "other", "first")  # they partition the tokens
 GRADIENT = "to_{}"
 SENSITIVITY = "to_{}_times_attention"
 ATTENTION = "attention_to_{}"
+TO_OTHER = GRADIENT.format("other")
 QUANTITIES = tuple(form.format(name) for form in (GRADIENT, SENSITIVITY, ATTENTION) for name in CLASSES)
-LABELS = {GRADIENT: "gradient to {}", SENSITIVITY: "attention × gradient to {}", ATTENTION: "attention to {}"}
+LABELS = {
+    GRADIENT: "gradient to {}",
+    SENSITIVITY: "attention × gradient to {}",
+    ATTENTION: "attention to {}",
+}
 OVERVIEW = ("to_sep", "to_first", "to_other", "to_sep_times_attention", "to_first_times_attention")
 COLUMNS = tuple(
     averaged_column(
@@ -90,12 +95,12 @@ def sink(result: SepGradients) -> Sink | None:
     attention = {name: ATTENTION.format(name.removeprefix("to_")) for name in SINKS}
     shares = {name: result[quantity] for name, quantity in attention.items() if quantity in result}
     ranked = sinks(shares)
-    if not ranked or GRADIENT.format("other") not in result:
+    if not ranked or TO_OTHER not in result:
         return None
     token = ranked[0].removeprefix("to_")
     means = shares[ranked[0]].mean(1)
     layer = int(means.argmax())
-    ratio = share(result[GRADIENT.format(token)][layer].mean(), result[GRADIENT.format("other")][layer].mean())
+    ratio = share(result[GRADIENT.format(token)][layer].mean(), result[TO_OTHER][layer].mean())
     return Sink(token, layer, float(means[layer]), float(ratio))
 
 
@@ -104,8 +109,9 @@ def no_op(result: SepGradients, base: int) -> Answer:
     if peak is None:
         raise KeyError("special tokens")
     token, layer, attention, ratio = peak
-    there = layer_intervals(result, GRADIENT.format(token))
-    other = layer_intervals(result, GRADIENT.format("other"))
+    gradient = GRADIENT.format(token)
+    there = layer_intervals(result, gradient)
+    other = layer_intervals(result, TO_OTHER)
     gain = Interval(other.low * NO_OP, other.high * NO_OP, other.enough).minus(there)
     matters = "no attention has a gradient"
     if not np.isnan(ratio):
@@ -115,7 +121,7 @@ def no_op(result: SepGradients, base: int) -> Answer:
         f"Layer {layer + base} puts {attention:.0%} of its attention on {TOKENS[token][0]} ({result.input_name}), the "
         f"most that a layer puts on a special token; {matters}.",
         highest(result[ATTENTION.format(token)]),
-        GRADIENT.format(token),
+        gradient,
     )
 
 

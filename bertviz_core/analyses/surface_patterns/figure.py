@@ -40,7 +40,10 @@ PANELS = {  # title -> quantities
 
 
 def paper_figure(
-    result: HeadAverages, base: int = 1, beside: HeadAverages | None = None, panels: int = len(PANELS)
+    result: HeadAverages,
+    base: int = 1,
+    beside: HeadAverages | None = None,
+    panels: int = len(PANELS),
 ) -> go.Figure:
     """The first panels of Figure 2, without those that have no data; the layer means of `beside` are dashed lines."""
     drawn = [key for key in result.present if key != "to_first" or "to_cls" not in result]

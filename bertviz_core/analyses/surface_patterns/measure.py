@@ -29,7 +29,7 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
     previous = (weights.diagonal(-1, -2, -1) * rows[:, None, 1:]).sum(-1)
     following = (weights.diagonal(1, -2, -1) * rows[:, None, :-1]).sum(-1)
     if attention.causal:
-        following = torch.full_like(following, torch.nan)
+        following.fill_(torch.nan)
     later = batch.mask[:, 1:]
     to_first = (weights[..., 1:, 0] * mean_over(later)[:, None]).sum(-1) * _present(later)
     to_cls, to_sep, to_punct = pooled[:, :, 0].unbind(-1)
@@ -40,7 +40,7 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
 
 
 def accumulator(model: AttentionModel, request: Request) -> SegmentAverages:
-    """The accumulator for one pass; of norms with the lengths of vectors."""
+    """Of norms with the lengths of vectors."""
     sizes = (model.layers, model.heads, model.device)
     if request.settings.weights == "norms":
         return SegmentAverages(QUANTITIES + NORM_QUANTITIES, measure_with_lengths, *sizes)
