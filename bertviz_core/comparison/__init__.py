@@ -19,7 +19,6 @@ from bertviz_core.heads import highest
 from bertviz_core.numbers import number
 
 OFFERED = 5  # checkpoints of a training: the first, the last, and those between at equal distances
-UNTESTED = "No difference is marked without standard errors of both runs."
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Comparison(Result):
     def notes(self) -> list[str]:
         notes = cautions(self.provenance, self.other)
         if not self.changes:
-            shapes = " and ".join("{} × {}".format(*_shape(run)) for run in (self.a, self.b))
+            shapes = " and ".join("{} × {}".format(*run[self.opens_on].values.shape) for run in (self.a, self.b))
             notes.insert(0, f"The models have different shapes ({shapes} heads), so no head has a counterpart.")
         views = {run["options"].get("view") for run in (self.provenance, self.other)}
         if len(views) == 1 and (view := VIEW_NAMES.get(views.pop() or "")):
@@ -52,9 +51,10 @@ class Comparison(Result):
         if self.changes and all(change.untested for change in self.changes.values()):
             notes = [note for note in notes if note != CONSERVATIVE]
             units = [run[self.opens_on].units or 0 for run in (self.a, self.b)]
-            is_small = any(0 < count < MIN_UNITS for count in units)
-            too_few = f"No difference is marked: {self.units_text}, where at least {MIN_UNITS} in each run are needed."
-            notes.append(too_few if is_small else UNTESTED)
+            why = " without standard errors of both runs"
+            if any(0 < count < MIN_UNITS for count in units):
+                why = f": {self.units_text}, where at least {MIN_UNITS} in each run are needed"
+            notes.append(f"No difference is marked{why}.")
         elif self.changes and self.units_text:
             notes.append(f"Intervals are over {self.units_text}.")
         return notes
@@ -176,7 +176,7 @@ def compare(a: Result, b: Result) -> Comparison:
     estimates = {key: estimates[key] for key in shared}
     others = {key: others[key] for key in shared}
     changes = {}
-    if _shape(estimates) == _shape(others):
+    if estimates[shared[0]].values.shape == others[shared[0]].values.shape:
         changes = {key: Change.of(estimates[key], others[key]) for key in shared}
     return Comparison(first.provenance, a.analysis, estimates, others, second.provenance, missing, changes)
 
@@ -185,11 +185,6 @@ def _estimates(result: Result) -> dict[str, Estimate]:
     """By quantity; where an analysis has no estimates its columns, without errors."""
     columns = {column.quantity: column.read(result) for column in ANALYSES[result.analysis].columns}
     return result.estimates() or {name: Estimate(values) for name, values in columns.items() if values is not None}
-
-
-def _shape(run: dict[str, Estimate]) -> tuple[int, ...]:
-    """(layers, heads)"""
-    return next(iter(run.values())).values.shape
 
 
 def checkpoint_names(emergence: Emergence, analysis: str) -> dict[str, str]:
@@ -202,5 +197,6 @@ def checkpoint_names(emergence: Emergence, analysis: str) -> dict[str, str]:
 
 
 def checkpoint_result(emergence: Emergence, analysis: str, address: str) -> Result:
-    index = emergence.steps.tolist().index(int(address.removeprefix("step-")))
+    step = int(address.removeprefix("step-"))
+    index = emergence.steps.tolist().index(step)
     return emergence.results(index)[analysis]

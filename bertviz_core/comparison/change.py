@@ -53,12 +53,10 @@ class Change:
         return bool(np.isnan(self.p).all())
 
     def by_size(self) -> list[Head]:
-        """All heads, the largest difference first; heads without a value are left out."""
         known = [head for head in all_heads(*self.a.shape) if not np.isnan(self.difference[head])]
         return sorted(known, key=lambda head: -abs(self.difference[head]))
 
     def rows(self, count: int, base: int) -> list[dict[str, str]]:
-        """A row of texts for each of the heads that changed most."""
         rows = []
         for head in self.by_size()[:count]:
             low = self.low[head]
@@ -91,7 +89,8 @@ def holm(p: np.ndarray) -> np.ndarray:
     """Holm's (1979) adjusted p values: of m sorted ones the running maximum of (m - k + 1) p_k, at most 1."""
     adjusted = np.empty(p.size)
     order = np.argsort(p, axis=None, kind="stable")  # NaN last
-    factors = np.count_nonzero(~np.isnan(p)) - np.arange(p.size)
+    count = np.count_nonzero(~np.isnan(p))
+    factors = count - np.arange(p.size)
     adjusted[order] = np.minimum(np.maximum.accumulate(factors * p.flat[order]), 1.0)
     return adjusted.reshape(p.shape)
 
@@ -183,7 +182,9 @@ def cautions(a: Provenance, b: Provenance) -> list[str]:
         notes.append("Both models see only what comes earlier: their accuracies are of arcs to earlier words.")
     elif any(causal) and not all(causal):
         notes.append(f"One of the models sees only what comes earlier: {ONE_CAUSAL.get(analysis, FEWER_TOKENS)}.")
-    return notes if "corpus" in different else [*notes, CONSERVATIVE]
+    if "corpus" not in different:
+        notes.append(CONSERVATIVE)
+    return notes
 
 
 def names(a: Provenance, b: Provenance) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Figures of a comparison: A against B, and models of different shapes by relative depth."""
+"""Figures of a comparison, in the end colors of the diverging scale: A against B, or both by relative depth."""
 
 from html import escape
 from textwrap import fill
@@ -11,7 +11,7 @@ from bertviz_core.heads import all_heads, all_labels
 from bertviz_core.numbers import p_value
 from bertviz_core.plotting import NEUTRAL, finish
 
-COLORS = {"A": "#e8890c", "B": "#4c6ef5"}  # the ends of the diverging scale
+COLORS = {"A": "#e8890c", "B": "#4c6ef5"}
 
 
 def paper_figure(result: Comparison) -> go.Figure:

@@ -61,7 +61,8 @@ class Emergence(Result):
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.averages.shape[2], self.averages.shape[3]
+        _, _, layers, heads = self.averages.shape
+        return layers, heads
 
     @property
     def present(self) -> list[str]:
@@ -74,12 +75,12 @@ class Emergence(Result):
 
     @cached_property
     def dependencies(self) -> list[RelationCounts]:
-        """The dependency heads of every step, under the default view."""
+        """The dependency heads of every step, under the default view; int64, so that sums have room."""
         options = {name: self.provenance["options"][name] for name in ("view", "min_count")}
         options |= {"offsets": int(self.offsets.max()), "merge_subtypes": False}
         about = {"corpus": self.provenance["others"]["treebank"], "options": options}
         shared = {name: getattr(self, name) for name in OF_RELATIONS}
-        counts = self.correct.astype(np.int64)  # so that sums have room
+        counts = self.correct.astype(np.int64)
         return [
             RelationCounts(self._origin("dependency_heads", index) | about, correct=correct, **shared)
             for index, correct in enumerate(counts)
@@ -190,8 +191,9 @@ class Emergence(Result):
 
     def headline(self) -> str:
         loss = ""
-        if not np.isnan(self.loss[[0, -1]]).any():
-            loss = f"the {self.loss_name} goes from {self.loss[0]:.2f} to {self.loss[-1]:.2f} nats, "
+        first, last = self.loss[[0, -1]]
+        if not np.isnan(first + last):
+            loss = f"the {self.loss_name} goes from {first:.2f} to {last:.2f} nats, "
         arcs = " of the arcs that it sees" if self.visible is not None else ""
         steps = f"Steps {self.steps[0]:,} to {self.steps[-1]:,}"
         uas = f"from {self.uas(0)} to {self.uas(-1)}"

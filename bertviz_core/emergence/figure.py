@@ -26,7 +26,8 @@ ACROSS = 3  # panels of relations side by side
 
 def paper_figure(result: Emergence, labels: np.ndarray | None = None, index: int | None = None) -> go.Figure:
     """The loss, if known, over the number of heads with each behavior in (step, layer, head) labels; marks `index`."""
-    labels = result.behaviors() if labels is None else labels
+    if labels is None:
+        labels = result.behaviors()
     has_loss = not np.isnan(result.loss).all()
     rows = 2 if has_loss else 1
     titles = [f"{result.loss_name.capitalize()}, nats", "Heads by what they do"][-rows:]

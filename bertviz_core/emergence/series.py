@@ -25,9 +25,8 @@ from bertviz_core.numbers import small_int
 from bertviz_core.settings import LOCAL, Access, Settings
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "emergence" / "small-bert.safetensors"
-LOSS = "sep_gradients"  # the analysis whose masked-word loss is shown, where a checkpoint has the head for it
-CONSTANT = "uniform"  # a quantity of the entropy that is the same for every head
-UNKNOWN_TOKENS = -1  # a folder of checkpoints does not say how many they were trained on
+LOSS = "sep_gradients"  # of masked words
+UNKNOWN_TOKENS = -1  # folders do not say
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ def _reasons(skipped: Skipped) -> str:
 
 
 def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
-    """(step, checkpoint) of every model folder whose name has a number."""
+    """(step, checkpoint) of every model folder whose name has a number; reasons without names are counted together."""
     for path in sorted(path for path in folder.iterdir() if path.is_dir()):
         numbers = re.findall(r"[0-9]+", path.name)
         step = small_int(numbers[-1]) if numbers else None
@@ -91,14 +90,13 @@ def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
             yield step, find(str(path))
         except ModelError as error:
             reason = error.what
-            for name in (str(path), path.name):  # without names, equal reasons are counted together
+            for name in (str(path), path.name):
                 reason = reason.replace(f" {name!r}", "")
             reason = reason.replace(str(path), path.name)
             skipped.add(f"a checkpoint that cannot be used: {reason}", path.name)
 
 
 def _check_alike(models: list[tuple[int, Checkpoint]]) -> None:
-    """Raise ModelError for checkpoints of one step, or of different shapes or sizes of vocabulary."""
     for (before, first), (step, second) in pairwise(models):
         names = f"{first.folder.name} and {second.folder.name}"
         where = str(first.folder.parent)
@@ -145,7 +143,7 @@ class Series:
         """Build the emergence from stored results; raises ModelError where every checkpoint lacks one of REQUIRED."""
         training = self.training
         skipped = deepcopy(training.skipped)
-        rows: list[dict[str, Any]] = []  # the emergence's arrays at each step
+        rows: list[dict[str, Any]] = []
         checkpoints = []
         for step, checkpoint in zip(training.steps, training.checkpoints, strict=True):
             name = checkpoint.folder.name
@@ -153,15 +151,18 @@ class Series:
             if any(results[each] is None for each in REQUIRED):
                 skipped.add("a checkpoint without stored results", name)
                 continue
-            gradients = results[LOSS]
-            if gradients is None:
+            loss = accuracy = np.nan
+            if gradients := results[LOSS]:
+                loss = gradients.loss
+                accuracy = gradients.accuracy
+            else:
                 skipped.add("no masked-word loss", name)
             relations = results["dependency_heads"].default_view()
             row = {
                 "steps": step,
                 "tokens": UNKNOWN_TOKENS,
-                "loss": gradients.loss if gradients else np.nan,
-                "masked_accuracy": gradients.accuracy if gradients else np.nan,
+                "loss": loss,
+                "masked_accuracy": accuracy,
                 "averages": _averaged(results, "mean").astype(np.float32),
                 "errors": _averaged(results, "error").astype(np.float32),
                 "correct": relations.correct,
@@ -203,8 +204,8 @@ class Series:
 
 
 def _averaged(results: Mapping[str, Any], field: str) -> np.ndarray:
-    """(quantity, ...) of a field of surface patterns and entropy, without CONSTANT."""
+    """(quantity, ...) of a field of surface patterns and entropy, without "uniform", the same for all heads."""
     both = [results[name] for name in AVERAGED]
     names = np.concatenate([each.quantities for each in both])
     values = np.concatenate([getattr(each, field) for each in both])
-    return np.asarray(values[names != CONSTANT])
+    return np.asarray(values[names != "uniform"])

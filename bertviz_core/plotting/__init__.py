@@ -1,4 +1,4 @@
-"""Colors, markers and layout that all figures share, and figures with the heads by layer."""
+"""Colors, markers that can be read without color, and layout of all figures; and figures with the heads by layer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 from bertviz_core.heads import Head, ranks
 from bertviz_core.numbers import quantity
 
-Marker = tuple[str, str]  # color, plotly symbol: the symbol can be read without the color
+Marker = tuple[str, str]  # color, plotly symbol
 Scale = tuple[tuple[float, str], ...]  # (position between the limits, from 0 to 1; CSS color)
 # Alpha instead of a light end: low values fade into the page, light or dark.
 SEQUENTIAL: Scale = (

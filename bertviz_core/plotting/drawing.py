@@ -74,7 +74,6 @@ class FigureSpec:
 
 
 def _dots(figure: go.Figure) -> dict[str, list[Dot]]:
-    """The dots of each head, of traces whose data begin with its label."""
     dots: dict[str, list[Dot]] = {}
     for index, trace in enumerate(figure.data):
         if trace.type == "scatter" and trace.customdata is not None and trace.x is not None:
@@ -117,10 +116,9 @@ def to_svg(figure: go.Figure, origin: str = "") -> bytes:
     spec = FigureSpec.of(go.Figure(figure).update_layout(template=ON_WHITE)).spec(origin=origin)
     layout = spec["layout"]
     options = {"format": "svg", "width": layout.get("width") or WIDTH, "height": layout["height"]}
-    no_network = {"mathjax": False}  # which kaleido would fetch
+    offline = {"mathjax": False}  # not fetched
     try:
-        drawn: bytes = calc_fig_sync(spec, opts=options, kopts=no_network)
-        return drawn
+        return calc_fig_sync(spec, opts=options, kopts=offline)
     except (ChromeNotFoundError, BrowserFailedError) as error:
         raise SettingsError(
             "A figure is written as .svg by a browser, and none could be started.",

@@ -30,7 +30,7 @@ class MarkerGroup:
 
 @dataclass(frozen=True)
 class HeadMap:
-    """Layers from left to right, heads from top to bottom; values as colors, markers, or small pictures."""
+    """Layers across, heads down; values as colors between `limits`, markers in their place, or small pictures."""
 
     hover: tuple[str, ...]  # layer by layer
     layers: int
@@ -41,7 +41,7 @@ class HeadMap:
     unit: str = ""  # title of the scale
     scale: Scale = SEQUENTIAL
     groups: tuple[MarkerGroup, ...] = ()
-    picture: str = ""  # small pictures of all heads as one image, a data URI
+    picture: str = ""  # all in one, a data URI
 
     @cached_property
     def encoded(self) -> bytes:
@@ -93,7 +93,7 @@ def weight_map(weights: np.ndarray, name: str, base: int = 1) -> HeadMap:
 
 def picture_map(pictures: np.ndarray, base: int = 1) -> HeadMap:
     """The map of small (layer, head, down, across) uint8 pictures, 255 for weight 1."""
-    import plotly.express as px  # not at the server's start
+    import plotly.express as px  # not at start
 
     layers, heads, down, across = pictures.shape
     hover = tuple(f"Head {head.label(base)}" for head in all_heads(layers, heads))
@@ -107,7 +107,7 @@ def picture_map(pictures: np.ndarray, base: int = 1) -> HeadMap:
 
 
 def map_figure(head_map: HeadMap) -> go.Figure:
-    """The map of values for a file."""
+    """For a file, with cells about square."""
     assert head_map.values is not None, "a map of markers or pictures is drawn in the browser alone"
     layers, heads = head_map.values.shape
     base = head_map.base
@@ -133,5 +133,5 @@ def map_figure(head_map: HeadMap) -> go.Figure:
     }
     figure = go.Figure(squares).update_xaxes(axis, title="layer")
     figure.update_yaxes(axis, title="head", autorange="reversed")
-    cell = max(6, min(34, 240 // layers))  # in pixels, so that the cells are about square
+    cell = max(6, min(34, 240 // layers))  # px
     return finish(figure, 140 + round(1.1 * heads * cell), margin={"t": 10, "b": 90})

@@ -58,7 +58,7 @@ class InputAttention:
         return pd.DataFrame(ends | {"weight": weights.reshape(-1)})
 
     def _ends(self, query: Any, key: Any) -> dict[str, Any]:
-        """Columns about two units, or about arrays of them, by their indices."""
+        """Of one pair of units, or of many."""
         return {
             "from_position": self.queries.start[query] + 1,
             "from": np.array(self.queries.labels, dtype=object)[query],
@@ -71,18 +71,21 @@ class InputAttention:
         queries, keys = self.queries, self.keys
         starts = np.union1d(queries.start, keys.start)
         indices = [np.searchsorted(starts, units.start) for units in (queries, keys)]
-        near = abs(np.subtract.outer(*indices)) <= 1
+        distance = np.subtract.outer(*indices)
+        near = abs(distance) <= 1
         special = queries.special[:, None] | keys.special
         weights = self.weights.max((0, 1)) - near - 2.0 * special
+        rows, columns = np.indices(weights.shape)
         if query is not None:
-            weights[np.arange(len(weights)) != query] = -np.inf
+            weights[rows != query] = -np.inf
         if key is not None:
-            weights[:, np.arange(weights.shape[1]) != key] = -np.inf
+            weights[columns != key] = -np.inf
         return _largest(weights)
 
     def strongest_pair(self, head: Head) -> tuple[int, int]:
         """The (query, key) of a head's largest weight, by preference of words, and of queries with a choice of keys."""
-        has_choice = (self.weights.max((0, 1)) > 0).sum(1) > 1
+        is_seen = self.weights.max((0, 1)) > 0
+        has_choice = is_seen.sum(1) > 1
         preferred = np.outer(~self.queries.special & has_choice, ~self.keys.special)
         return _largest(self.weights[head] - 2.0 * ~preferred)
 
@@ -105,7 +108,6 @@ class InputAttention:
         return to_csv(self.to_frame(head).assign(**origin))
 
     def pair_to_csv(self, query: int, key: int, origin: dict[str, Any]) -> bytes:
-        """`pair_frame`, with the two units and the origin in every row."""
         about = self._ends(query, key) | origin
         return to_csv(self.pair_frame(query, key).assign(**about))
 
@@ -117,8 +119,8 @@ class InputAttention:
 
 
 def _largest(values: np.ndarray) -> tuple[int, int]:
-    query, key = np.unravel_index(int(values.argmax()), values.shape)
-    return int(query), int(key)
+    index = int(values.argmax())
+    return divmod(index, values.shape[1])
 
 
 def apply_view(layout: Layout, maps: np.ndarray, view: InputView) -> InputAttention:
@@ -141,7 +143,8 @@ def apply_view(layout: Layout, maps: np.ndarray, view: InputView) -> InputAttent
 
 def attention_shift(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """(layer, head) share, 0 to 1, of attention that differs between two maps (layer, head, query, key)."""
-    return np.asarray(np.abs(after - before).sum(-1).mean(-1) / 2)
+    difference = np.abs(after - before)
+    return difference.sum(-1).mean(-1) / 2
 
 
 def thumbnails(weights: np.ndarray) -> np.ndarray:
@@ -161,7 +164,9 @@ def to_uint8(weights: np.ndarray) -> np.ndarray:
 
 
 def cut_end(label: str, maximum: int = 24) -> str:
-    return label if len(label) <= maximum else label[: maximum - 1] + "…"
+    if len(label) <= maximum:
+        return label
+    return label[: maximum - 1] + "…"
 
 
 def predictions_frame(by_run: Mapping[str, Sequence[Prediction]]) -> pd.DataFrame:

@@ -26,13 +26,13 @@ SHORT = 16  # letters of a label in a figure
 
 @dataclass(frozen=True)
 class Panel:
-    """One head on one input: two columns of tokens, and lines between them that are darker for larger weights."""
+    """One head on one input: two columns of tokens, some red with their lines, which are darker for larger weights."""
 
     title: str
     queries: Units
     keys: Units
     weights: np.ndarray  # (query, key)
-    red: Collection[int] = ()  # indices of queries that are red with their lines
+    red: Collection[int] = ()  # query indices
     red_keys: Collection[int] = ()
 
     def __len__(self) -> int:
@@ -66,7 +66,8 @@ def lines_figure(panels: Sequence[Panel], across: int = 1, min_weight: float = 0
 def _traces(panel: Panel, min_weight: float, letters: int) -> Iterator[go.Scatter]:
     """The lines, the darkest last and red ones on top of all, then the texts, of so many letters at most."""
     queries, keys = np.nonzero(panel.weights >= max(min_weight, FAINT))
-    red = np.isin(queries, list(panel.red)) | np.isin(keys, list(panel.red_keys))
+    red = np.isin(queries, list(panel.red))
+    red |= np.isin(keys, list(panel.red_keys))
     levels = np.ceil(panel.weights[queries, keys] * LEVELS).astype(int)
     for is_red, level in sorted(set(zip(red.tolist(), levels.tolist(), strict=True))):
         chosen = (red == is_red) & (levels == level)
@@ -88,7 +89,7 @@ def _traces(panel: Panel, min_weight: float, letters: int) -> Iterator[go.Scatte
 
 
 def _texts(texts: list[str], colors: list[str], x: float, side: str, top: int = 0) -> go.Scatter:
-    """A column of texts, escaped, since plotly reads markup."""
+    """Escaped, since plotly reads markup."""
     return go.Scatter(
         x=[x] * len(texts),
         y=list(range(top, top + len(texts))),
@@ -135,8 +136,8 @@ def heatmap(attention: InputAttention, head: Head) -> go.Figure:
         )
     figure.update_xaxes(side="top", tickangle=-90, title="to")
     figure.update_yaxes(autorange="reversed", title="from")
-    height = 220 + int(min(640, max(200, len(queries) * 18)))
-    return finish(figure, height, margin={"l": 10, "t": 10, "b": 70})
+    grid = min(640, max(200, len(queries) * 18))
+    return finish(figure, 220 + grid, margin={"l": 10, "t": 10, "b": 70})
 
 
 def products_figure(products: QueryKey) -> go.Figure:
@@ -186,7 +187,9 @@ def products_figure(products: QueryKey) -> go.Figure:
         cliponaxis=False,
     )
     figure.update_xaxes(showgrid=False, zeroline=False, showticklabels=False, fixedrange=True)
-    figure.update_xaxes(range=[0, 2.6 * max(products.weights.max(), 1e-9)], col=3)  # room for the sums
+    widest = max(products.weights.max(), 1e-9)
+    room = 2.6 * widest  # for the sums
+    figure.update_xaxes(range=[0, room], col=3)
     figure.update_yaxes(showgrid=False, type="category", autorange="reversed", fixedrange=True)
     labels = [_label(text) for text in products.tokens.labels]
     ticks = [f"query: {labels[products.position]}", *labels]

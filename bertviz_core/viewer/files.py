@@ -95,7 +95,7 @@ def lines_html(attention: InputAttention, heads: Sequence[Head], head: Head, *, 
 
 def in_frame(document: str, attention: InputAttention) -> str:
     """A document in a frame, whose style and scripts touch no page; rows are as high as in attention_lines.js."""
-    count = max(len(attention.queries), len(attention.keys))
+    count = max(attention.weights.shape[2:])
     row = 26 if count <= 26 else 21
     if count > 50:
         row = 16

@@ -21,15 +21,15 @@ MASKED = -1e30  # a lower logit is masked
 
 @dataclass(frozen=True)
 class QueryKey:
-    """How the weights of one query token come about in one head."""
+    """How the weights of one query token come about in one head: a softmax of `logits`, and of a learned `sink`."""
 
     tokens: Units
     position: int  # of the query token, from 0
     query: np.ndarray  # (width,), as it is multiplied: with rotary positions, and normalized
     keys: np.ndarray  # (key, width), likewise
-    scale: float  # what their product is multiplied by, 1/√width in most models
-    logits: np.ndarray  # (key,) the scores whose softmax the weights are
-    sink: float | None  # score of a learned sink, which takes part in the softmax; None without
+    scale: float  # 1/√width in most models
+    logits: np.ndarray  # (key,)
+    sink: float | None  # None without one
     weights: np.ndarray  # (key,)
 
     @property
@@ -45,7 +45,7 @@ class QueryKey:
     @property
     def bias(self) -> np.ndarray:
         """(key,) the rest of the logit: masks, biases of distances, and what a cap takes away."""
-        return np.asarray(self.logits - self.scores)
+        return self.logits - self.scores
 
     @property
     def has_bias(self) -> bool:

@@ -20,7 +20,7 @@ KINDS = {  # quantity -> what is attended to, name and marker
     "duplicate": ("to the first occurrence of the same token", "duplicate token", BROAD),
     "previous": ("to the previous token", "previous token", PREVIOUS),
 }
-CONTROL = "{}_control"  # the same positions in sequences that repeat nothing
+CONTROL = "{}_control"  # without repetition
 # A head attends to the previous token whether anything is repeated or not: it is compared with another position.
 CONTROLS = {
     "prefix": ("prefix", "to the same position where nothing is repeated"),

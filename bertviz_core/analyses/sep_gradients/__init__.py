@@ -45,8 +45,8 @@ NO_OP = 0.5  # of the gradient to other tokens
 
 @dataclass(frozen=True)
 class LossAverages(HeadAverages):
-    """Averages that rest on the loss of a model that predicts words: its mean over segments, in nats; of `predicted`
-    tokens the whole model predicts `right` ones right."""
+    """Averages that rest on the loss of a model that predicts words: its mean over segments, in nats; the whole model
+    gets `right` of `predicted` tokens right."""
 
     loss: float
     right: int

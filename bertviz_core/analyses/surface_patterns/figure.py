@@ -46,9 +46,13 @@ def paper_figure(
     panels: int = len(PANELS),
 ) -> go.Figure:
     """The first panels of Figure 2, without those that have no data; the layer means of `beside` are dashed lines."""
-    drawn = [key for key in result.present if key != "to_first" or "to_cls" not in result]
-    shown = {title: [key for key in PANELS[title] if key in drawn] for title in list(PANELS)[:panels]}
-    shown = {title: keys for title, keys in shown.items() if keys}
+    drawn = set(result.present)
+    if "to_cls" in drawn:
+        drawn.discard("to_first")
+    shown = {}
+    for title in list(PANELS)[:panels]:
+        if keys := [key for key in PANELS[title] if key in drawn]:
+            shown[title] = keys
     series = [[BY_QUANTITY[key].series(result) for key in keys] for keys in shown.values()]
     figure = plotting.layer_figure(series, tuple(shown), base=base, height=290 * len(shown), gap=0.13)
     if beside is not None:
