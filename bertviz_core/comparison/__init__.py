@@ -119,13 +119,13 @@ class Comparison(Result):
         for key in self.a:
             row: dict[str, Any] = {"quantity": key}
             best = []
-            for name, estimate in (("a", self.a[key]), ("b", self.b[key])):
-                head = highest(estimate.values)
-                if estimate.n:
-                    row[f"n_{name}"] = estimate.n
+            for name, run in (("a", self.a[key]), ("b", self.b[key])):
+                head = highest(run.values)
+                if run.n:
+                    row[f"n_{name}"] = run.n
                 row[f"head_{name}"] = head.label()
-                row[name] = float(estimate.values[head])
-                best.append(estimate.of(head))
+                row[name] = float(run.values[head])
+                best.append(run.of(head))
             change = Change.of(*best)
             row["difference"] = change.difference.item()
             row["low"] = change.low.item()
@@ -168,7 +168,6 @@ def compare(a: Result, b: Result) -> Comparison:
             f"Results of {a.analysis} and {b.analysis} have no number of each head in common.",
             hint="Choose two results of one analysis that says something of each head.",
         )
-    # As on the analysis's page: the clearest relation of a treebank, else the first column.
     columns = (column.quantity for column in ANALYSES[a.analysis].columns if column.quantity in shared)
     opening = first.clearest_relation() if isinstance(first, RelationCounts) else next(columns, "")
     shared.sort(key=lambda key: key != opening)
@@ -197,6 +196,5 @@ def checkpoint_names(emergence: Emergence, analysis: str) -> dict[str, str]:
 
 
 def checkpoint_result(emergence: Emergence, analysis: str, address: str) -> Result:
-    step = int(address.removeprefix("step-"))
-    index = emergence.steps.tolist().index(step)
+    index = emergence.steps.tolist().index(int(address.removeprefix("step-")))
     return emergence.results(index)[analysis]

@@ -46,7 +46,7 @@ class Change:
 
     @property
     def marked(self) -> np.ndarray:
-        return np.nan_to_num(self.p, nan=1.0) < ALPHA
+        return self.p < ALPHA
 
     @property
     def untested(self) -> bool:
@@ -81,16 +81,15 @@ def welch(a: Estimate, b: Estimate) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         each = of_a**2 / a.freedom + of_b**2 / b.freedom
         joint = (of_a + of_b) ** 2 / each
-    without_error = np.where(joint > 0, np.inf, np.minimum(a.freedom, b.freedom))
-    return np.where(each == 0, without_error, joint)
+    errorless = np.where(joint > 0, np.inf, np.minimum(a.freedom, b.freedom))
+    return np.where(each == 0, errorless, joint)
 
 
 def holm(p: np.ndarray) -> np.ndarray:
     """Holm's (1979) adjusted p values: of m sorted ones the running maximum of (m - k + 1) p_k, at most 1."""
     adjusted = np.empty(p.size)
     order = np.argsort(p, axis=None, kind="stable")  # NaN last
-    count = np.count_nonzero(~np.isnan(p))
-    factors = count - np.arange(p.size)
+    factors = np.count_nonzero(~np.isnan(p)) - np.arange(p.size)
     adjusted[order] = np.minimum(np.maximum.accumulate(factors * p.flat[order]), 1.0)
     return adjusted.reshape(p.shape)
 
@@ -176,15 +175,12 @@ def cautions(a: Provenance, b: Provenance) -> list[str]:
             notes.append(WARNINGS[name])
         elif name not in ("model", "seed"):
             notes.append(f"The runs differ in {name.replace('_', ' ')} {pair}: their numbers count different things.")
-    analysis = a["analysis"]
     causal = [bool(run["model"].get("causal")) for run in (a, b)]
-    if all(causal) and analysis in ONE_SIDED:
+    if all(causal) and a["analysis"] in ONE_SIDED:
         notes.append("Both models see only what comes earlier: their accuracies are of arcs to earlier words.")
     elif any(causal) and not all(causal):
-        notes.append(f"One of the models sees only what comes earlier: {ONE_CAUSAL.get(analysis, FEWER_TOKENS)}.")
-    if "corpus" not in different:
-        notes.append(CONSERVATIVE)
-    return notes
+        notes.append(f"One of the models sees only what comes earlier: {ONE_CAUSAL.get(a['analysis'], FEWER_TOKENS)}.")
+    return notes if "corpus" in different else [*notes, CONSERVATIVE]
 
 
 def names(a: Provenance, b: Provenance) -> tuple[str, str]:

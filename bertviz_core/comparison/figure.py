@@ -1,4 +1,4 @@
-"""Figures of a comparison, in the end colors of the diverging scale: A against B, or both by relative depth."""
+"""Figures of a comparison, in the end colors of the diverging scale: A against B; different shapes by depth."""
 
 from html import escape
 from textwrap import fill
@@ -41,8 +41,9 @@ def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
             customdata=[[head.label(), head.label(base), p_value(change.p[head])] for head in heads],
             hovertemplate="%{customdata[1]}: A %{x:.3~r}, B %{y:.3~r}; p %{customdata[2]}<extra></extra>",
         )
-    figure.update_xaxes(title=f"A: {escape(result.names[0])}")
-    figure.update_yaxes(title=f"B: {escape(result.names[1])}")
+    a, b = map(escape, result.names)
+    figure.update_xaxes(title=f"A: {a}")
+    figure.update_yaxes(title=f"B: {b}")
     return finish(figure, 380)
 
 
@@ -52,9 +53,9 @@ def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
     for run, estimates, name in zip("AB", (result.a, result.b), result.names, strict=True):
         values = estimates[key].values
         layers, heads = values.shape
-        depths = np.arange(1, layers + 1) / layers
+        depth = (np.arange(layers) + 1) / layers
         figure.add_scatter(
-            x=np.repeat(depths, heads),
+            x=np.repeat(depth, heads),
             y=values.reshape(-1),
             mode="markers",
             name=f"{run}: {escape(name)}",
@@ -63,15 +64,10 @@ def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
             customdata=all_labels(layers, heads, base),
             hovertemplate=f"{run}, %{{customdata}}: %{{y:.3~r}}<extra></extra>",
         )
-        figure.add_scatter(
-            x=depths,
-            y=np.nanmean(values, axis=1),
-            mode="lines",
-            line={"color": COLORS[run]},
-            legendgroup=run,
-            showlegend=False,
-            hovertemplate=f"{run}, mean %{{y:.3~r}}<extra></extra>",
-        )
+        means = np.nanmean(values, axis=1)
+        hover = f"{run}, mean %{{y:.3~r}}<extra></extra>"
+        look = {"mode": "lines", "line": {"color": COLORS[run]}, "legendgroup": run, "showlegend": False}
+        figure.add_scatter(x=depth, y=means, hovertemplate=hover, **look)
     figure.update_xaxes(title="layer / number of layers")
     figure.update_yaxes(title=fill(escape(result.label(key)), 44).replace("\n", "<br>"))
     return finish(figure, 380)

@@ -61,8 +61,7 @@ class Emergence(Result):
 
     @property
     def shape(self) -> tuple[int, int]:
-        _, _, layers, heads = self.averages.shape
-        return layers, heads
+        return self.averages.shape[2], self.averages.shape[3]
 
     @property
     def present(self) -> list[str]:
@@ -75,7 +74,7 @@ class Emergence(Result):
 
     @cached_property
     def dependencies(self) -> list[RelationCounts]:
-        """The dependency heads of every step, under the default view; int64, so that sums have room."""
+        """The dependency heads of every step, under the default view; counts are int64, so that sums have room."""
         options = {name: self.provenance["options"][name] for name in ("view", "min_count")}
         options |= {"offsets": int(self.offsets.max()), "merge_subtypes": False}
         about = {"corpus": self.provenance["others"]["treebank"], "options": options}
@@ -111,8 +110,7 @@ class Emergence(Result):
         return results
 
     def _origin(self, analysis: str, index: int) -> dict[str, Any]:
-        origin = dict(self.provenance)
-        del origin["others"]
+        origin = {name: value for name, value in self.provenance.items() if name != "others"}
         name = f"{origin['model']['name']}, step {self.steps[index]:,}"
         model = origin["model"] | {"name": name, "fingerprint": origin["checkpoints"][index]["fingerprint"]}
         return origin | {"analysis": analysis, "model": model, "options": {}}

@@ -26,34 +26,23 @@ ACROSS = 3  # panels of relations side by side
 
 def paper_figure(result: Emergence, labels: np.ndarray | None = None, index: int | None = None) -> go.Figure:
     """The loss, if known, over the number of heads with each behavior in (step, layer, head) labels; marks `index`."""
-    if labels is None:
-        labels = result.behaviors()
+    labels = result.behaviors() if labels is None else labels
     has_loss = not np.isnan(result.loss).all()
     rows = 2 if has_loss else 1
     titles = [f"{result.loss_name.capitalize()}, nats", "Heads by what they do"][-rows:]
-    figure = make_subplots(
-        rows,
-        cols=1,
-        shared_xaxes=True,
-        subplot_titles=titles,
-        vertical_spacing=0.16,
-        row_heights=[0.35, 0.65][-rows:],
-    )
+    look = {"vertical_spacing": 0.16, "row_heights": [0.35, 0.65][-rows:]}
+    figure = make_subplots(rows, 1, shared_xaxes=True, subplot_titles=titles, **look)
     if has_loss:
         loss = _line(result, result.loss, "loss", BEST, "circle", unit=" nats")
         figure.add_trace(loss | {"showlegend": False}, row=1, col=1)
     for name in behavior_counts(labels):
         color, *_, text = BEHAVIORS[name]
         line = _line(result, (labels == name).sum((1, 2)), text, color, unit=" heads")
-        line |= {
-            "line": {"color": color, "width": 0.5},
-            "fillcolor": color,
-            "stackgroup": "heads",
-        }
-        figure.add_trace(line, row=rows, col=1)
+        filled = {"line": {"color": color, "width": 0.5}, "fillcolor": color, "stackgroup": "heads"}
+        figure.add_trace(line | filled, row=rows, col=1)
     figure.update_annotations(x=0, xanchor="left", font_size=13)
-    figure.update_yaxes(range=[0, labels[0].size], row=rows, col=1)
-    figure.update_xaxes(title=AXIS, row=rows, col=1)
+    figure.update_yaxes(range=[0, labels[0].size], row=rows)
+    figure.update_xaxes(title=AXIS, row=rows)
     _finish(figure, result, 155 * rows + 70)
     marks = []
     if index is not None:  # add_vline makes one line at a time, which takes longer than all the rest
@@ -125,22 +114,18 @@ def numbers(result: Emergence, labels: np.ndarray, index: int) -> list[tuple[str
     if not np.isnan(result.loss[index]):
         accuracy = f"{result.masked_accuracy[index]:.1%} accuracy"
         entries.append((result.loss_name.capitalize(), f"{result.loss[index]:.2f} nats", accuracy))
-    return [
-        *entries,
-        behavior_metric(labels),
-        ("UAS of the best head", result.uas(index), f"best fixed offset: {result.uas()}"),
-    ]
+    uas = ("UAS of the best head", result.uas(index), f"best fixed offset: {result.uas()}")
+    return [*entries, behavior_metric(labels), uas]
 
 
 def _line(
     result: Emergence, values: np.ndarray, name: str, color: str, symbol: str = "", unit: str = "", dash: str = "solid"
 ) -> dict[str, Any]:
     """A trace over the training, of (step,) values or of a constant; `unit` ends its hover text."""
-    count = len(result.steps)
     return {
         "type": "scatter",
-        "x": np.arange(count),
-        "y": np.broadcast_to(values, count),
+        "x": np.arange(len(result.steps)),
+        "y": np.broadcast_to(values, len(result.steps)),
         "text": [f"{step:,}" for step in result.steps],
         "name": name,
         "legendgroup": name,

@@ -25,8 +25,8 @@ from bertviz_core.numbers import small_int
 from bertviz_core.settings import LOCAL, Access, Settings
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "emergence" / "small-bert.safetensors"
-LOSS = "sep_gradients"  # of masked words
-UNKNOWN_TOKENS = -1  # folders do not say
+LOSS = "sep_gradients"  # the analysis whose masked-word loss is shown, where a checkpoint has the head for it
+UNKNOWN_TOKENS = -1  # a folder of checkpoints does not say how many they were trained on
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ def _reasons(skipped: Skipped) -> str:
 def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
     """(step, checkpoint) of every model folder whose name has a number; reasons without names are counted together."""
     for path in sorted(path for path in folder.iterdir() if path.is_dir()):
-        numbers = re.findall(r"[0-9]+", path.name)
-        step = small_int(numbers[-1]) if numbers else None
+        parts = re.findall(r"[0-9]+", path.name)
+        step = small_int(parts[-1]) if parts else None
         if step is None:
             if (path / "config.json").exists():
                 skipped.add("a model folder without a step in its name", path.name)
@@ -120,7 +120,7 @@ class Series:
     """The requests for all checkpoints of a training, and the emergence from their results."""
 
     training: Training
-    text: Source  # for all but dependency heads
+    text: Source  # for surface patterns, entropy and the loss
     treebank: Source  # for dependency heads
     settings: Settings
 
@@ -208,4 +208,4 @@ def _averaged(results: Mapping[str, Any], field: str) -> np.ndarray:
     both = [results[name] for name in AVERAGED]
     names = np.concatenate([each.quantities for each in both])
     values = np.concatenate([getattr(each, field) for each in both])
-    return np.asarray(values[names != "uniform"])
+    return values[names != "uniform"]

@@ -16,15 +16,8 @@ from bertviz_core.numbers import quantity
 Marker = tuple[str, str]  # color, plotly symbol
 Scale = tuple[tuple[float, str], ...]  # (position between the limits, from 0 to 1; CSS color)
 # Alpha instead of a light end: low values fade into the page, light or dark.
-SEQUENTIAL: Scale = (
-    (0.0, "rgba(76, 110, 245, 0.06)"),
-    (1.0, "rgba(76, 110, 245, 1)"),
-)
-DIVERGING: Scale = (
-    (0.0, "rgba(232, 137, 12, 1)"),
-    (0.5, "rgba(140, 140, 140, 0.08)"),
-    (1.0, "rgba(76, 110, 245, 1)"),
-)
+SEQUENTIAL: Scale = ((0.0, "rgba(76, 110, 245, 0.06)"), (1.0, "rgba(76, 110, 245, 1)"))
+DIVERGING: Scale = ((0.0, "rgba(232, 137, 12, 1)"), (0.5, "rgba(140, 140, 140, 0.08)"), (1.0, "rgba(76, 110, 245, 1)"))
 
 NEUTRAL: Marker = ("#8c8c8c", "circle-open")
 PREVIOUS: Marker = ("#2f7fd1", "triangle-left")
@@ -59,13 +52,13 @@ BEHAVIORS = {
 OVERLAY = ("#3a7bd5", "#e8590c", "#2b9348", "#d6336c", "#9a5bd8", "#a8752a", "#0b929c", "#7d8590")
 RING = "#e03131"  # around the chosen head
 BEST = "#4c6ef5"  # the best head, or this run
-COLORBAR = {
-    "orientation": "h",
-    "thickness": 10,
-    "outlinewidth": 0,
-    "yref": "container",
-    "y": 0.04,
-    "yanchor": "bottom",
+COLORBAR = {"orientation": "h", "thickness": 10, "outlinewidth": 0, "yref": "container", "y": 0.04, "yanchor": "bottom"}
+CATEGORIES = {  # an axis of squares
+    "type": "category",
+    "showgrid": False,
+    "zeroline": False,
+    "fixedrange": True,
+    "ticks": "",
 }
 CROWD = 1000  # heads; dots of more would hide each other, and make a page slow
 
@@ -111,12 +104,7 @@ class Series:
 
 
 def layer_figure(
-    panels: Sequence[Sequence[Series]],
-    titles: Sequence[str] = (),
-    *,
-    base: int,
-    height: int,
-    gap: float = 0.17,
+    panels: Sequence[Sequence[Series]], titles: Sequence[str] = (), *, base: int, height: int, gap: float = 0.17
 ) -> go.Figure:
     """Draw panels one above another, `gap` apart as a share of the figure: a dot for each head at its layer (of more
     than CROWD heads a band for the middle half, and the highest), and a line through the layer means of each series."""
@@ -154,19 +142,9 @@ def _add_heads(figure: go.Figure, series: Series, row: int, base: int, shift: fl
         heads = np.nan_to_num(values, nan=-np.inf).argmax(1)
         low, high = np.nanquantile(values, (0.25, 0.75), axis=1)
         x = layers + 1 + shift
-        figure.add_scatter(
-            x=np.concatenate([x, x[::-1]]),
-            y=np.concatenate([high, low[::-1]]),
-            fill="toself",
-            mode="lines",
-            line={"color": color, "width": 0},
-            opacity=0.35,
-            hoverinfo="skip",
-            legendgroup=group,
-            showlegend=False,
-            row=row,
-            col=1,
-        )
+        outline = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([high, low[::-1]]), "fill": "toself"}
+        look = {"mode": "lines", "line": {"color": color, "width": 0}, "opacity": 0.35, "hoverinfo": "skip"}
+        figure.add_scatter(**outline, **look, legendgroup=group, showlegend=False, row=row, col=1)
     hover = quantity(series.label, "%{y:.3~r}")
     drawn = map(Head, layers.tolist(), heads.tolist())
     head_ranks = ranks(values)
@@ -185,14 +163,7 @@ def _add_heads(figure: go.Figure, series: Series, row: int, base: int, shift: fl
     )
 
 
-def add_means(
-    figure: go.Figure,
-    series: Series,
-    row: int,
-    base: int,
-    shift: float = 0.0,
-    dash: str = "solid",
-) -> None:
+def add_means(figure: go.Figure, series: Series, row: int, base: int, shift: float = 0.0, dash: str = "solid") -> None:
     """Add the line through a series' layer means to a panel, rows from 1."""
     layers = np.arange(len(series.values))
     figure.add_scatter(

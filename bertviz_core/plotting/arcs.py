@@ -75,7 +75,7 @@ def _escaped(text: str) -> str:
 def _levels(arcs: Sequence[Arc]) -> list[int]:
     """The height of each arc, in steps: above the arcs inside it; arrows from the root are the highest."""
     spans = [sorted((arc.word, arc.governor)) for arc in arcs]
-    last = max((end for _, end in spans), default=0)
+    last = max(map(max, spans), default=0)
     skyline = np.zeros(2 * last + 1, dtype=np.int64)  # words, and gaps between
     levels = [0] * len(arcs)
     inner_first = sorted(range(len(arcs)), key=lambda index: spans[index][1] - spans[index][0])
@@ -105,11 +105,9 @@ def _arc(arc: Arc, middles: Sequence[float], level: int, base: float, sign: int)
         start = middles[arc.governor]
         start += 4 if end > start else -4
         bend = min(10.0, abs(end - start) / 2) * (1 if end > start else -1)
-        rise = f"{start:.1f},{peak:.1f}"
-        fall = f"{end:.1f},{peak:.1f}"
         path = (
-            f"M{start:.1f},{base:.1f} C{rise} {rise} {start + bend:.1f},{peak:.1f} "
-            f"L{end - bend:.1f},{peak:.1f} C{fall} {fall} {end:.1f},{base:.1f}"
+            f"M{start:.1f},{base:.1f} C{start:.1f},{peak:.1f} {start:.1f},{peak:.1f} {start + bend:.1f},{peak:.1f} "
+            f"L{end - bend:.1f},{peak:.1f} C{end:.1f},{peak:.1f} {end:.1f},{peak:.1f} {end:.1f},{base:.1f}"
         )
         middle = (start + end) / 2
     foot = base + sign * 6

@@ -24,7 +24,7 @@ WIDTH = 900  # of a figure without its own
 HEIGHT = 450
 FOOT = 24  # of the first line of an origin
 LINE = 14  # of each further one
-LINE_LENGTH = 58  # fits half a narrow page
+LINE_LENGTH = 58  # characters that fit in half a narrow page
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,20 @@ class FigureSpec:
     @classmethod
     def of(cls, figure: go.Figure) -> "FigureSpec":
         """Serialize a figure, with the shared look in its layout: Streamlit puts margins over those of a template."""
+        points: dict[str, list[Dot]] = {}
+        for index, trace in enumerate(figure.data):
+            if trace.type == "scatter" and trace.customdata is not None and trace.x is not None:
+                xs = np.asarray(trace.x).tolist()
+                ys = np.asarray(trace.y).tolist()
+                for x, y, named in zip(xs, ys, trace.customdata, strict=True):
+                    if np.ndim(named) and re.fullmatch(r"\d+-\d+", str(named[0])):
+                        points.setdefault(named[0], []).append((index, x, y))
         spec = json.loads(figure.to_json())
         layout = spec["layout"]
         shared = layout.get("template", {}).get("layout", {})
         look = {name: shared[name] for name in LOOK if name in shared}
         merged = {name: value | layout.get(name, {}) for name, value in look.items() if isinstance(value, dict)}
-        return cls(tuple(spec["data"]), look | layout | merged, _dots(figure))
+        return cls(tuple(spec["data"]), look | layout | merged, points)
 
     def spec(self, chosen: Head | None = None, origin: str = "") -> Spec:
         """The figure for one reader: circles around the chosen head's dots, and the origin at the bottom."""
@@ -57,12 +65,7 @@ class FigureSpec:
             "text": "<br>".join(lines),
             "font": {"size": 11, "color": "#6b7280", "weight": "normal"},
             "pad": {"b": 5 + more},
-            "x": 1,
-            "xanchor": "right",
-            "xref": "container",
-            "y": 0,
-            "yanchor": "bottom",
-            "yref": "container",
+            **{"x": 1, "xanchor": "right", "xref": "container", "y": 0, "yanchor": "bottom", "yref": "container"},
         }
         margin = self.layout.get("margin", {})
         layout = self.layout | {
@@ -71,18 +74,6 @@ class FigureSpec:
             "margin": margin | {"b": margin.get("b", 45) + FOOT + more},
         }
         return {"data": data, "layout": layout}
-
-
-def _dots(figure: go.Figure) -> dict[str, list[Dot]]:
-    dots: dict[str, list[Dot]] = {}
-    for index, trace in enumerate(figure.data):
-        if trace.type == "scatter" and trace.customdata is not None and trace.x is not None:
-            xs = np.asarray(trace.x).tolist()
-            ys = np.asarray(trace.y).tolist()
-            for x, y, named in zip(xs, ys, trace.customdata, strict=True):
-                if np.ndim(named) and re.fullmatch(r"\d+-\d+", str(named[0])):
-                    dots.setdefault(named[0], []).append((index, x, y))
-    return dots
 
 
 def _circle(trace: Spec, x: float, y: float) -> Spec:

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from bertviz_core.heads import all_heads, ranks
 from bertviz_core.numbers import number, percentage, quantity
-from bertviz_core.plotting import COLORBAR, DIVERGING, SEQUENTIAL, Scale, finish
+from bertviz_core.plotting import CATEGORIES, COLORBAR, DIVERGING, SEQUENTIAL, Scale, finish
 
 INK = (76, 110, 245)  # of small pictures
 FAINTEST = 0.07  # opacity of a weight of 0, so that a small picture shows where it ends
@@ -93,7 +93,7 @@ def weight_map(weights: np.ndarray, name: str, base: int = 1) -> HeadMap:
 
 def picture_map(pictures: np.ndarray, base: int = 1) -> HeadMap:
     """The map of small (layer, head, down, across) uint8 pictures, 255 for weight 1."""
-    import plotly.express as px  # not at start
+    import plotly.express as px  # not at the server's start
 
     layers, heads, down, across = pictures.shape
     hover = tuple(f"Head {head.label(base)}" for head in all_heads(layers, heads))
@@ -124,14 +124,7 @@ def map_figure(head_map: HeadMap) -> go.Figure:
         zmax=head_map.limits[1],
         colorbar=COLORBAR | {"title": {"text": head_map.unit, "side": "bottom"}},
     )
-    axis = {
-        "type": "category",
-        "showgrid": False,
-        "zeroline": False,
-        "fixedrange": True,
-        "ticks": "",
-    }
-    figure = go.Figure(squares).update_xaxes(axis, title="layer")
-    figure.update_yaxes(axis, title="head", autorange="reversed")
+    figure = go.Figure(squares).update_xaxes(CATEGORIES, title="layer")
+    figure.update_yaxes(CATEGORIES, title="head", autorange="reversed")
     cell = max(6, min(34, 240 // layers))  # px
     return finish(figure, 140 + round(1.1 * heads * cell), margin={"t": 10, "b": 90})

@@ -71,21 +71,19 @@ class InputAttention:
         queries, keys = self.queries, self.keys
         starts = np.union1d(queries.start, keys.start)
         indices = [np.searchsorted(starts, units.start) for units in (queries, keys)]
-        distance = np.subtract.outer(*indices)
-        near = abs(distance) <= 1
+        near = abs(np.subtract.outer(*indices)) <= 1
         special = queries.special[:, None] | keys.special
         weights = self.weights.max((0, 1)) - near - 2.0 * special
-        rows, columns = np.indices(weights.shape)
+        row, column = np.indices(weights.shape)
         if query is not None:
-            weights[rows != query] = -np.inf
+            weights[row != query] = -np.inf
         if key is not None:
-            weights[columns != key] = -np.inf
+            weights[column != key] = -np.inf
         return _largest(weights)
 
     def strongest_pair(self, head: Head) -> tuple[int, int]:
         """The (query, key) of a head's largest weight, by preference of words, and of queries with a choice of keys."""
-        is_seen = self.weights.max((0, 1)) > 0
-        has_choice = is_seen.sum(1) > 1
+        has_choice = (self.weights.max((0, 1)) > 0).sum(1) > 1
         preferred = np.outer(~self.queries.special & has_choice, ~self.keys.special)
         return _largest(self.weights[head] - 2.0 * ~preferred)
 
@@ -93,12 +91,7 @@ class InputAttention:
         """A row for each head, sorted by its weight from one unit to another; `rank_of_target` is that of the key."""
         rows = self.weights[:, :, query]
         weight = rows[..., key]
-        higher = rows > weight[..., None]
-        columns = {
-            "weight": weight,
-            "rank": ranks(weight),
-            "rank_of_target": 1 + higher.sum(-1),
-        }
+        columns = {"weight": weight, "rank": ranks(weight), "rank_of_target": 1 + (rows > weight[..., None]).sum(-1)}
         return head_frame(columns).sort_values("rank", ignore_index=True)
 
     def pictures(self, base: int) -> HeadMap:
@@ -132,10 +125,9 @@ def apply_view(layout: Layout, maps: np.ndarray, view: InputView) -> InputAttent
         shown = InputAttention(layout.words, layout.words, merged)
     if not view.special:
         shown = shown.keep(~shown.queries.special, ~shown.keys.special)
-        weights = shown.weights
-        total = weights.sum(-1, keepdims=True)
-        rescaled = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
-        shown = replace(shown, weights=rescaled)
+        total = shown.weights.sum(-1, keepdims=True)
+        weights = np.divide(shown.weights, total, out=np.zeros_like(shown.weights), where=total > 0)
+        shown = replace(shown, weights=weights)
     if sides := SIDES[view.sides]:
         shown = shown.keep(shown.queries.side == sides[0], shown.keys.side == sides[1])
     return shown
@@ -143,8 +135,7 @@ def apply_view(layout: Layout, maps: np.ndarray, view: InputView) -> InputAttent
 
 def attention_shift(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """(layer, head) share, 0 to 1, of attention that differs between two maps (layer, head, query, key)."""
-    difference = np.abs(after - before)
-    return difference.sum(-1).mean(-1) / 2
+    return np.asarray(np.abs(after - before).sum(-1).mean(-1) / 2)
 
 
 def thumbnails(weights: np.ndarray) -> np.ndarray:
@@ -152,7 +143,7 @@ def thumbnails(weights: np.ndarray) -> np.ndarray:
     maximum = max(MIN_SIZE, min(THUMBNAIL, WIDTH // len(weights)))
     for axis in (2, 3):
         size = weights.shape[axis]
-        runs = min(size, maximum)  # nearly equal
+        runs = min(size, maximum)  # of nearly equal length
         starts = np.arange(runs) * size // max(runs, 1)
         weights = np.maximum.reduceat(weights, starts, axis=axis)
     return to_uint8(weights)
@@ -164,9 +155,7 @@ def to_uint8(weights: np.ndarray) -> np.ndarray:
 
 
 def cut_end(label: str, maximum: int = 24) -> str:
-    if len(label) <= maximum:
-        return label
-    return label[: maximum - 1] + "…"
+    return label if len(label) <= maximum else label[: maximum - 1] + "…"
 
 
 def predictions_frame(by_run: Mapping[str, Sequence[Prediction]]) -> pd.DataFrame:

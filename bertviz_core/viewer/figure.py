@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -10,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from bertviz_core.heads import Head
 from bertviz_core.models.labels import PICTURES, Units, isolated
-from bertviz_core.plotting import BEST, COLORBAR, DIVERGING, RING, SEQUENTIAL, finish
+from bertviz_core.plotting import BEST, CATEGORIES, COLORBAR, DIVERGING, RING, SEQUENTIAL, finish
 from bertviz_core.viewer import InputAttention, cut_end
 from bertviz_core.viewer.query_key import MASKED, QueryKey
 
@@ -36,21 +37,15 @@ class Panel:
     red_keys: Collection[int] = ()
 
     def __len__(self) -> int:
-        return max(len(self.queries), len(self.keys))
+        return max(self.weights.shape)
 
 
 def lines_figure(panels: Sequence[Panel], across: int = 1, min_weight: float = 0.01) -> go.Figure:
     """Draw panels, `across` in a row, as in the paper's figures, without the lines under `min_weight`."""
     rows = [panels[start : start + across] for start in range(0, len(panels), across)]
     heights = [max(map(len, row)) + 3 for row in rows]  # with the title, and room below
-    width, letters = (640, 24) if across == 1 else (900, 13)
-    figure = make_subplots(
-        len(rows),
-        across,
-        row_heights=heights,
-        horizontal_spacing=0,
-        vertical_spacing=0,
-    )
+    letters = 24 if across == 1 else 13
+    figure = make_subplots(len(rows), across, row_heights=heights, horizontal_spacing=0, vertical_spacing=0)
     side = (1 / COLUMN_GAP - 1) / 2
     figure.update_xaxes(visible=False, range=[-side, 1 + side], fixedrange=True)
     for number, (row, height) in enumerate(zip(rows, heights, strict=True), start=1):
@@ -59,8 +54,8 @@ def lines_figure(panels: Sequence[Panel], across: int = 1, min_weight: float = 0
             for trace in _traces(panel, min_weight, letters):
                 figure.add_trace(trace, row=number, col=column)
     figure.update_traces(hoverinfo="skip", showlegend=False)
-    margin = dict.fromkeys("lrtb", 0)
-    return finish(figure, ROW * sum(heights), width=width, margin=margin)
+    margin = {"l": 0, "r": 0, "t": 0, "b": 0}
+    return finish(figure, ROW * sum(heights), width=640 if across == 1 else 900, margin=margin)
 
 
 def _traces(panel: Panel, min_weight: float, letters: int) -> Iterator[go.Scatter]:
@@ -77,7 +72,7 @@ def _traces(panel: Panel, min_weight: float, letters: int) -> Iterator[go.Scatte
         line = {"color": RING if is_red else INK, "width": 1.6}
         yield go.Scatter(x=xs, y=ends.reshape(-1), mode="lines", line=line, opacity=level / LEVELS)
     title = panel.title.translate(PICTURES)
-    yield _texts([title], [INK], 0.5, "center", top=-1)
+    yield _texts([title], {"x": [0.5], "y": [-1], "textposition": "middle center"}, [INK])
     columns = ((panel.queries, -0.03, "left", panel.red), (panel.keys, 1.03, "right", panel.red_keys))
     for units, x, side, red_rows in columns:
         colors = [SPECIAL if special else INK for special in units.special]
@@ -85,19 +80,14 @@ def _traces(panel: Panel, min_weight: float, letters: int) -> Iterator[go.Scatte
             if row in red_rows or label == "[MASK]":
                 colors[row] = RING
         labels = [isolated(cut_end(label, letters)) for label in units.labels]
-        yield _texts(labels, colors, x, side)
+        points = {"x": [x] * len(units), "y": list(range(len(units))), "textposition": f"middle {side}"}
+        yield _texts(labels, points, colors)
 
 
-def _texts(texts: list[str], colors: list[str], x: float, side: str, top: int = 0) -> go.Scatter:
+def _texts(texts: Sequence[str], points: dict[str, Any], colors: list[str]) -> go.Scatter:
     """Escaped, since plotly reads markup."""
-    return go.Scatter(
-        x=[x] * len(texts),
-        y=list(range(top, top + len(texts))),
-        text=list(map(escape, texts)),
-        textposition=f"middle {side}",
-        textfont={"color": colors, "size": 13},
-        mode="text",
-    )
+    font = {"color": colors, "size": 13}
+    return go.Scatter(text=[escape(text) for text in texts], mode="text", textfont=font, **points)
 
 
 def heatmap(attention: InputAttention, head: Head) -> go.Figure:
@@ -124,16 +114,7 @@ def heatmap(attention: InputAttention, head: Head) -> go.Figure:
     for axis, labels in ((figure.layout.xaxis, keys), (figure.layout.yaxis, queries)):
         ticks = labels[::every]
         names = [label.partition(" ")[2] for label in ticks]
-        axis.update(
-            type="category",
-            tickvals=ticks,
-            ticktext=names,
-            tickfont={"size": size},
-            showgrid=False,
-            zeroline=False,
-            ticks="",
-            fixedrange=True,
-        )
+        axis.update(CATEGORIES, tickvals=ticks, ticktext=names, tickfont={"size": size})
     figure.update_xaxes(side="top", tickangle=-90, title="to")
     figure.update_yaxes(autorange="reversed", title="from")
     grid = min(640, max(200, len(queries) * 18))
@@ -146,19 +127,15 @@ def products_figure(products: QueryKey) -> go.Figure:
     rows = ["query", *names]
     gap = 1 if len(names) <= 40 else 0
     sums = "score + bias = logit → weight" if products.has_bias else "score → weight"
+    titles = ["query, and keys", "query × keys", sums]
+    widths = [0.36, 0.36, 0.28]
     figure = make_subplots(
-        rows=1,
-        cols=3,
-        column_widths=[0.36, 0.36, 0.28],
-        shared_yaxes=True,
-        horizontal_spacing=0.015,
-        subplot_titles=["query, and keys", "query × keys", sums],
+        1, 3, column_widths=widths, shared_yaxes=True, horizontal_spacing=0.015, subplot_titles=titles
     )
     empty = np.full_like(products.query, np.nan)  # so that the rows of both are level
     vectors = np.vstack([products.query, products.keys])
     by_key = np.vstack([empty, products.products])
-    panels = {"": vectors, "query × key ": by_key}
-    for column, (name, values) in enumerate(panels.items(), start=1):
+    for column, (name, values) in enumerate((("", vectors), ("query × key ", by_key)), start=1):
         largest = max(np.nanmax(np.abs(values)), 1e-9)
         figure.add_heatmap(
             z=values,
@@ -187,9 +164,7 @@ def products_figure(products: QueryKey) -> go.Figure:
         cliponaxis=False,
     )
     figure.update_xaxes(showgrid=False, zeroline=False, showticklabels=False, fixedrange=True)
-    widest = max(products.weights.max(), 1e-9)
-    room = 2.6 * widest  # for the sums
-    figure.update_xaxes(range=[0, room], col=3)
+    figure.update_xaxes(range=[0, 2.6 * max(products.weights.max(), 1e-9)], col=3)  # room for the sums
     figure.update_yaxes(showgrid=False, type="category", autorange="reversed", fixedrange=True)
     labels = [_label(text) for text in products.tokens.labels]
     ticks = [f"query: {labels[products.position]}", *labels]

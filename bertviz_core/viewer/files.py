@@ -22,6 +22,7 @@ from bertviz_core.viewer import InputAttention, cut_end
 from bertviz_core.viewer.figure import Panel, lines_figure
 
 FOLDER = Path(__file__).parent  # of attention_lines.js and .css; its default export draws lines into an element
+SCRIPTS = ("elements", "attention_lines", "lines_page")  # in this order
 MAX_CHARACTERS = 200  # of a label in a page
 MAX_BYTES = 30_000_000  # of packed weights
 SUFFIXES = (".svg", ".csv", ".html", ".safetensors")
@@ -58,8 +59,7 @@ def columns_of(attention: InputAttention, masked: Collection[int] = ()) -> dict[
 
 def pack_weights(weights: np.ndarray) -> str:
     """Encode (query, key) weights as base64 of little-endian uint16, 65535 for 1; the error is below 1e-5."""
-    scaled = weights.clip(0, 1) * 65535
-    integers = np.rint(scaled).astype("<u2")
+    integers = np.rint(weights.clip(0, 1) * 65535).astype("<u2")
     return base64.b64encode(integers.tobytes()).decode()
 
 
@@ -78,8 +78,7 @@ def lines_html(attention: InputAttention, heads: Sequence[Head], head: Head, *, 
         "head": head.label(),
         "minWeight": MIN_WEIGHT,
     }
-    names = ("elements", "attention_lines", "lines_page")  # in this order
-    scripts = "\n".join(text_of(FOLDER / f"{name}.js") for name in names)
+    scripts = "\n".join(text_of(FOLDER / f"{name}.js") for name in SCRIPTS)
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width"><title>{escape(f"Attention of {model}")}</title>
@@ -107,10 +106,7 @@ def in_frame(document: str, attention: InputAttention) -> str:
 
 
 def builders(
-    attention: InputAttention,
-    head: Head,
-    origin: dict[str, Any],
-    min_weight: float,
+    attention: InputAttention, head: Head, origin: dict[str, Any], min_weight: float
 ) -> dict[str, Callable[[], bytes]]:
     """Suffix -> function that builds the bytes: .svg and .csv of one head, the others of every head."""
     return {
@@ -128,10 +124,8 @@ def input_svg(attention: InputAttention, head: Head, model: str, min_weight: flo
 
 def input_html(attention: InputAttention, head: Head, origin: dict[str, Any]) -> bytes:
     """The lines of all heads as an HTML page that needs no network, or of one head where that is too much."""
-    layers, count, *_ = attention.weights.shape
-    heads = [*all_heads(layers, count)]
-    if 2 * attention.weights.size > MAX_BYTES:
-        heads = [head]
+    is_large = 2 * attention.weights.size > MAX_BYTES
+    heads = [head] if is_large else all_heads(*attention.weights.shape[:2])
     model = Path(origin["model"]).name
     entries = origin | {"model": model}
     caption = "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in entries.items())

@@ -62,24 +62,21 @@ def of_guesses(result: RelationCounts, choice: DirectedHead, relation: str) -> b
     maps = np.zeros((*guesses.shape, len(words)), np.uint8)
     weights = stored.weights[sentence]
     np.put_along_axis(maps, guesses[..., None].astype(np.int64), weights[..., None], axis=-1)
-    if choice.direction:  # from the guess to the word
-        maps = maps.swapaxes(2, 3)
+    maps = maps.swapaxes(2, 3) if choice.direction else maps  # from the guess to the word
     return encoded(words, maps, f"Guesses in {surest.where}")
 
 
 def encoded(tokens: Sequence[str], maps: np.ndarray, about: str) -> bytes:
-    """A preview as JSON, short, since each choice of a head sends it again; maps are (layer, head, query, key) uint8,
-    255 for weight 1."""
-    first = slice(_most_tokens(*maps.shape[:2]))
+    """A preview as JSON for the browser; maps are (layer, head, query, key) uint8, 255 for weight 1."""
+    first = slice(_most_tokens(*maps.shape[:2]))  # because it is sent again whenever a head is chosen
     packed = base64.b64encode(maps[:, :, first, first].tobytes()).decode()
     return json.dumps({"preview": {"tokens": [*map(cut_end, tokens[first])], "maps": packed, "about": about}}).encode()
 
 
 def _most_tokens(layers: int, heads: int) -> int:
-    return isqrt(MAX_WEIGHTS // (layers * heads))
+    return isqrt(MAX_WEIGHTS // layers // heads)
 
 
 def preview_key(fingerprint: str, weights: str, dtype: str) -> str:
     basis = ["preview", FORMAT, SENTENCE, fingerprint, weights, dtype]
-    encoded = json.dumps(basis).encode()
-    return hashlib.sha256(encoded).hexdigest()
+    return hashlib.sha256(json.dumps(basis).encode()).hexdigest()

@@ -99,4 +99,4 @@ def measure(model: AttentionModel, single: OneInput, head: Head, position: int) 
 
 
 def _array(values: Tensor) -> np.ndarray:
-    return np.asarray(values.double().cpu().numpy())
+    return values.double().cpu().numpy()

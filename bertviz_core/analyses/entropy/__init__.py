@@ -20,7 +20,7 @@ COLUMNS = (
 )
 LABELS = {"uniform": "entropy of uniform attention, nats"}
 PANELS = {"entropy": "Average over all tokens", "from_cls": "From [CLS] alone"}  # titles
-BROAD = 0.1  # a broad head's largest weight
+BROAD = 0.1  # the largest weight of a broad head's rows
 
 
 @dataclass(frozen=True)
@@ -44,25 +44,18 @@ def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
     panels = [[column.series(result)] for column in COLUMNS if column.quantity in titles]
     figure = plotting.layer_figure(panels, [*titles.values()], base=base, height=330 * len(panels), gap=0.12)
     figure.update_annotations(yshift=0).update_layout(showlegend=False)
-    figure.add_hline(
-        result.uniform,
-        line_color=plotting.NEUTRAL[0],
-        line_dash="dash",
-        line_width=1,
-        annotation_text=f"uniform attention: {result.uniform:.2f}",
-        annotation_font_size=12,
-        annotation_position="top right",
-    )
+    line = {"dash": "dash", "color": plotting.NEUTRAL[0], "width": 1}
+    note = {"text": f"uniform attention: {result.uniform:.2f}", "font_size": 12}
+    figure.add_hline(result.uniform, line=line, annotation=note, annotation_position="top right")
     return figure.update_yaxes(title="entropy, nats", range=[-0.1, result.uniform * 1.15])
 
 
 def broad_early_head(result: Entropy, base: int) -> Answer:
     largest = result["max_weight"]
-    count = max(1, round(len(largest) / 3))
-    early = largest[:count]
+    early = largest[: max(1, round(len(largest) / 3))]
     head = highest(-early)
     half = 100 * result.interval("max_weight")[head]
-    last = count - 1 + base
+    last = len(early) - 1 + base
     layers = f"layers {base} to {last}" if last > base else f"layer {base}"
     return Answer(
         decide(head_intervals(result, "max_weight", early.size).negative(), -BROAD)[head],
@@ -81,8 +74,8 @@ def broad_from_cls(result: Entropy, base: int) -> Answer:
     everywhere = Interval(low.mean(), high.mean(), enough)
     return Answer(
         decide(last.minus(everywhere)),
-        f"Attention from [CLS] has an entropy of {means[-1]:.2f} nats in the last layer, "
-        f"{means.mean():.2f} on average over all layers.",
+        f"Attention from [CLS] has an entropy of {means[-1]:.2f} nats in the last layer, {means.mean():.2f} "
+        "on average over all layers.",
         None,
         "from_cls",
     )

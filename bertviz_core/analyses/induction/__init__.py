@@ -20,7 +20,7 @@ KINDS = {  # quantity -> what is attended to, name and marker
     "duplicate": ("to the first occurrence of the same token", "duplicate token", BROAD),
     "previous": ("to the previous token", "previous token", PREVIOUS),
 }
-CONTROL = "{}_control"  # without repetition
+CONTROL = "{}_control"  # the same positions in sequences that repeat nothing
 # A head attends to the previous token whether anything is repeated or not: it is compared with another position.
 CONTROLS = {
     "prefix": ("prefix", "to the same position where nothing is repeated"),
@@ -34,14 +34,9 @@ def _columns(form: str, label: str, name: str) -> Iterator[HeadColumn]:
     """A column for each kind."""
     for kind, (where, short, marker) in KINDS.items():
         quantity = form.format(kind)
-        yield averaged_column(
-            quantity,
-            label.format(where, short),
-            name=name.format(short),
-            marker=marker,
-            overview=quantity in OVERVIEW,
-            maximum=1.0,
-        )
+        title = label.format(where, short)
+        is_shown = quantity in OVERVIEW
+        yield averaged_column(quantity, title, name=name.format(short), marker=marker, overview=is_shown, maximum=1.0)
 
 
 COLUMNS = (
@@ -69,10 +64,9 @@ def strongest(result: Induction, base: int, quantity: str) -> Answer:
     values = result[quantity]
     head = highest(values)
     half = half_width(result.interval(quantity)[head], ".1%")
-    repeated = head_intervals(result, quantity)
-    compared = head_intervals(result, control)
+    gain = head_intervals(result, quantity).minus(head_intervals(result, control))
     return Answer(
-        decide(repeated.minus(compared))[head],
+        decide(gain)[head],
         f"Head {head.label(base)} gives the most attention {KINDS[quantity][0]}: {values[head]:.1%} ± {half} in "
         f"repeated sequences; {result[control][head]:.1%} {words}.",
         head,
@@ -94,14 +88,14 @@ class InductionAnalysis(Analysis):
     columns = COLUMNS
     statements = tuple(
         Statement(
-            quantity,
+            kind,
             "",
             "",
-            f"The head with the highest attention {label} gives less {CONTROLS[quantity][1]}, with the intervals of "
-            "both corrected for the number of heads.",
-            partial(strongest, quantity=quantity),
+            f"The head with the highest attention {label} gives less {CONTROLS[kind][1]}, with the intervals of both "
+            "corrected for the number of heads.",
+            partial(strongest, quantity=kind),
         )
-        for quantity, (label, *_) in KINDS.items()
+        for kind, (label, *_) in KINDS.items()
     )
     main_figure = staticmethod(paper_figure)
     limit = INPUTS

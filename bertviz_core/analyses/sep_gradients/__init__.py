@@ -22,11 +22,7 @@ SENSITIVITY = "to_{}_times_attention"
 ATTENTION = "attention_to_{}"
 TO_OTHER = GRADIENT.format("other")
 QUANTITIES = tuple(form.format(name) for form in (GRADIENT, SENSITIVITY, ATTENTION) for name in CLASSES)
-LABELS = {
-    GRADIENT: "gradient to {}",
-    SENSITIVITY: "attention × gradient to {}",
-    ATTENTION: "attention to {}",
-}
+LABELS = {GRADIENT: "gradient to {}", SENSITIVITY: "attention × gradient to {}", ATTENTION: "attention to {}"}
 OVERVIEW = ("to_sep", "to_first", "to_other", "to_sep_times_attention", "to_first_times_attention")
 COLUMNS = tuple(
     averaged_column(
@@ -109,8 +105,7 @@ def no_op(result: SepGradients, base: int) -> Answer:
     if peak is None:
         raise KeyError("special tokens")
     token, layer, attention, ratio = peak
-    gradient = GRADIENT.format(token)
-    there = layer_intervals(result, gradient)
+    there = layer_intervals(result, GRADIENT.format(token))
     other = layer_intervals(result, TO_OTHER)
     gain = Interval(other.low * NO_OP, other.high * NO_OP, other.enough).minus(there)
     matters = "no attention has a gradient"
@@ -121,7 +116,7 @@ def no_op(result: SepGradients, base: int) -> Answer:
         f"Layer {layer + base} puts {attention:.0%} of its attention on {TOKENS[token][0]} ({result.input_name}), the "
         f"most that a layer puts on a special token; {matters}.",
         highest(result[ATTENTION.format(token)]),
-        gradient,
+        GRADIENT.format(token),
     )
 
 

@@ -19,7 +19,7 @@ from bertviz_core.models.segments import Segments
 from bertviz_core.models.word_loss import LayerGradient, Targets, backward, targets_of
 from bertviz_core.settings import Settings
 
-BATCH_TOKENS = 8_192  # graphs keep every layer
+BATCH_TOKENS = 8_192  # the graph keeps every layer: fewer segments at once than a forward pass takes
 
 
 class GradientAverages(SegmentAverages):

@@ -39,9 +39,7 @@ def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
 def little_to_itself(result: HeadAverages, base: int) -> Answer:
     values = result["current"]
     heads = head_intervals(result, "current")
-    low = (heads.high < TO_ITSELF).mean()
-    high = (heads.low < TO_ITSELF).mean()
-    share = Interval(low, high, heads.enough)
+    share = Interval((heads.high < TO_ITSELF).mean(), (heads.low < TO_ITSELF).mean(), heads.enough)
     return Answer(
         decide(share, MOST_HEADS),
         f"{(values < TO_ITSELF).mean():.0%} of the heads put less than {TO_ITSELF} on the token itself.",

@@ -40,19 +40,12 @@ PANELS = {  # title -> quantities
 
 
 def paper_figure(
-    result: HeadAverages,
-    base: int = 1,
-    beside: HeadAverages | None = None,
-    panels: int = len(PANELS),
+    result: HeadAverages, base: int = 1, beside: HeadAverages | None = None, panels: int = len(PANELS)
 ) -> go.Figure:
     """The first panels of Figure 2, without those that have no data; the layer means of `beside` are dashed lines."""
-    drawn = set(result.present)
-    if "to_cls" in drawn:
-        drawn.discard("to_first")
-    shown = {}
-    for title in list(PANELS)[:panels]:
-        if keys := [key for key in PANELS[title] if key in drawn]:
-            shown[title] = keys
+    drawn = [key for key in result.present if key != "to_first" or "to_cls" not in result]
+    shown = {title: [key for key in PANELS[title] if key in drawn] for title in list(PANELS)[:panels]}
+    shown = {title: keys for title, keys in shown.items() if keys}
     series = [[BY_QUANTITY[key].series(result) for key in keys] for keys in shown.values()]
     figure = plotting.layer_figure(series, tuple(shown), base=base, height=290 * len(shown), gap=0.13)
     if beside is not None:
@@ -60,10 +53,10 @@ def paper_figure(
             for column in (BY_QUANTITY[key] for key in keys if key in beside):
                 plotting.add_means(figure, column.series(beside), row, base, dash="dash")
         line = {"color": NEUTRAL[0], "width": 2, "dash": "dash"}
-        name = f"means of {_weights_name(beside)}"
+        name = f"means of {_weights(beside)}"
         figure.add_scatter(x=[None], y=[None], mode="lines", line=line, name=name, legend="legend", row=1, col=1)
-    return figure.update_yaxes(title=f"average {_weights_name(result)}", range=[-0.02, 1.02])
+    return figure.update_yaxes(title=f"average {_weights(result)}", range=[-0.02, 1.02])
 
 
-def _weights_name(result: HeadAverages) -> str:
+def _weights(result: HeadAverages) -> str:
     return "norms" if result.provenance.get("settings", {}).get("weights") == "norms" else "attention"
