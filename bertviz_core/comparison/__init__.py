@@ -168,6 +168,7 @@ def compare(a: Result, b: Result) -> Comparison:
             f"Results of {a.analysis} and {b.analysis} have no number of each head in common.",
             hint="Choose two results of one analysis that says something of each head.",
         )
+    # As on the analysis's page: the clearest relation of a treebank, else the first column.
     columns = (column.quantity for column in ANALYSES[a.analysis].columns if column.quantity in shared)
     opening = first.clearest_relation() if isinstance(first, RelationCounts) else next(columns, "")
     shared.sort(key=lambda key: key != opening)

@@ -81,8 +81,8 @@ def welch(a: Estimate, b: Estimate) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         each = of_a**2 / a.freedom + of_b**2 / b.freedom
         joint = (of_a + of_b) ** 2 / each
-    errorless = np.where(joint > 0, np.inf, np.minimum(a.freedom, b.freedom))
-    return np.where(each == 0, errorless, joint)
+    without_error = np.where(joint > 0, np.inf, np.minimum(a.freedom, b.freedom))
+    return np.where(each == 0, without_error, joint)
 
 
 def holm(p: np.ndarray) -> np.ndarray:
@@ -201,6 +201,6 @@ def names(a: Provenance, b: Provenance) -> tuple[str, str]:
 
 
 def worded(part: str, value: Any) -> str:
-    """A part in a few words, as "seed 3"."""
+    """A part of a provenance in a few words, as "seed 3"."""
     name = part.replace("_", " ")
     return f"no {name}" if value is None else WORDS.get(part, f"{name} {{}}").format(value)

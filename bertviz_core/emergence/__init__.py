@@ -23,7 +23,7 @@ from bertviz_core.plotting import percent
 AVERAGED = ("surface_patterns", "entropy")
 REQUIRED = (*AVERAGED, "dependency_heads")  # a checkpoint without one of these is skipped
 OF_RELATIONS = ("relations", "n", "offsets", "offset_correct", "visible", "random_correct")  # the same at every step
-TABLE_RELATIONS = 2
+TABLE_RELATIONS = 2  # relations that have columns in the table
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def percent(share: float, n: int) -> str:
 
 
 def percent_decimals(n: int) -> int:
-    """Decimals that `n` cases support."""
+    """Decimals that `n` cases support in a percentage."""
     return 1 if n >= 1000 else 0
 
 

@@ -15,7 +15,7 @@ GAP = 20  # between words
 STEP = 17  # between arcs
 LABEL = 13  # height of an arc's label
 LETTER = 0.56 * SIZE  # width of a letter
-MINIMUM = 12  # width of a word, at least
+NARROWEST = 12  # width of a word, at least
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def sentence_svg(words: Sequence[str], gold: Sequence[Arc], guesses: Sequence[Ar
     for word in words:
         word_width = columns(word) * LETTER
         middles.append(width + word_width / 2)
-        width += max(word_width, MINIMUM) + GAP
+        width += max(word_width, NARROWEST) + GAP
     if right_to_left(words):
         middles = [width - middle for middle in middles]
     above = _levels(gold)

@@ -18,30 +18,30 @@ FAINTEST = 0.07  # opacity of a weight of 0, so that a small picture shows where
 
 @dataclass(frozen=True)
 class MarkerGroup:
-    """A marker in the legend, and its heads."""
+    """Heads that share a marker, as an entry of the legend."""
 
     name: str
     color: str
     symbol: str
     letter: str
-    heads: tuple[str, ...]  # labels, from 1
-    small: bool = False
+    heads: tuple[str, ...]  # their labels, from 1
+    small: bool = False  # whether the marker is smaller than others
 
 
 @dataclass(frozen=True)
 class HeadMap:
-    """Layers across, heads down; values as colors between `limits`, markers in their place, or small pictures."""
+    """Layers from left to right, heads from top to bottom; values as colors, markers, or small pictures."""
 
-    hover: tuple[str, ...]  # layer by layer
+    hover: tuple[str, ...]  # of each head, layer by layer
     layers: int
     heads: int
-    base: int = 1  # first number on both axes
+    base: int = 1  # number of the first layer and head on the axes
     values: np.ndarray | None = None  # (layer, head), NaN where a head has none
-    limits: tuple[float, float] = (0.0, 1.0)
+    limits: tuple[float, float] = (0.0, 1.0)  # ends of the color scale
     unit: str = ""  # title of the scale
     scale: Scale = SEQUENTIAL
-    groups: tuple[MarkerGroup, ...] = ()
-    picture: str = ""  # all in one, a data URI
+    groups: tuple[MarkerGroup, ...] = ()  # markers in place of values
+    picture: str = ""  # in place of values, small pictures of all heads as one image, a data URI
 
     @cached_property
     def encoded(self) -> bytes:
@@ -107,7 +107,7 @@ def picture_map(pictures: np.ndarray, base: int = 1) -> HeadMap:
 
 
 def map_figure(head_map: HeadMap) -> go.Figure:
-    """For a file, with cells about square."""
+    """The map of values for a file."""
     assert head_map.values is not None, "a map of markers or pictures is drawn in the browser alone"
     layers, heads = head_map.values.shape
     base = head_map.base

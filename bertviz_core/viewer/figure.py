@@ -27,13 +27,13 @@ SHORT = 16  # letters of a label in a figure
 
 @dataclass(frozen=True)
 class Panel:
-    """One head on one input: two columns of tokens, some red with their lines, which are darker for larger weights."""
+    """One head on one input: two columns of tokens, and lines between them that are darker for larger weights."""
 
     title: str
     queries: Units
     keys: Units
     weights: np.ndarray  # (query, key)
-    red: Collection[int] = ()  # query indices
+    red: Collection[int] = ()  # indices of queries that are red with their lines
     red_keys: Collection[int] = ()
 
     def __len__(self) -> int:
@@ -85,7 +85,7 @@ def _traces(panel: Panel, min_weight: float, letters: int) -> Iterator[go.Scatte
 
 
 def _texts(texts: Sequence[str], points: dict[str, Any], colors: list[str]) -> go.Scatter:
-    """Escaped, since plotly reads markup."""
+    """Texts at some points, escaped, since plotly reads markup."""
     font = {"color": colors, "size": 13}
     return go.Scatter(text=[escape(text) for text in texts], mode="text", textfont=font, **points)
 
@@ -189,5 +189,5 @@ def _label(text: str) -> str:
 
 
 def _axis_labels(units: Units) -> list[str]:
-    """With positions, so that all differ."""
+    """Position and label of each unit, so that all differ."""
     return [f"{start + 1} {_label(text)}" for start, text in zip(units.start, units.labels, strict=True)]

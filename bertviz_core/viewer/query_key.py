@@ -21,20 +21,20 @@ MASKED = -1e30  # a lower logit is masked
 
 @dataclass(frozen=True)
 class QueryKey:
-    """How the weights of one query token come about in one head: a softmax of `logits`, and of a learned `sink`."""
+    """How the weights of one query token come about in one head."""
 
     tokens: Units
     position: int  # of the query token, from 0
     query: np.ndarray  # (width,), as it is multiplied: with rotary positions, and normalized
     keys: np.ndarray  # (key, width), likewise
-    scale: float  # 1/√width in most models
-    logits: np.ndarray  # (key,)
-    sink: float | None  # None without one
+    scale: float  # what their product is multiplied by, 1/√width in most models
+    logits: np.ndarray  # (key,) the scores whose softmax the weights are
+    sink: float | None  # score of a learned sink, which takes part in the softmax; None without
     weights: np.ndarray  # (key,)
 
     @property
     def products(self) -> np.ndarray:
-        """(key, width), by dimension."""
+        """(key, width) products by dimension."""
         return self.keys * self.query
 
     @property

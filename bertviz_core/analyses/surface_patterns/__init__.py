@@ -24,6 +24,7 @@ ONE_LAYER = "with an interval corrected for the number of layers."
 
 
 def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
+    """The head with the most attention to a neighbor, and how many put over half of their attention there."""
     values = result[quantity]
     head = highest(values)
     over = int((values > HALF).sum())

@@ -40,7 +40,7 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
 
 
 def accumulator(model: AttentionModel, request: Request) -> SegmentAverages:
-    """Of norms with the lengths of vectors."""
+    """The accumulator for one pass; of norms with the lengths of vectors."""
     sizes = (model.layers, model.heads, model.device)
     if request.settings.weights == "norms":
         return SegmentAverages(QUANTITIES + NORM_QUANTITIES, measure_with_lengths, *sizes)
