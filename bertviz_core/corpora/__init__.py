@@ -22,7 +22,6 @@ class Skipped:
             self._count(reason, count, [shorten(where)])
 
     def merge(self, other: "Skipped") -> None:
-        """Add the counts of a later part."""
         for reason, entry in other.reasons.items():
             self._count(reason, **entry)
 

@@ -50,7 +50,6 @@ def recognize(kind: Kind, lines: Sequence[str]) -> Format | None:
 
 
 def list_formats(kind: Kind) -> str:
-    """A phrase that names a kind's formats."""
     *first, last = (form.name for form in FORMATS if form.kind == kind)
     return f"{', '.join(first)} or {last}"
 

@@ -97,7 +97,6 @@ class _Window:
                 return ""
 
     def skip(self, character: str) -> bool:
-        """Skip this character if it is next."""
         if self.peek() != character:
             return False
         self.position += 1

@@ -69,7 +69,6 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """Units a second in this stage."""
         return (self.done - self.before) / max(time.monotonic() - self.started, 1e-6)
 
     @property
@@ -155,7 +154,6 @@ class JobQueue:
             self.leave(job, session_id)
 
     def jobs_of(self, session_id: str) -> list[Job]:
-        """Unfinished jobs of this session."""
         return [job for job in list(self._jobs) if session_id in job.sessions]
 
     def before(self, job: Job) -> int:

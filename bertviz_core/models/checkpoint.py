@@ -89,7 +89,6 @@ def reopen(name: str, folder: Path | str, revision: str | None) -> Checkpoint:
 
 
 def local_folder(name: str) -> Path | None:
-    """The folder of this name, if it is one."""
     try:
         folder = Path(name).expanduser()
         return folder if name.strip() and folder.is_dir() else None

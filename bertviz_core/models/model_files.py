@@ -135,7 +135,6 @@ def _shapes(path: Path, _size: int, _modified: int) -> dict[str, list[int]]:
 
 
 def _read_object(path: Path) -> dict[str, Any] | None:
-    """A JSON object; None for anything else."""
     try:
         value = json.loads(path.read_bytes()) if path.stat().st_size <= MAX_BYTES else None
     except (OSError, ValueError, RecursionError):

@@ -120,7 +120,6 @@ class Prediction:
 
     @property
     def loss(self) -> float:
-        """Its masked-word loss, in nats."""
         return -log(self.probability or 1e-38)  # 0 has no logarithm
 
 

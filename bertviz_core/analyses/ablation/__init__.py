@@ -9,7 +9,7 @@ from typing_extensions import Doc
 
 from bertviz_core.analyses.ablation.result import COLUMNS, Ablation
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.findings import UNDECIDED, Answer, Interval, Statement, decide, head_intervals
+from bertviz_core.analyses.findings import SHOWN, UNDECIDED, Answer, Interval, Statement, decide, head_intervals
 from bertviz_core.analyses.request import Options
 from bertviz_core.heads import all_heads, highest
 from bertviz_core.models.checkpoint import Checkpoint
@@ -23,10 +23,11 @@ TOLERANCE = 0.05  # of the same
 def matter(result: Ablation, base: int) -> Answer:
     head = result.largest("loss_change")
     change = result["loss_change"]
+    states = decide(head_intervals(result, "loss_change"))
     return Answer(
-        decide(head_intervals(result, "loss_change"))[highest(change)],
+        states[highest(change)],
         f"Without head {head.label(base)} the {result.loss_name} changes most, by {number(change[head], '+')} ± "
-        f"{half_width(result.interval('loss_change')[head])} nats; {int(result.matters.sum())} of {change.size} "
+        f"{half_width(result.interval('loss_change')[head])} nats; {int((states == SHOWN).sum())} of {change.size} "
         "heads matter.",
         head,
         "loss_change",

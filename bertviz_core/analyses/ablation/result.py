@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.findings import SHOWN, decide, head_intervals
 from bertviz_core.analyses.head_averages import averaged_column
 from bertviz_core.analyses.results import to_lists
 from bertviz_core.analyses.sep_gradients import LossAverages
@@ -56,11 +55,6 @@ class Ablation(LossAverages):
     def largest(self, quantity: str) -> Head:
         """The largest change of either sign."""
         return highest(np.abs(self[quantity]))
-
-    @property
-    def matters(self) -> np.ndarray:
-        """(layer, head) where the loss is shown to rise."""
-        return decide(head_intervals(self, "loss_change")) == SHOWN
 
     def correlation(self) -> float:
         """Spearman's rank correlation of the gradient estimate with the measured change, over heads."""

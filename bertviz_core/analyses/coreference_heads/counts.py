@@ -78,7 +78,6 @@ class ItemCounts(Result):
 
     @property
     def systems(self) -> list[str]:
-        """Chance levels and baselines."""
         return [*EXACT, *self.stored.systems]
 
     @property

@@ -53,7 +53,6 @@ def index_of(candidates: str) -> int:
 
 
 def groups_of(window: Window) -> np.ndarray:
-    """(item, group) bool, groups of items."""
     document = window.document
     fold = document.number % FOLDS
     members = np.zeros((len(window.items), GROUPS), dtype=bool)
@@ -157,7 +156,6 @@ def baselines_right(window: Window) -> np.ndarray:
 
     @cache
     def described(mention: int) -> tuple[list[str], str, Features]:
-        """Words, head word and features."""
         span = document.mentions[mention]
         words = [word.lower() for word in document.words[span.start : span.end]]
         at = heads[mention]

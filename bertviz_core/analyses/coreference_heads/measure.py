@@ -133,7 +133,6 @@ class AntecedentSums:
         self.documents |= other.documents
 
     def items(self) -> ItemGuesses:
-        """Items in memory, in corpus order."""
         shape = (len(DIRECTIONS), self.layers, self.heads)
         return ItemGuesses.joined([items for _, items in sorted(self.blocks.items())], shape)
 

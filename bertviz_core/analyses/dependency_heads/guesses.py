@@ -89,13 +89,11 @@ class SentenceExample:
 
     @property
     def right(self) -> int:
-        """Right guesses for chosen words."""
         governors = self.sentence["governors"]
         return sum(int(self.guesses[word]) == governors[word] - 1 for word in self.chosen)
 
     @property
     def weight(self) -> float:
-        """Highest weight of a chosen word."""
         return float(self.weights[self.chosen].max()) / 255
 
 
@@ -199,6 +197,5 @@ class GuessedSentences:
         return examples
 
     def _sentences(self, indices: Iterable[int]) -> Iterator[tuple[int, Sentence]]:
-        """Sentences by index, in file order."""
         wanted = {int(self.numbers[index]): index for index in indices}
         return ((wanted[sentence.number], sentence) for sentence in picked(self.read, wanted))

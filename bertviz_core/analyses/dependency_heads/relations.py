@@ -154,7 +154,6 @@ class RelationCounts(Result):
         return decide(self.gain()) == SHOWN
 
     def row(self, relation: str) -> pd.Series:
-        """A relation's row of `to_frame`."""
         return self.to_frame().iloc[self.relations.index(relation)]
 
     def by_gain(self) -> list[int]:

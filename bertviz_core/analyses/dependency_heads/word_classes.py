@@ -19,7 +19,6 @@ MIN_WORDS = 20  # rarer classes are not named
 
 
 def classes_of(sentence: Sentence) -> list[list[ClassName]]:
-    """Classes of each word of a sentence."""
     schemes = {view: viewed(sentence).relations for view, viewed in VIEWS.items()}
     if sentence.tags:
         schemes[PART_OF_SPEECH] = sentence.tags
