@@ -42,6 +42,7 @@ class Step:
 
 
 def head_roles(results: Results, base: int) -> dict[Head, str]:
+    """The heads of the findings in ROLES, with their roles."""
     heads = {finding.id: finding.head for finding in answers(every_finding(results, base)) if finding.head}
     return {heads[name]: role for name, role in ROLES.items() if name in heads}
 

@@ -30,6 +30,7 @@ AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
 
 @address.fragment
 def draw_documents() -> None:
+    """Passages with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
     st.header(f"Guesses of head {selection.label}")
     query = partial(passages.PassageQuery, choice)
     keys = ("guesses", "over", "document_search", "passage_page")

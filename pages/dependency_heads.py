@@ -37,6 +37,7 @@ WIDTHS = {
 
 
 def choose(relation: str) -> None:
+    """Choose a relation, its best head, and that head's direction, in a callback."""
     directed = result.best_choice(relation)
     direction = guesses.DIRECTIONS[directed.direction]
     address.choose(relation=relation, direction=direction, head=directed.head.label())

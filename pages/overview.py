@@ -98,6 +98,7 @@ def offer_report() -> None:
 
 
 def draw_strongest() -> None:
+    """The strongest head of each behavior, and sentences that show the best heads of the clearest relations."""
     strongest = memoize(clearest, results)
     for start in range(0, len(strongest), CARDS_IN_ROW):
         columns = st.columns(CARDS_IN_ROW, gap="medium")

@@ -144,6 +144,7 @@ def draw_figure(step: Step, findings: list[Finding], is_answered: bool) -> None:
 
 
 def draw_maps(findings: list[Finding]) -> None:
+    """The maps of the first two quantities that the answers are about."""
     named = dict.fromkeys((finding.analysis, finding.quantity) for finding in findings if finding.quantity)
     quantities = list(named)[:2]
     columns = st.columns(len(quantities), vertical_alignment="bottom")
@@ -186,6 +187,7 @@ def draw_lines(text: str) -> viewer_panes.Pane:
 
 
 def draw_end() -> None:
+    """Which statements of the paper this model shows, and a button to compute what is missing."""
     st.header("What this model shows", anchor=False)
     findings = memoize(every_finding, results, selection.base)
     st.markdown(
@@ -208,6 +210,7 @@ def draw_end() -> None:
 
 
 def draw_own_sentence() -> None:
+    """The reader's sentence, and the lines of the heads that the tour has named."""
     left, right = st.columns([2, 3], gap="medium")
     with left:
         st.header("Now your sentence", anchor=False)

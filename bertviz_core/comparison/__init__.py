@@ -90,12 +90,8 @@ class Comparison(Result):
         """The compared values under "a", "b", "difference", "p", "low" and "high", by quantity."""
         values = {name: {key: to_lists(value) for key, value in part.items()} for name, part in self._parts().items()}
         differing = list(differences(self.provenance, self.other))
-        return values | {
-            "compared": self.compared,
-            "differing": differing,
-            "notes": self.notes,
-            "other_provenance": self.other,
-        }
+        about = {"compared": self.compared, "differing": differing, "notes": self.notes}
+        return values | about | {"other_provenance": self.other}
 
     def to_bytes(self) -> bytes:
         """safetensors: an array (layer, head) for each part and quantity, as "difference/to_sep"."""

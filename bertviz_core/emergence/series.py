@@ -97,6 +97,7 @@ def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
 
 
 def _check_alike(models: list[tuple[int, Checkpoint]]) -> None:
+    """Raise ModelError for checkpoints of one step, or of different shapes or sizes of vocabulary."""
     for (before, first), (step, second) in pairwise(models):
         names = f"{first.folder.name} and {second.folder.name}"
         where = str(first.folder.parent)
@@ -151,18 +152,15 @@ class Series:
             if any(results[each] is None for each in REQUIRED):
                 skipped.add("a checkpoint without stored results", name)
                 continue
-            loss = accuracy = np.nan
-            if gradients := results[LOSS]:
-                loss = gradients.loss
-                accuracy = gradients.accuracy
-            else:
+            gradients = results[LOSS]
+            if gradients is None:
                 skipped.add("no masked-word loss", name)
             relations = results["dependency_heads"].default_view()
             row = {
                 "steps": step,
                 "tokens": UNKNOWN_TOKENS,
-                "loss": loss,
-                "masked_accuracy": accuracy,
+                "loss": gradients.loss if gradients else np.nan,
+                "masked_accuracy": gradients.accuracy if gradients else np.nan,
                 "averages": _averaged(results, "mean").astype(np.float32),
                 "errors": _averaged(results, "error").astype(np.float32),
                 "correct": relations.correct,

@@ -78,6 +78,7 @@ def in_background(work: Callable[[], T]) -> Future[T]:
 
 @st.fragment(run_every=1.0)
 def rerun_after(work: Future[Any]) -> None:
+    """Run the page again when work in the background is done."""
     if work.done():
         st.rerun()
 

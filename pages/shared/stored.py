@@ -84,6 +84,7 @@ def offer(request: Request) -> bool:
 
 
 def offer_missing(selection: Selection) -> None:
+    """Draw the job that runs all missing analyses, or the offer to start it."""
     requests = everything(selection)
     key = jobs.everything_key(requests)
     if jobs.is_running(jobs.last(key), "Finished passes are stored."):

@@ -42,13 +42,9 @@ class CoreferenceDocument:
     words: tuple[str, ...]
     sentences: tuple[int, ...]  # the first word of each
     mentions: tuple[Mention, ...]
-    # Of each word; None where the file has none:
-    # its part of speech
-    tags: tuple[str, ...] | None = None
-    # the word that governs it, -1 for roots
-    governors: tuple[int, ...] | None = None
-    # a piece of CoNLL-2012's bracketed parse
-    parse: tuple[str, ...] | None = None
+    tags: tuple[str, ...] | None = None  # part of speech of each word, or None where the file has none
+    governors: tuple[int, ...] | None = None  # the word that governs each word, -1 for roots; None without trees
+    parse: tuple[str, ...] | None = None  # CoNLL-2012's bracketed parse, a piece for each word; None without
 
 
 class Draft:

@@ -99,6 +99,7 @@ def _read_row(draft: Draft, fields: list[str], line: int) -> None:
 
 
 def is_corefud(lines: Sequence[str]) -> bool:
+    """Whether there is one of its comments, or a row of ten columns."""
     return any(conll.is_row(line) or COREFUD_COMMENT.match(line) for line in lines)
 
 

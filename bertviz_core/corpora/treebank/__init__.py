@@ -20,13 +20,9 @@ class Sentence:
     number: int  # its index in the file, broken sentences counted
     line: int  # where its first word stands, from 1
     words: tuple[str, ...]
-    # of each word, counted from 1; 0 is the root
-    governors: tuple[int, ...]
-    # to the governor, see `relation_name`
-    relations: tuple[str, ...]
-    # parts of speech as the file has them,
-    # none where it has none for some word
-    tags: tuple[str, ...] = ()
+    governors: tuple[int, ...]  # for each word the word that governs it, counted from 1; 0 is the root
+    relations: tuple[str, ...]  # of each word to its governor, see `relation_name`
+    tags: tuple[str, ...] = ()  # part of speech of each word, as the file has it; none where it has none for some word
 
     @property
     def where(self) -> str:

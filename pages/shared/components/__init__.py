@@ -15,12 +15,7 @@ HERE = Path(__file__).parent
 @cache
 def component(name: str, folder: Path = HERE, **options: Any) -> Callable[..., Any]:
     """Load the component NAME.js of a folder, with its parts NAME_*.js and NAME.css; here all share one style sheet."""
-    files = (
-        FOLDER / "elements.js",
-        HERE / "shared.js",
-        *sorted(folder.glob(f"{name}_*.js")),
-        folder / f"{name}.js",
-    )
-    script = "".join(map(text_of, files))
+    parts = [*sorted(folder.glob(f"{name}_*.js")), folder / f"{name}.js"]
+    script = "".join(map(text_of, (FOLDER / "elements.js", HERE / "shared.js", *parts)))
     style = HERE / "components.css" if folder == HERE else folder / f"{name}.css"
     return st.components.v2.component(name, js=script, css=text_of(style), **options)

@@ -67,6 +67,7 @@ def retitle(text: str) -> None:
 
 
 def title_line() -> DeltaGenerator:
+    """The container of the title, in which a page may draw too."""
     return st.session_state["title line"]
 
 

@@ -102,6 +102,7 @@ class AnalysisPage:
                 page.finding(finding)
 
     def key_numbers(self) -> list[page.Metric]:
+        """The highest layer, and the mean over all heads beside the baseline."""
         column = self.column
         values = self.values[column]
         baseline, name = column.baseline(self.result) if column.baseline else (np.nan, "")

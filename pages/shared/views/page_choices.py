@@ -67,6 +67,7 @@ def choose_relation(result: RelationCounts) -> tuple[str, int]:
 
 
 def choose_antecedents(computed: CoreferenceHeads) -> tuple[AntecedentCounts, str, int]:
+    """Draw the choice of the candidates, the type of mention, and the direction in which heads are read."""
     kind = choices.segmented("Mentions", antecedents.TYPE_ROWS, key="kind", default=antecedents.TYPE_ROWS[0])
     about = "`mentions`: the head words of preceding mentions. `words`: any other word (stricter)."
     candidates = choices.segmented(
@@ -80,6 +81,7 @@ def choose_antecedents(computed: CoreferenceHeads) -> tuple[AntecedentCounts, st
 
 
 def _of_columns(page: str, selection: Selection) -> Head | None:
+    """The highest head of the column that the page's map is about to show."""
     if page not in ANALYSES:
         return None
     analysis = ANALYSES[page]
@@ -108,6 +110,7 @@ def _relation(selection: Selection) -> Head | None:
 
 
 def _antecedent(selection: Selection) -> Head | None:
+    """The best head at what the page is about to show."""
     computed = services.find(selection.request("coreference_heads"))
     if not isinstance(computed, CoreferenceHeads):
         return None

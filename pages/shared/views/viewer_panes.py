@@ -38,11 +38,9 @@ class Pane:
     model: AttentionModel
     view: InputView
     original: OneInput  # as this model reads it
-    shown: OneInput  # with masks, or original
-    # From 0; also marked in the original.
-    masked: Sequence[int] = ()
-    # As the first pane: it shares pins and masks.
-    same_tokens: bool = True
+    shown: OneInput  # with masks, or the original
+    masked: Sequence[int] = ()  # positions from 0, which are marked in the original too
+    same_tokens: bool = True  # as the first pane, so that pins and masks serve both
 
     @cached_property
     def attention(self) -> InputAttention:
@@ -84,6 +82,7 @@ def choose_second(panel: DeltaGenerator, kind: str, first: Pane) -> Pane | None:
 
 
 def _other_model(first: Pane) -> Pane:
+    """The same text as another model reads it."""
     known = [*st.session_state.get("models", [DEMO])]
     checkpoint = header.pick_model("Other model", known, key="model2", default=known[0], width=280)
     first.selection.settings.check(checkpoint.max_length)
