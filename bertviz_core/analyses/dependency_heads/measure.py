@@ -61,7 +61,8 @@ class Guesses:
 
     def open(self, batch: Batch) -> None:
         """Prepare for the layers of a batch."""
-        self.examples: Any = batch.examples
+        examples: Any = batch.examples
+        self.examples = examples
         self.words = membership(list(map(word_of, self.examples)), self.device, first_piece=self.first_piece)
         self.last = torch.tensor([[len(example.sentence) - 1] for example in self.examples], device=self.device)
         size = self.words.mask.shape[1]

@@ -36,8 +36,7 @@ class NamedSums:
         """Rows of names; new ones are added."""
         rows = [self.names.setdefault(name, len(self.names)) for name in names]
         for name, sums in self.sums.items():
-            new = len(self.names) - len(sums)
-            if new:
+            if new := len(self.names) - len(sums):
                 self.sums[name] = np.concatenate([sums, np.zeros((new, *sums.shape[1:]), sums.dtype)])
         return rows
 
