@@ -53,6 +53,7 @@ class Change:
         return bool(np.isnan(self.p).all())
 
     def by_size(self) -> list[Head]:
+        """All heads, the largest difference first; heads without a value are left out."""
         known = [head for head in all_heads(*self.a.shape) if not np.isnan(self.difference[head])]
         return sorted(known, key=lambda head: -abs(self.difference[head]))
 
