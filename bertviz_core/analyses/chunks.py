@@ -17,6 +17,7 @@ from bertviz_core.errors import StoreError
 from bertviz_core.models import reading
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.reading import CorpusReading
 
 WORK = "work/chunks/"  # begins the name of the entry with a pass's sums; the requests' keys follow, joined by +
 SAVING = 0.02  # share of the time that saving may take: short chunks are saved several at once
@@ -44,12 +45,7 @@ class ChunkedPass:
     """The sums of requests that share one pass, saved to the store on the way unless the corpus is a single chunk."""
 
     def __init__(
-        self,
-        requests: list[Request],
-        corpus: reading.CorpusReading,
-        model: AttentionModel,
-        store: Store | None,
-        rounding: str,
+        self, requests: list[Request], corpus: CorpusReading, model: AttentionModel, store: Store | None, rounding: str
     ) -> None:
         self.requests = requests
         self.corpus = corpus

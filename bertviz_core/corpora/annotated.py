@@ -102,8 +102,6 @@ class Treebank(AnnotatedCorpus):
 
 
 class CoreferenceCorpus(AnnotatedCorpus):
-    """Documents, read one at a time."""
-
     kind = "coreference"
 
     def documents(self, skipped: Skipped) -> Iterator[CoreferenceDocument]:

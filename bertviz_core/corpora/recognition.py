@@ -59,7 +59,6 @@ def is_prose(source: Source) -> bool:
 
 
 def _start(source: Source) -> str:
-    """The first lines that are whole."""
     head = ""
     for piece in source.text():
         head += piece
@@ -68,14 +67,14 @@ def _start(source: Source) -> str:
     return head
 
 
-def join_files(files: Sequence[tuple[bytes, str]], max_unpacked: int) -> tuple[bytes, str, str]:
-    """Files (bytes, name), unpacked where there are several, as one: its bytes, its name, and the encoding it was
+def join_files(files: Sequence[tuple[bytes, str]], max_unpacked: int) -> tuple[bytes, Source, str]:
+    """Files (bytes, name), unpacked where there are several, as one: its bytes, its source, and the encoding it was
     converted from. Raises InputError where they cannot be read, are too large or of different kinds."""
     decoded = [(*to_utf8(data), name) for data, name in files]
-    first, encoding, name = decoded[0]
-    if len(decoded) == 1:
-        return first, name, encoding
     sources = [from_bytes(data, name, max_unpacked) for data, _, name in decoded]
+    if len(decoded) == 1:
+        first, encoding, _ = decoded[0]
+        return first, sources[0], encoding
     if len({kinds(source)[0] for source in sources}) > 1:
         listed = ", ".join(f"{source.name}: {kinds(source)[0]}" for source in sources[:5])
         raise InputError(f"The files are of different kinds ({listed}).", hint="Upload one kind at a time.")
@@ -84,7 +83,8 @@ def join_files(files: Sequence[tuple[bytes, str]], max_unpacked: int) -> tuple[b
         joined += "".join(source.text()).encode() + b"\n\n"
         if len(joined) > max_unpacked:
             raise InputError(f"Together the files have over {max_unpacked:,} bytes.", hint="Upload fewer files.")
-    return joined, f"{name} and {len(sources) - 1} more", ""
+    name = f"{sources[0].name} and {len(sources) - 1} more"
+    return joined, Source(name, "", len(joined), max_unpacked=max_unpacked, parts=tuple(sources)), ""
 
 
 def to_utf8(data: bytes) -> tuple[bytes, str]:

@@ -56,10 +56,17 @@ class Source:
     max_unpacked: int | None = field(default=None, repr=False, compare=False)  # bytes
     locator: str = field(default="", repr=False, compare=False)  # "file:PATH", "upload:TOKEN", or empty: in memory
     parts: "tuple[Source, ...]" = field(default=(), repr=False, compare=False)  # files, in place of the opener's bytes
+    # The line at which each part begins -> its name; of the parts that have been read.
+    beginnings: dict[int, str] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     def error(self, what: str, hint: str = "", line: int | None = None) -> InputError:
-        """What is wrong with the source, or with one of its lines, and what to do about it."""
-        return InputError(what, where=self.name if line is None else f"{self.name}, line {line}", hint=hint)
+        """What is wrong with the source, or with one of its lines, and what to do about it. Lines count over all parts;
+        the error names the part and its own line."""
+        where = self.name
+        if line is not None:
+            begin = max((first for first in self.beginnings if first <= line), default=1)
+            where = f"{self.beginnings.get(begin, where)}, line {line - begin + 1}"
+        return InputError(what, where=where, hint=hint)
 
     def lines(self) -> Iterator[Line]:
         """(line number from 1, line without its end), unpacked. Raises InputError naming the line for bytes that are
@@ -82,7 +89,6 @@ class Source:
 
     @property
     def is_packed(self) -> bool:
-        """Whether any part is compressed."""
         return any(part._open()[0].startswith((GZIP, XZ, ZIP)) for part in self.parts or [self])
 
     def text_files(self) -> list[str]:
@@ -103,11 +109,17 @@ class Source:
         total = 0
         length = 0  # bytes of the line so far
         decoder = codecs.getincrementaldecoder("utf-8")()
+
+        def texts() -> Iterator[Iterator[bytes]]:
+            for index, part in enumerate(self.parts or [self]):
+                self.beginnings[number + 2 if index else 1] = part.name  # after the blank line of _join
+                yield part._blocks()
+
         try:
             limit = self.max_unpacked
             if limit is None and self.is_packed:
                 limit = max(MIN_UNPACKED, MAX_RATIO * self.size)
-            for block in _join(part._blocks() for part in self.parts or [self]):
+            for block in _join(texts()):
                 total += len(block)
                 if limit is not None and total > limit:
                     what = f"The compressed file unpacks to more than {limit / CHUNK:,.0f} MB."

@@ -77,7 +77,6 @@ class UploadCheck:
         with tempfile.TemporaryDirectory(prefix="bertviz-upload-") as folder:
             for number, (_, data) in enumerate(files):
                 Path(folder, str(number)).write_bytes(data)
-            task["names"] = [name for name, _ in files]
             pipe = subprocess.PIPE
             options: dict[str, Any] = {"cwd": ROOT, "stdin": pipe, "stdout": pipe, "stderr": subprocess.DEVNULL}
             with subprocess.Popen([*COMMAND, folder], **options) as process:
@@ -127,13 +126,13 @@ def _check(folder: Path, task: dict[str, Any]) -> dict[str, str]:
     files = [(Path(folder, str(number)).read_bytes(), name) for number, name in enumerate(task["names"])]
     kind = task["kind"]
     data, name = files[0]
+    source = from_bytes(data, name, task["max_unpacked"])
     encoding = ""
     if not task["fixed"]:
-        data, name, encoding = recognition.join_files(files, task["max_unpacked"])
+        data, source, encoding = recognition.join_files(files, task["max_unpacked"])
         if not data.strip():
-            raise InputError("The file is empty or contains only blank lines.", where=name, hint="Choose another file.")
-    _check_size(len(data), name, task)
-    source = from_bytes(data, name, task["max_unpacked"])
+            raise source.error("The file is empty or contains only blank lines.", "Choose another file.")
+    _check_size(len(data), source.name, task)
     if not task["fixed"]:
         first, *others = recognition.kinds(source)
         if others and kind not in (first, *others[:-1]):  # every corpus can be read as text, the last of its kinds
@@ -146,7 +145,7 @@ def _check(folder: Path, task: dict[str, Any]) -> dict[str, str]:
         kind = "text"
         readers.check(kind, source)
     Path(folder, "out").write_bytes(data)
-    return {"name": name, "kind": kind, "encoding": encoding}
+    return {"name": source.name, "kind": kind, "encoding": encoding}
 
 
 def _limit(size: int, seconds: int) -> None:

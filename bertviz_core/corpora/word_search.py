@@ -70,7 +70,6 @@ def _passages(source: Source) -> Iterator[tuple[int, int | None, str]]:
 
 
 def _first(words: Sequence[str], searched: Sequence[str]) -> int | None:
-    """The index of the first match."""
     lower = [word.casefold() for word in words]
 
     def matches(at: int) -> bool:

@@ -110,8 +110,6 @@ def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A prediction for one masked position."""
-
     position: int  # from 0
     original: str  # label of the masked token
     probability: float  # of that token

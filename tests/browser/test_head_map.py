@@ -52,8 +52,7 @@ def texts_of(drawing: ET.Element) -> str:
 
 def point(page: Any, head: str) -> float:
     """Point at a head; milliseconds until its preview is drawn."""
-    milliseconds: float = page.locator(f".point[data-head='{head}'] .area").first.evaluate(POINT)
-    return milliseconds
+    return page.locator(f".point[data-head='{head}'] .area").first.evaluate(POINT)
 
 
 def test_a_click_on_a_behavior_chooses_its_head_and_the_map_is_saved_with_its_legend(

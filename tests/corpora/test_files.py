@@ -11,6 +11,7 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.files import FOLDER, SAMPLES, find_sources, sample, source_of
 from bertviz_core.corpora.readers import TextCorpus, read_text
+from bertviz_core.corpora.upload_check import UploadCheck
 from bertviz_core.errors import InputError
 
 
@@ -57,11 +58,17 @@ def test_another_order_is_another_corpus(folder):
     assert find_sources(names).digest != find_sources(names[::-1]).digest
 
 
-def test_treebanks_are_joined_too(tmp_path):
+def test_treebanks_are_joined_and_an_error_names_the_file_and_its_own_line(tmp_path):
     for name in ("a", "b"):
         (tmp_path / f"{name}.conll").write_text(f"the 2-det\n{name} 0-root")
     bank = Treebank(find_sources([str(tmp_path)]))
     assert [sentence.words for sentence in bank.sentences(Skipped())] == [("the", "a"), ("the", "b")]
+    (tmp_path / "c.conll").write_text("\n\na\0 0-root\n")
+    files = [(path.name, path.read_bytes()) for path in sorted(tmp_path.iterdir())]
+    check = UploadCheck(files, "treebank", fixed=False, max_size=1000, max_unpacked=1000)
+    for read in (lambda: list(find_sources([str(tmp_path)]).lines()), check.checked.result):
+        with pytest.raises(InputError, match=r"^c.conll, line 3: There is a NUL byte"):
+            read()
 
 
 @pytest.mark.parametrize("name", SAMPLES["text"])

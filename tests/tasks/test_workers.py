@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -28,17 +29,15 @@ SOON = 4.0  # seconds; the promise is one, on a machine that does nothing else
 @pytest.fixture(scope="module")
 def worker():
     """One that has torch and a model, for all tests here: what a test kills, the next one starts again."""
-    worker = Worker()
-    yield worker
-    worker.close()
+    with closing(Worker()) as worker:
+        yield worker
 
 
 @pytest.fixture
 def fresh():
     """One that has no process yet."""
-    worker = Worker()
-    yield worker
-    worker.close()
+    with closing(Worker()) as worker:
+        yield worker
 
 
 @pytest.fixture
