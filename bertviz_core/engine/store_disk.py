@@ -16,7 +16,7 @@ from bertviz_core.errors import StoreError
 
 ERRORS = (OSError, sqlite3.Error, Timeout)
 VERSION = 1  # the database's user_version; raise it when earlier releases could not write it
-PATIENCE = 10  # seconds that a write waits
+PATIENCE = 10  # seconds that a write waits for another process
 BRIEF = 0.5  # seconds that a read waits
 OLD = 3600  # seconds that a file may lack a row
 RECENT = 3600  # seconds in which a result is not dropped once it was stored or used

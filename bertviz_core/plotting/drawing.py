@@ -107,7 +107,7 @@ def to_svg(figure: go.Figure, origin: str = "") -> bytes:
     spec = FigureSpec.of(go.Figure(figure).update_layout(template=ON_WHITE)).spec(origin=origin)
     layout = spec["layout"]
     options = {"format": "svg", "width": layout.get("width") or WIDTH, "height": layout["height"]}
-    offline = {"mathjax": False}  # not fetched
+    offline = {"mathjax": False}  # which kaleido would fetch
     try:
         return calc_fig_sync(spec, opts=options, kopts=offline)
     except (ChromeNotFoundError, BrowserFailedError) as error:

@@ -126,5 +126,5 @@ def map_figure(head_map: HeadMap) -> go.Figure:
     )
     figure = go.Figure(squares).update_xaxes(CATEGORIES, title="layer")
     figure.update_yaxes(CATEGORIES, title="head", autorange="reversed")
-    cell = max(6, min(34, 240 // layers))  # pixels
+    cell = max(6, min(34, 240 // layers))  # pixels, so that the cells are about square
     return finish(figure, 140 + round(1.1 * heads * cell), margin={"t": 10, "b": 90})

@@ -58,7 +58,7 @@ class InputAttention:
         return pd.DataFrame(ends | {"weight": weights.reshape(-1)})
 
     def _ends(self, query: Any, key: Any) -> dict[str, Any]:
-        """Of one pair of units, or of many."""
+        """Columns that name one pair of units, or many."""
         return {
             "from_position": self.queries.start[query] + 1,
             "from": np.array(self.queries.labels, dtype=object)[query],

@@ -40,9 +40,10 @@ class Entropy(HeadAverages):
 
 def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
     """Entropy by layer in nats, a dot for each head, lines for layer means, the uniform reference dashed."""
-    titles = {quantity: title for quantity, title in PANELS.items() if quantity in result}
-    panels = [[column.series(result)] for column in COLUMNS if column.quantity in titles]
-    figure = plotting.layer_figure(panels, [*titles.values()], base=base, height=330 * len(panels), gap=0.12)
+    shown = [column for column in COLUMNS if column.quantity in PANELS and column.quantity in result]
+    panels = [[column.series(result)] for column in shown]
+    titles = [PANELS[column.quantity] for column in shown]
+    figure = plotting.layer_figure(panels, titles, base=base, height=330 * len(panels), gap=0.12)
     figure.update_annotations(yshift=0).update_layout(showlegend=False)
     line = {"dash": "dash", "color": plotting.NEUTRAL[0], "width": 1}
     note = {"text": f"uniform attention: {result.uniform:.2f}", "font_size": 12}

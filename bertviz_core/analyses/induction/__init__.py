@@ -31,7 +31,6 @@ OVERVIEW = ("prefix", "duplicate")  # surface patterns have "previous" on text
 
 
 def _columns(form: str, label: str, name: str) -> Iterator[HeadColumn]:
-    """A column for each kind."""
     for kind, (where, short, marker) in KINDS.items():
         quantity = form.format(kind)
         title = label.format(where, short)
