@@ -13,25 +13,27 @@ SHOWN_LOCATIONS = 3
 
 @dataclass
 class Skipped:
-    """Reasons, in plain words, with their counts and first locations."""
+    """Reasons, in plain words, with their counts and first locations, and the unit of what was lost as a whole."""
 
     reasons: dict[str, dict] = field(default_factory=dict)
 
-    def add(self, reason: str, where: str, count: int = 1) -> None:
+    def add(self, reason: str, where: str, count: int = 1, *, unit: str = "") -> None:
+        """Count what was skipped or changed. `unit` names whole inputs that were skipped, as provenance counts those
+        that were read: "sentences", "documents", "segments", "lines" or "files"."""
         if count:
-            self._count(reason, count, [shorten(where)])
+            self._count(reason, count, [shorten(where)], unit)
 
     def merge(self, other: "Skipped") -> None:
         for reason, entry in other.reasons.items():
             self._count(reason, **entry)
 
-    def _count(self, reason: str, count: int, where: list[str]) -> None:
-        entry = self.reasons.setdefault(reason, {"count": 0, "where": []})
+    def _count(self, reason: str, count: int, where: list[str], unit: str = "") -> None:
+        entry = self.reasons.setdefault(reason, {"count": 0, "where": []} | ({"unit": unit} if unit else {}))
         entry["count"] += count
         entry["where"] += where[: MAX_LOCATIONS - len(entry["where"])]
 
     def to_json(self) -> list[dict]:
-        """`[{"reason", "count", "where"}]`, in the order in which the reasons came up."""
+        """`[{"reason", "count", "where"}]`, with the "unit" of whole inputs, in the order in which reasons came up."""
         return [{"reason": reason, **entry} for reason, entry in self.reasons.items()]
 
 

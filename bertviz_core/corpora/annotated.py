@@ -1,52 +1,86 @@
 """Treebanks and corpora with coreference; the table of their formats (docs/formats.md), recognized from the content."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 from bertviz_core.corpora import Skipped
-from bertviz_core.corpora.coreference import CoreferenceDocument, formats
+from bertviz_core.corpora.coreference import CoreferenceDocument, formats, jsonlines
 from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
-from bertviz_core.corpora.treebank import BrokenSentence, Sentence, conll
+from bertviz_core.corpora.survey import Survey, survey
+from bertviz_core.corpora.treebank import BrokenSentence, Sentence, conll, lines
+from bertviz_core.corpora.words import WHERE_TO_GET_WORDS, WHOLE_WORDS, find_placeholder, find_wordpiece
 
-FORMAT_SAMPLE = 1000  # rows
 MAX_LABELS = 2000  # of a treebank, which sums and tables grow with; the largest in use have some hundreds
 Kind = Literal["treebank", "coreference"]
 
 
+class SentenceReader(Protocol):
+    """How the sentences of a file are read."""
+
+    def sentence(self, number: int, block: Sequence[Line]) -> Sentence | None:
+        """The sentence of a block of lines, None for comments alone; raises BrokenSentence."""
+
+    def word(self, text: str) -> str | None:
+        """The word of a row, None for a row of none."""
+
+
 @dataclass(frozen=True)
-class Format:
-    """A format of a corpus: that of a file is the first one that recognizes its first lines. `read` takes the number
-    and the lines of a sentence, and returns a Sentence; or it takes a source and a Skipped, and yields Drafts."""
+class TreebankFormat:
+    """A format of treebanks. That of a file is the first one that recognizes its survey."""
 
-    kind: Kind
     name: str
-    recognize: Callable[[Sequence[str]], bool]
-    read: Callable[..., Any]
+    recognize: Callable[[Survey], bool]
+    open: Callable[[Survey], SentenceReader]
+    kind: ClassVar[Kind] = "treebank"
+
+    def words(self, found: Survey) -> Iterator[str]:
+        """Those of the survey's rows."""
+        word = self.open(found).word
+        return (form for text in found.texts if (form := word(text)) is not None)
 
 
-def _any_line(fits: Callable[[str], bool]) -> Callable[[Sequence[str]], bool]:
-    return lambda lines: any(map(fits, lines))
+@dataclass(frozen=True)
+class CoreferenceFormat:
+    """A format of corpora with coreference; `words` returns those of a row."""
+
+    name: str
+    recognize: Callable[[Survey], bool]
+    read: Callable[[Source, Skipped], Iterator[Any]]
+    words_of: Callable[[str], Sequence[str]]
+    kind: ClassVar[Kind] = "coreference"
+
+    def words(self, found: Survey) -> Iterator[str]:
+        """Those of the survey's rows."""
+        return (word for text in found.texts for word in self.words_of(text))
 
 
-FORMATS = (
-    Format("treebank", "CoNLL-U", conll.is_universal, conll.read_universal),
-    Format("treebank", "CoNLL-X", _any_line(conll.is_row), partial(conll.read_universal, universal=False)),
-    Format("treebank", "word head-label", conll.is_plain, conll.read_plain),
-    Format("coreference", "CorefUD", formats.is_corefud, formats.read_corefud),
-    Format("coreference", "jsonlines", _any_line(lambda text: text.startswith("{")), formats.read_jsonlines),
-    Format("coreference", "GAP", _any_line(lambda text: text.startswith(formats.GAP_HEADER)), formats.read_gap),
-    Format("coreference", "LitBank", formats.recognizer(range(13, 14), blank=True), formats.read_columns),
-    Format("coreference", "CoNLL-2012", formats.recognizer(range(11, LONGEST_LINE)), formats.read_columns),
-    Format("coreference", "3 columns (index, token, chains)", formats.recognizer(range(3, 4)), formats.read_columns),
-    Format("coreference", "5 columns", formats.recognizer(range(5, 6)), formats.read_columns),
+Format = TreebankFormat | CoreferenceFormat
+COLUMN_FORMATS = (
+    ("LitBank", formats.recognizer(range(13, 14), blank=True)),
+    ("SemEval-2010", formats.is_semeval),
+    ("CoNLL-2012", formats.recognizer(range(11, LONGEST_LINE))),
+    ("3 columns (index, token, chains)", formats.recognizer(range(3, 4))),
+    ("5 columns", formats.recognizer(range(5, 6))),
+)
+FORMATS: tuple[Format, ...] = (
+    TreebankFormat("CoNLL-U", conll.is_universal, conll.universal),
+    TreebankFormat("CoNLL-X", conll.is_ten, conll.unnamed),
+    TreebankFormat("CoNLL-U Plus", conll.is_plus, conll.plus),
+    TreebankFormat("CoNLL-2009", conll.is_2009, lambda found: conll.CONLL_2009),
+    TreebankFormat("word head-label", lines.has_labeled, lambda found: lines.LABELED),
+    TreebankFormat("word tag head", lines.has_tagged, lambda found: lines.TAGGED),
+    CoreferenceFormat("CorefUD", formats.is_corefud, formats.read_corefud, formats.corefud_words),
+    CoreferenceFormat("jsonlines", jsonlines.is_jsonlines, jsonlines.read_jsonlines, jsonlines.words_of),
+    CoreferenceFormat("GAP", formats.is_gap, formats.read_gap, lambda text: ()),
+    *(CoreferenceFormat(name, fits, formats.read_columns, formats.column_words) for name, fits in COLUMN_FORMATS),
 )
 
 
-def recognize(kind: Kind, lines: Sequence[str]) -> Format | None:
-    """The format of a file's first lines."""
-    return next((form for form in FORMATS if form.kind == kind and form.recognize(lines)), None)
+def recognize(kind: Kind, found: Survey) -> Format | None:
+    """The format of a file."""
+    return next((form for form in FORMATS if form.kind == kind and form.recognize(found)), None)
 
 
 def list_formats(kind: Kind) -> str:
@@ -61,17 +95,34 @@ EXPECTED: dict[Kind, str] = {
 
 
 class AnnotatedCorpus:
-    """A corpus in one of the formats, read again on every pass; raises InputError for a source in none of them."""
+    """A corpus in one of the formats, read again on every pass; raises InputError for a source in none of them, and for
+    one without words."""
 
     kind: ClassVar[Kind]
+    form: Any
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.form = _format(self.kind, source)
+        self.survey = survey(source)
+        self.form = _format(self.kind, self.survey)
+        words = list(self.form.words(self.survey))
+        if (placeholder := find_placeholder(words, alike=True)) is not None:
+            what = f"Read as {self.form.name}, the file has no words: in their place is {placeholder[:40]!r}."
+            raise source.error(what, WHERE_TO_GET_WORDS)
+        if piece := find_wordpiece(words, special=True):
+            what = (
+                f"Read as {self.form.name}, the words are pieces of a tokenizer's vocabulary, such as {piece[:40]!r}."
+            )
+            raise source.error(what, f"{WHOLE_WORDS} Coreference jsonlines may have `subtoken_map`.")
 
 
 class Treebank(AnnotatedCorpus):
     kind = "treebank"
+    form: TreebankFormat
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.reader = self.form.open(self.survey)
 
     def sentences(self, skipped: Skipped) -> Iterator[Sentence]:
         """Every sentence that is a tree; others are counted. Raises InputError for none, and for too many labels."""
@@ -80,9 +131,9 @@ class Treebank(AnnotatedCorpus):
         first: BrokenSentence | None = None
         for block in blocks(self.source):
             try:
-                sentence = self.form.read(number, block)
+                sentence = self.reader.sentence(number, block)
             except BrokenSentence as broken:
-                skipped.add(broken.reason, broken.where)
+                skipped.add(broken.reason, broken.where, unit="sentences")
                 first = first or broken
                 number += 1
                 continue
@@ -94,6 +145,9 @@ class Treebank(AnnotatedCorpus):
                 yield sentence
                 number += 1
         if first and not labels:
+            if first.reason == conll.NO_WORDS:
+                what = f"The file has no words: the first sentence has {first.reason} ({first.detail})."
+                raise self.source.error(what, WHERE_TO_GET_WORDS, first.line)
             what = f"None of the {number:,} sentences can be read as {self.form.name}; the first one has {first.reason}"
             detail = f" ({first.detail})." if first.detail else "."
             raise self.source.error(what + detail, "Fix the file and try again.", first.line)
@@ -103,6 +157,7 @@ class Treebank(AnnotatedCorpus):
 
 class CoreferenceCorpus(AnnotatedCorpus):
     kind = "coreference"
+    form: CoreferenceFormat
 
     def documents(self, skipped: Skipped) -> Iterator[CoreferenceDocument]:
         """Every document; mentions that are skipped are counted. Raises InputError for a broken one."""
@@ -139,33 +194,43 @@ def blocks(source: Source) -> Iterator[list[Line]]:
         yield block
 
 
-def _format(kind: Kind, source: Source) -> Format:
-    """The format, from the first lines: FORMAT_SAMPLE rows, fewer where they are long, with comments."""
-    lines: list[Line] = []
-    rows = length = 0
-    for number, text in source.lines():
-        is_row = bool(text.strip()) and not text.startswith("#")
-        if is_row or (text.strip() and length < LONGEST_LINE):
-            lines.append((number, text))
-            length += len(text) + 1
-        rows += is_row
-        if rows == FORMAT_SAMPLE or (rows and length > LONGEST_LINE):
-            break
-    if not rows:
-        what = "The file contains only comments." if lines else "The file is empty."
+def _format(kind: Kind, found: Survey) -> Format:
+    """The format of a file; raises InputError where it has none."""
+    source = found.source
+    if not found.rows:
+        what = "The file contains only comments." if found.comments else "The file is empty."
         raise source.error(what, EXPECTED[kind])
-    texts = [text for _, text in lines]
-    if kind == "treebank" and (problem := conll.find_swapped_columns(texts)):
-        first = next(number for number, text in lines if conll.is_row(text))
+    if kind == "treebank" and conll.is_ten(found) and (problem := conll.find_swapped_columns(found)):
+        first = next(number for block in found.blocks for number, text in block.rows if conll.is_row(text))
         hint = "Put the ten columns into the order of the format."
         raise source.error(f"Columns are swapped: {problem}.", hint, first)
-    if form := recognize(kind, texts):
+    if form := recognize(kind, found):
         return form
-    if kind == "coreference":
-        raise source.error("This is not a coreference file.", EXPECTED[kind])
-    number, text = next(line for line in lines if not line[1].startswith("#"))
+    line, what, hint = _refusal(kind, found)
+    raise source.error(what, hint, line)
+
+
+def _refusal(kind: Kind, found: Survey) -> tuple[int | None, str, str]:
+    """Why a file in no format of a kind cannot be read: its line, what, and a hint."""
+    line, text = found.first
     if text.lstrip().startswith("<"):
-        raise source.error("This is an HTML or XML page, not a treebank.", EXPECTED[kind], number)
-    if text.split()[0].split("-")[0].isdigit() and len(text.split()) >= conll.COLUMNS:
-        raise source.error("The tabs between the columns were turned into spaces.", "Keep the tabs.", number)
-    raise source.error("This is not a treebank.", EXPECTED[kind], number)
+        return line, f"This is an HTML or XML page, not a {kind} file.", EXPECTED[kind]
+    if kind == "coreference":
+        return None, "This is not a coreference file.", EXPECTED[kind]
+    return _tree_refusal(found, line)
+
+
+def _tree_refusal(found: Survey, line: int) -> tuple[int | None, str, str]:
+    """The same for a file that is no treebank; `line` is its first row."""
+    expected = EXPECTED["treebank"]
+    if found.columns and (missing := [name for name in conll.NEEDED if name not in found.columns]):
+        what = f"`# global.columns` does not name {' and '.join(missing)}."
+        return None, what, f"CoNLL-U Plus needs {', '.join(conll.NEEDED)}."
+    numbered = 2 * found.share_of_rows(lambda row: row.split()[0].split("-")[0].isdigit()) >= 1
+    if numbered and 2 * found.share_of_rows(lambda row: "\t" not in row and len(row.split()) >= 10) >= 1:
+        return line, "The tabs between the columns were turned into spaces.", "Keep the tabs."
+    width = Counter(text.count("\t") + 1 for text in found.texts).most_common(1)[0][0]
+    if numbered and width > 1:
+        hint = f"Name them in a first line, # global.columns = ID FORM ... {expected}"
+        return line, f"Most rows have {width} columns between tabs, which is no format of treebanks.", hint
+    return line, "This is not a treebank.", expected

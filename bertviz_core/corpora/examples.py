@@ -1,11 +1,14 @@
-"""The authors' JSON: a list of objects, each with exactly one of `text`, `words`, `tokens`; other fields are kept."""
+"""The authors' JSON: objects, each with exactly one of `text`, `words`, `tokens`, in a list or one on each line; other
+fields are kept."""
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from json import JSONDecodeError, JSONDecoder
 from typing import Any
 
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import LONGEST_LINE, Source, replace_surrogates
 from bertviz_core.errors import InputError
 
@@ -30,30 +33,62 @@ class Record:
 
 @dataclass(frozen=True)
 class ExampleCorpus:
-    """Objects of a JSON list, read again from the source on every pass, one at a time."""
+    """Objects of a JSON list, or of lines, read again from the source on every pass, one at a time."""
 
     source: Source
+    has_lines: bool = False  # an object on each, in place of a list
 
-    def records(self) -> Iterator[Record]:
-        """Every object; raises InputError naming the line for anything but a whole list of such objects."""
+    def records(self, skipped: Skipped | None = None) -> Iterator[Record]:
+        """Every object. Raises InputError naming the line for anything but a whole list of such objects. Lines that are
+        no such object are counted in `skipped`; where all are, the first is refused."""
+        if self.has_lines:
+            yield from self._from_lines(skipped or Skipped())
+            return
         number = -1
         for number, (line, value) in enumerate(json_list(self.source)):
-            where = f"{self.source.name}, line {line}, object {number + 1}"
-            present = [name for name in FIELDS if isinstance(value, dict) and name in value]
-            if len(present) != 1:
-                what = f"The object has {'two or more' if present else 'none'} of `text`, `words` and `tokens`."
-                raise InputError(what, where=where, hint="Give exactly one of them.")
-            form = present[0]
-            is_text = form == "text"
-            content = value.pop(form)
-            parts = [content] if is_text else content
-            if not (isinstance(parts, list) and parts and all(isinstance(part, str) for part in parts)):
-                shape = "a string" if is_text else "a list of strings with at least one entry"
-                raise InputError(f"`{form}` is not {shape}.", where=where, hint=f"Make it {shape}.")
-            texts = list(map(replace_surrogates, parts))
-            yield Record(number, line, form, texts[0] if is_text else texts, value)
+            yield _record(self.source, number, line, value)
         if number < 0:
             raise self.source.error("The JSON list is empty.", "Give at least one object.")
+
+    def _from_lines(self, skipped: Skipped) -> Iterator[Record]:
+        number = 0
+        first: InputError | None = None
+        for line, text in self.source.lines():
+            if not text.strip():
+                continue
+            try:
+                yield _record(self.source, number, line, _parse(self.source, line, text))
+                number += 1
+            except InputError as error:
+                skipped.add(f"a line that is no example: {error.what}", f"line {line}", unit="segments")
+                first = first or error
+        if first and not number:
+            raise first
+
+
+def _parse(source: Source, line: int, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise source.error("The line is not JSON.", "Write one object per line.", line) from error
+
+
+def _record(source: Source, number: int, line: int, value: Any) -> Record:
+    """An object with its value; raises InputError for another one."""
+    where = source.error("", "", line).where + f", object {number + 1}"
+    present = [name for name in FIELDS if isinstance(value, dict) and name in value]
+    if len(present) != 1:
+        what = f"The object has {'two or more' if present else 'none'} of `text`, `words` and `tokens`."
+        raise InputError(what, where=where, hint="Give exactly one of them.")
+    form = present[0]
+    is_text = form == "text"
+    content = value.pop(form)
+    parts = [content] if is_text else content
+    if not (isinstance(parts, list) and parts and all(isinstance(part, str) for part in parts)):
+        shape = "a string" if is_text else "a list of strings with at least one entry"
+        raise InputError(f"`{form}` is not {shape}.", where=where, hint=f"Make it {shape}.")
+    texts = list(map(replace_surrogates, parts))
+    return Record(number, line, form, texts[0] if is_text else texts, value)
 
 
 def json_list(source: Source) -> Iterator[tuple[int, Any]]:

@@ -100,7 +100,7 @@ def source_of(corpus: Corpus | None, kind: str) -> Source:
     if not entries:
         raise InputError("The list is empty.", hint=ACCEPTED)
     if all(isinstance(entry, str) for entry in entries):  # a blank line between documents, none inside one
-        documents = ("\n".join(line for line in text.splitlines() if line.strip()) for text in entries)
+        documents = ("\n".join(line for line in _lines(text) if line.strip()) for text in entries)
         written = "\n\n".join(filter(None, documents)) + "\n\n"
         unit = "texts"
     elif all(isinstance(entry, dict) for entry in entries):
@@ -112,6 +112,11 @@ def source_of(corpus: Corpus | None, kind: str) -> Source:
     else:
         raise InputError("The entries of the list are of different kinds.", hint=ACCEPTED)
     return from_bytes(replace_surrogates(written).encode(), f"{plural(len(entries), unit)} in memory")
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text, which end where those of a file do: see `Source.lines`."""
+    return [line.rstrip("\r") for line in (text if "\n" in text else text.replace("\r", "\n")).split("\n")]
 
 
 def _json(records: Sequence[dict[str, Any]], kind: str) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,9 +12,24 @@ import numpy as np
 from bertviz_core.corpora import Skipped, recognition
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank, blocks
 from bertviz_core.corpora.examples import ExampleCorpus
-from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.source import Line, Source
+from bertviz_core.corpora.survey import DOCUMENT_TAG, OBJECT, Survey, survey
 from bertviz_core.corpora.treebank import conll
+from bertviz_core.corpora.words import (
+    ODD,
+    WHERE_TO_GET_WORDS,
+    WHOLE_WORDS,
+    find_oddity,
+    find_placeholder,
+    find_wordpiece,
+    is_left_out,
+)
 
+DOCUMENT_TAG_LINE = "a line of <doc> or </doc> (read as the border of documents)"
+LONGEST_HEAD = 10_000  # characters
+# A list of objects or of strings, or an empty one; a text may begin with "[".
+JSON_LIST = re.compile(r'\[\s*(?:[{\]]|"(?:[^"\\]|\\.)*"\s*[,\]])')
+JSON_ROW = re.compile(r'\s*(?:"[^"]*"\s*:|[{}\[\]],?\s*$)')
 FULL_TEXT = re.compile(r"#\s*text\s*=\s*(.*)")
 NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
 WORD2VEC_HEADER = re.compile(r"[0-9]{1,9} [0-9]{1,9}")
@@ -22,21 +37,48 @@ VECTORS_HINT = "Give one text file, with a word and its numbers, between spaces,
 
 
 def read_text(source: Source) -> "TextCorpus | ExampleCorpus":
-    """Text, the authors' JSON, or the sentences of an annotated corpus; raises InputError for an empty source."""
-    head = piece = ""
-    for piece in source.text():  # a JSON list of any length may be a single line
-        head += piece.strip()
-        if len(head) > 1:
-            break
+    """Text, the authors' JSON, or the sentences of an annotated corpus; raises InputError for an empty source, and for
+    one without words."""
+    head, is_blank = _head(source)
     if not head:
-        kind = "contains only blank lines" if piece else "is empty"
+        kind = "contains only blank lines" if is_blank else "is empty"
         raise source.error(f"The file {kind}.", "Write one paragraph per line, a blank line between documents.")
-    if source.name.lower().endswith(".json") or re.match(r"\[\s*[{\]]", head):
+    if JSON_LIST.match(head) or (source.name.lower().endswith(".json") and not head.startswith("{")):
         return ExampleCorpus(source)
     if head.lower().startswith(("<!doctype html", "<html")):
         raise source.error("This is an HTML page, not text.", "Save its text as .txt.")
-    corpora = {"treebank": TreebankText, "coreference": CoreferenceText, "text": TextCorpus}
-    return corpora[recognition.kinds(source)[0]](source)
+    kind = recognition.kinds(source)[0]
+    if kind != "text":
+        return {"treebank": TreebankText, "coreference": CoreferenceText}[kind](source)
+    found = survey(source)
+    if 2 * found.share_of_rows(OBJECT.match) >= 1 or source.name.lower().endswith(".json"):
+        return ExampleCorpus(source, has_lines=True)
+    if head.startswith("{") and 2 * found.share_of_rows(JSON_ROW.match) >= 1:
+        what = "The JSON is one object over several lines."
+        raise source.error(what, 'Write [{"text": "..."}, ...], or one object on each line.')
+    _check_words(found)
+    return TextCorpus(source)
+
+
+def _head(source: Source) -> tuple[str, bool]:
+    """The beginning of the text, in which it is decided whether it is a JSON list of any length in a single line, and
+    whether there is any text, be it blank."""
+    head = piece = ""
+    for piece in source.text():
+        head = (head + piece).lstrip()
+        if len(head) > LONGEST_HEAD:
+            break
+    return head[:LONGEST_HEAD], bool(piece)
+
+
+def _check_words(found: Survey) -> None:
+    """Raise InputError for a text of placeholders or of wordpieces."""
+    words = [word for text in found.texts for word in text.split()]
+    if (placeholder := find_placeholder(words, alike=False)) is not None:
+        raise found.source.error(f"The file has no words: most are {placeholder[:40]!r}.", WHERE_TO_GET_WORDS)
+    if piece := find_wordpiece(words, special=False):
+        what = f"The words are pieces of a tokenizer's vocabulary, such as {piece[:40]!r}."
+        raise found.source.error(what, f'{WHOLE_WORDS} Or give pieces as JSON, {{"tokens": [...]}}.')
 
 
 # Kind -> a function that opens its corpora, and raises InputError for a file that begins as one of another kind.
@@ -71,63 +113,86 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class TextCorpus:
-    """Documents of paragraphs, read again from the source on every pass: memory does not grow with the file."""
+    """Documents of paragraphs, read again from the source on every pass: memory does not grow with the file. They end
+    at blank lines; in a file with them, at the lines <doc ...> and </doc> that WikiExtractor writes instead."""
 
     source: Source
 
-    def paragraphs(self) -> Iterator[Paragraph]:
-        """Every line that is not blank."""
+    def paragraphs(self, skipped: Skipped | None = None) -> Iterator[Paragraph]:
+        """Every line that is not blank. Lines of <doc> and </doc>, and lines of mark-up or tables in a text that has
+        many, are counted in `skipped`."""
+        skipped = skipped or Skipped()
+        oddity = find_oddity([text for text in survey(self.source).texts if not DOCUMENT_TAG.fullmatch(text)])
         document = -1
-        is_after_blank = True
-        for line, text in self.source.lines():
-            is_blank = not text.strip()
-            if not is_blank:
-                document += is_after_blank
+        is_first = True  # of its document
+        for line, text, ends_document in self._lines():
+            if ends_document:
+                is_first = True
+                skipped.add(DOCUMENT_TAG_LINE, f"line {line}", bool(text.strip()))
+            elif text.strip():
+                if oddity and oddity.match(text):
+                    skipped.add(ODD[oddity], f"line {line}")
+                document += is_first
+                is_first = False
                 yield Paragraph(document, line, text)
-            is_after_blank = is_blank
 
     def unended(self) -> int | None:
-        """The number of the last document where no blank line follows it; reads the source once."""
+        """The number of the last document where nothing ends it; reads the source once."""
         document = -1
-        is_blank = True
-        for _, text in self.source.lines():
-            is_after_blank = is_blank
-            is_blank = not text.strip()
-            document += is_after_blank and not is_blank
-        return None if is_blank else document
+        is_first = True
+        for _, text, ends_document in self._lines():
+            document += is_first and not ends_document and bool(text.strip())
+            is_first = ends_document or (is_first and not text.strip())
+        return None if is_first else document
+
+    def _lines(self) -> Iterator[tuple[int, str, bool]]:
+        """(number, line, whether it ends a document)."""
+        has_tags = survey(self.source).document_tags > 1
+        for line, text in self.source.lines():
+            yield line, text, bool(DOCUMENT_TAG.fullmatch(text)) if has_tags else not text.strip()
 
 
 class TreebankText(TextCorpus):
     """A paragraph for each sentence of a treebank: its `# text`, else its words with spaces between."""
 
-    def paragraphs(self) -> Iterator[Paragraph]:
+    def paragraphs(self, skipped: Skipped | None = None) -> Iterator[Paragraph]:
+        reader = Treebank(self.source).reader
+        skipped = skipped or Skipped()
         document = 0
         is_empty = True
         for block in blocks(self.source):
-            rows = [(line, text) for line, text in block if not text.startswith("#")]
             comments = [text for _, text in block if text.startswith("#")]
             document += not is_empty and any(map(NEW_DOCUMENT.match, comments))
-            if rows:
+            words = [word for _, text in block if (word := reader.word(text)) is not None]
+            text = _full_text(block) or " ".join(filter(None, words))
+            if is_left_out(words):
+                skipped.add(f"a sentence with {conll.NO_WORDS}", f"line {block[0][0]}", unit="sentences")
+            elif text and len(comments) < len(block):
                 is_empty = False
-                sentence = next((match[1] for match in map(FULL_TEXT.match, comments) if match), "")
-                words = filter(None, (_word(text) for _, text in rows))
-                yield Paragraph(document, rows[0][0], sentence or " ".join(words))
+                yield Paragraph(document, conll.rows_of(block)[0][0], text)
         if is_empty:
             raise self.source.error("The treebank has no sentence.")
 
 
-def _word(row: str) -> str:
-    """The word of a line; nothing for the lines of multi-word tokens and empty nodes."""
-    if not conll.is_row(row):
-        return row.rsplit(maxsplit=1)[0]
-    number, word, *_ = row.split("\t")
-    return word if number.isdigit() else ""
+def _full_text(block: Sequence[Line]) -> str:
+    """The `# text` of a sentence, with what a line break cut off; "" without one."""
+    rows = {line for line, _ in conll.rows_of(block)}
+    pieces: list[str] = []
+    for line, text in block:
+        match = FULL_TEXT.match(text)
+        if match and not pieces:
+            pieces.append(match[1])
+        elif pieces and (text.startswith("#") or line in rows):
+            break
+        elif pieces:
+            pieces.append(text)
+    return " ".join(piece for piece in map(str.strip, pieces) if piece)
 
 
 class CoreferenceText(TextCorpus):
     """A paragraph for each sentence of documents with coreference: its words with spaces between."""
 
-    def paragraphs(self) -> Iterator[Paragraph]:
+    def paragraphs(self, skipped: Skipped | None = None) -> Iterator[Paragraph]:
         for document in CoreferenceCorpus(self.source).documents(Skipped()):
             for start, end in pairwise([*document.sentences, len(document.words)]):
                 yield Paragraph(document.number, start + 1, " ".join(document.words[start:end]))

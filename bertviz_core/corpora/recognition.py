@@ -1,6 +1,7 @@
-"""Recognition of a source from its beginning: a treebank, a corpus with coreference, or text; and estimates of size."""
+"""Recognition of a source by the whole of it: a treebank, a corpus with coreference, or text; and estimates of size."""
 
 import codecs
+import hashlib
 import io
 import re
 from collections.abc import Callable, Sequence
@@ -10,13 +11,13 @@ from functools import lru_cache, partial
 from typing import BinaryIO
 
 from bertviz_core.corpora import annotated
-from bertviz_core.corpora.coreference import formats
+from bertviz_core.corpora.coreference import formats, jsonlines
 from bertviz_core.corpora.source import Source, from_bytes
-from bertviz_core.corpora.treebank import conll
+from bertviz_core.corpora.survey import Survey, survey
+from bertviz_core.corpora.treebank import conll, lines
 from bertviz_core.errors import InputError
 
 START_LENGTH = 1 << 16  # characters
-ENTITY = re.compile(r"[\t|]Entity=")  # CorefUD's chains, in the last column
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # characters that no text has
 UNPACKED = 3  # times the packed size, about
 MARKUP = ("<", "{", "[", "#")
@@ -25,37 +26,38 @@ CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"  # written without spaces: each 
 
 def kinds(source: Source) -> tuple[str, ...]:
     """What the source can be read as, the most specific first; raises InputError for an unreadable source."""
-    start = _start(source)
-    lines = [line for line in start.splitlines() if line.strip()]
-    rows = [line for line in lines if not line.startswith("#")]
-    numbered = [row for row in rows if conll.is_row(row) and conll.ID.match(row)]
-    if 2 * len(numbered) > len(rows):
-        has_chains = any(map(ENTITY.search, lines))
-        return ("treebank", "coreference", "text") if has_chains else ("treebank", "text")
-    if rows and _has_coreference(lines, rows):
-        return "coreference", "text"
-    blocks = [block.splitlines() for block in re.split(r"\n\s*\n", start.strip())]
-    blocks = [[row for row in block if not row.startswith("#")] for block in blocks]
-    sentences = list(filter(None, blocks))
-    is_plain = sum(map(conll.is_plain_sentence, sentences)) * 2 >= len(sentences)
-    return ("treebank", "text") if len(rows) > 1 and is_plain else ("text",)
+    found = survey(source)
+    if not found.rows:
+        return ("text",)
+    if jsonlines.is_jsonlines(found):
+        return ("coreference", "text") if jsonlines.has_documents(found) else ("text",)
+    has_trees = conll.is_2009(found) or (
+        2 * found.share_of_rows(conll.NUMBERED.match) > 1 and (conll.is_ten(found) or conll.is_plus(found))
+    )
+    has_chains = _has_coreference(found, has_trees)
+    if has_trees or has_chains:
+        return (*(["treebank"] * has_trees), *(["coreference"] * has_chains), "text")
+    is_plain = 2 * found.share_of_blocks(lines.LABELED.fits) >= 1 or lines.has_tagged(found)
+    return ("treebank", "text") if found.rows > 1 and is_plain else ("text",)
 
 
-def _has_coreference(lines: list[str], rows: list[str]) -> bool:
-    if rows[0].startswith("{"):
-        return '"sentences"' in rows[0] and "clusters" in rows[0]
-    form = annotated.recognize("coreference", rows)
+def _has_coreference(found: Survey, has_trees: bool) -> bool:
+    if has_trees:
+        has_entities = any(map(formats.ENTITY.search, found.texts)) or found.has_entities
+        return has_entities or (found.has_document_lines and formats.is_semeval(found))
+    form = annotated.recognize("coreference", found)
     if form is None or form.name in ("jsonlines", "CorefUD"):
         return False
     # "3 apples (red)" is text; in a corpus of three columns tabs stand between them, or a line that begins a document.
-    return not form.name.startswith("3") or "\t" in rows[0] or any(map(formats.BEGIN.match, lines[:5]))
+    has_tabs = 2 * found.share_of_rows(lambda row: "\t" in row) > 1
+    return not form.name.startswith("3") or has_tabs or found.has_document_lines
 
 
 def is_prose(source: Source) -> bool:
     """Whether its lines are sentences rather than columns or markup."""
-    lines = [line for line in _start(source).splitlines() if line.strip()]
-    prose = [line.split() for line in lines if "\t" not in line and not line.startswith(MARKUP)]
-    return 2 * sum(len(words) > 3 and not words[0][0].isdigit() for words in prose) > len(lines)
+    rows = survey(source).texts
+    prose = [row.split() for row in rows if "\t" not in row and not row.startswith(MARKUP)]
+    return 2 * sum(len(words) > 3 and not words[0][0].isdigit() for words in prose) > len(rows)
 
 
 def _start(source: Source) -> str:
@@ -84,7 +86,8 @@ def join_files(files: Sequence[tuple[bytes, str]], max_unpacked: int) -> tuple[b
         if len(joined) > max_unpacked:
             raise InputError(f"Together the files have over {max_unpacked:,} bytes.", hint="Upload fewer files.")
     name = f"{sources[0].name} and {len(sources) - 1} more"
-    return joined, Source(name, "", len(joined), max_unpacked=max_unpacked, parts=tuple(sources)), ""
+    digest = hashlib.sha256(joined).hexdigest()
+    return joined, Source(name, digest, len(joined), max_unpacked=max_unpacked, parts=tuple(sources)), ""
 
 
 def to_utf8(data: bytes) -> tuple[bytes, str]:
@@ -106,7 +109,7 @@ def estimate_word_count(source: Source) -> int:
     start = _start(source)
     columns = kinds(source)[0] != "text"
     words = 0
-    for line in start.splitlines():
+    for line in start.split("\n"):
         if columns and line.startswith("{"):  # a whole document
             words += line.count('"') // 2
         elif not columns or (line.count(" ") >= 20 and not line.startswith("#")):

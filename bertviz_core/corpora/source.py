@@ -27,6 +27,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 GZIP = b"\x1f\x8b"  # first bytes of a file
 XZ = b"\xfd7zXZ\0"
 ZIP = b"PK\x03\x04"
+EMPTY_ZIP = b"PK\x05\x06"
 XZ_READ = CHUNK // 16
 XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
 MAX_MEMBERS = 10_000
@@ -56,7 +57,7 @@ class Source:
     max_unpacked: int | None = field(default=None, repr=False, compare=False)  # bytes
     locator: str = field(default="", repr=False, compare=False)  # "file:PATH", "upload:TOKEN", or empty: in memory
     parts: "tuple[Source, ...]" = field(default=(), repr=False, compare=False)  # files, in place of the opener's bytes
-    # The line at which each part begins -> its name; of the parts that have been read.
+    # The line at which each file begins -> its name; of the parts, and members of archives, that have been read.
     beginnings: dict[int, str] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     def error(self, what: str, hint: str = "", line: int | None = None) -> InputError:
@@ -68,13 +69,15 @@ class Source:
             where = f"{self.beginnings.get(begin, where)}, line {line - begin + 1}"
         return InputError(what, where=where, hint=hint)
 
-    def lines(self) -> Iterator[Line]:
-        """(line number from 1, line without its end), unpacked. Raises InputError naming the line for bytes that are
-        not UTF-8, NUL bytes, broken compression, a line over LONGEST_LINE and a file that unpacks to too much."""
+    def lines(self, *, cut: bool = False) -> Iterator[Line]:
+        """(line number from 1, line without its end), unpacked. A line ends at LF or CR LF, and at CR in a file without
+        LF; at no other character. Raises InputError naming the line for bytes that are not UTF-8, NUL bytes, broken
+        compression, a line over LONGEST_LINE, unless it is to be `cut`, and a file that unpacks to too much."""
         line = ""
         for number, piece in self._pieces():
-            line += piece
-            if len(line) > LONGEST_LINE:
+            is_too_long = len(line) + len(piece) > LONGEST_LINE
+            line += "\n"[: piece.endswith("\n")] if cut and is_too_long else piece
+            if is_too_long and not cut:
                 what = f"The line is longer than {LONGEST_LINE / 1e6:.0f} MB."
                 raise self.error(what, "Split it into lines.", number)
             if line.endswith("\n"):
@@ -93,8 +96,20 @@ class Source:
 
     def text_files(self) -> list[str]:
         """Names of the files of a zip archive that are read; empty for another file."""
+        return self._members()[0]
+
+    def left_out(self) -> list[str]:
+        """Names of the text files of zip archives that are not read, as others have another ending and are more."""
+        return [f"{part.name}: {name}" for part in self.parts or [self] for name in part._members()[1]]
+
+    def _members(self) -> tuple[list[str], list[str]]:
+        """Names of the files of a zip archive: those that are read, and other texts."""
         magic, stream = self._open()
-        return [info.filename for info in self._archive(stream)[1]] if magic.startswith(ZIP) else []
+        with stream:
+            if not magic.startswith(ZIP):
+                return [], []
+            _, read, others = self._archive(stream)
+            return [info.filename for info in read], [info.filename for info in others]
 
     def _open(self) -> tuple[bytes, BinaryIO]:
         """First bytes, and a stream of all."""
@@ -111,9 +126,10 @@ class Source:
         decoder = codecs.getincrementaldecoder("utf-8")()
 
         def texts() -> Iterator[Iterator[bytes]]:
-            for index, part in enumerate(self.parts or [self]):
-                self.beginnings[number + 2 if index else 1] = part.name  # after the blank line of _join
-                yield part._blocks()
+            files = ((name, blocks) for part in self.parts or [self] for name, blocks in part._files())
+            for index, (name, blocks) in enumerate(files):
+                self.beginnings[number + 2 if index else 1] = name  # after the blank line of _join
+                yield blocks
 
         try:
             limit = self.max_unpacked
@@ -140,27 +156,34 @@ class Source:
             raise InputError(what, where=f"{self.name}, after line {number - 1}", hint=hint) from error
         self._decode(decoder, b"", True, number, length)
 
-    def _blocks(self) -> Iterator[bytes]:
-        """The text as UTF-8, in blocks."""
+    def _files(self) -> Iterator[tuple[str, Iterator[bytes]]]:
+        """(name, text as UTF-8 in blocks) of the file, or of each member of an archive, and an end without text."""
         magic, stream = self._open()
         with stream:
+            if magic.startswith(EMPTY_ZIP):
+                raise self.error("The zip is empty.", "Pack one or more text files.")
             if magic.startswith(ZIP):
-                archive, members = self._archive(stream)
-                yield from _join(_chunks(archive.open(info).read) for info in members)
-                yield b"\n\n"
+                archive, members, _ = self._archive(stream)
+                for info in members:
+                    yield f"{self.name}: {info.filename}", _with_line_ends(_chunks(archive.open(info).read))
+                yield self.name, iter(())
                 return
             if magic.startswith(GZIP):
                 blocks = _chunks(gzip.GzipFile(fileobj=stream).read)
             else:  # a plain file by lines, so that its position says how much of it is read
                 blocks = _unxz(stream) if magic == XZ else _chunks(stream.readline)
-            start = next(blocks, b"")
-            for at, mark, what, hint in NOT_TEXT:
-                if start.startswith(mark, at):
-                    raise self.error(f"This is {what}, not text.", hint)
-            blocks = chain([start], blocks)
-            if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                blocks = (text.encode("utf-8", "replace") for text in codecs.iterdecode(blocks, "utf-16"))
-            yield from blocks
+            yield self.name, _with_line_ends(self._as_utf8(blocks))
+
+    def _as_utf8(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        """Raises InputError for a beginning that no text has."""
+        start = next(blocks, b"")
+        for at, mark, what, hint in NOT_TEXT:
+            if start.startswith(mark, at):
+                raise self.error(f"This is {what}, not text.", hint)
+        blocks = chain([start], blocks)
+        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            blocks = (text.encode("utf-8", "replace") for text in codecs.iterdecode(blocks, "utf-16"))
+        yield from blocks
 
     def _decode(self, decoder: codecs.IncrementalDecoder, piece: bytes, is_end: bool, number: int, length: int) -> str:
         """The text of a piece, which ends `length` bytes after the beginning of its line."""
@@ -171,8 +194,9 @@ class Source:
             hint = "Save the file as UTF-8; from Latin-1: iconv -f WINDOWS-1252 -t UTF-8."
             raise self.error(what, hint, number) from error
 
-    def _archive(self, stream: BinaryIO) -> tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]:
-        """An archive, and its text files: those of the most common ending. Raises InputError for dangerous archives."""
+    def _archive(self, stream: BinaryIO) -> tuple[zipfile.ZipFile, list[zipfile.ZipInfo], list[zipfile.ZipInfo]]:
+        """An archive, its text files, which are those of the most common ending, and its other texts. Raises InputError
+        for dangerous archives."""
         size = stream.seek(0, io.SEEK_END)
         stream.seek(max(0, size - 2**16 - 22))
         end = stream.read()
@@ -197,7 +221,8 @@ class Source:
         if not endings:
             raise self.error("The archive contains no text file.", "Pack one or more text files.")
         chosen = max(endings, key=lambda ending: (endings[ending], ending == ".txt"))
-        return archive, [info for ending, info in texts if ending == chosen]
+        read = [info for ending, info in texts if ending == chosen]
+        return archive, read, [info for ending, info in texts if ending != chosen]
 
 
 def replace_surrogates(text: str) -> str:
@@ -238,6 +263,24 @@ def _unxz(packed: BinaryIO) -> Iterator[bytes]:
             yield unpacker.decompress(rest, CHUNK)
             rest = b""
         rest = (unpacker.unused_data or packed.read(XZ_READ)).lstrip(b"\0")  # a file may hold several streams
+
+
+def _with_line_ends(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same text, with LF for each CR where it has no LF. The first LONGEST_LINE bytes decide: a line may not be
+    longer. What is read at first ends there, or with the first line."""
+    first = []
+    length = 0
+    for block in blocks:
+        first.append(block)
+        length += len(block)
+        if b"\n" in block or length >= LONGEST_LINE:
+            break
+    start = b"".join(first)
+    if b"\r" in start and b"\n" not in start:
+        blocks = (block.replace(b"\r", b"\n") for block in blocks)
+        start = start.replace(b"\r", b"\n")
+    yield start
+    yield from blocks
 
 
 def _join(texts: Iterator[Iterator[bytes]]) -> Iterator[bytes]:

@@ -34,10 +34,10 @@ class Segments(EncodedCorpus[Encoded]):
         reading.counts["documents"] = 0
         if isinstance(corpus, TextCorpus):
             return self._from_text(corpus, reading)
-        return self._from_records(corpus.records(), reading)
+        return self._from_records(corpus.records(reading.skipped), reading)
 
     def _from_text(self, corpus: TextCorpus, reading: Reading) -> Iterator[Encoded]:
-        chunks = self._chunks(corpus.paragraphs(), reading)
+        chunks = self._chunks(corpus.paragraphs(reading.skipped), reading)
         if self.settings.paper:
             unended = corpus.unended() if type(corpus) is TextCorpus else None
             chunks = _released(chunks, unended, reading.skipped)

@@ -138,7 +138,7 @@ def columns(*order: int) -> str:
         (1, 3, "parts of speech are in column 2"),
         (7, 6, "the relations are in column 7"),
         (0, 1, "ID"),
-        (0, 6, "HEAD"),
+        (0, 6, "ID"),
         (6, 8, "HEAD"),
     ],
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import shorten
+from bertviz_core.numbers import small_int
 
 # Limits of a document, which is in memory as a whole: "War and Peace" has 580,000 words and 3.2 million letters.
 MAX_WORDS = 700_000
@@ -85,6 +86,13 @@ class Draft:
         if self.is_sentence_over:
             self.sentences.append(len(self.words))
         self.is_sentence_over = False
+
+    def add_governor(self, cell: str) -> None:
+        """The governor of the last word, which the cell counts from 1 in its sentence, with 0 for the root."""
+        governor = small_int(cell.strip())
+        if governor:
+            governor += self.sentences[-1]
+        self.governors.append(None if governor is None else governor - 1)
 
     def read_brackets(self, cell: str, line: int) -> list[Bracket]:
         """Every bracket of a cell; raises InputError for a cell with anything else."""

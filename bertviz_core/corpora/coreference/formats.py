@@ -1,25 +1,22 @@
 """The formats of coreference corpora; docs/formats.md has an example of each. Columns have a word a line, and chains
-in the last one; jsonlines and GAP have a document a line, with spans."""
+in the last one; GAP has a document a line, with spans."""
 
-import json
 import re
-import reprlib
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate, pairwise
-from typing import Any
+from itertools import pairwise
 
 from bertviz_core.corpora import Skipped
-from bertviz_core.corpora.coreference import Draft, Span, parse_brackets, sentence_starts
-from bertviz_core.corpora.source import Source, replace_surrogates
+from bertviz_core.corpora.coreference import Bracket, Draft, Span, parse_brackets, sentence_starts
+from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.survey import BEGIN, Survey, survey
 from bertviz_core.corpora.treebank import conll
 from bertviz_core.errors import shorten
 from bertviz_core.numbers import small_int
 
-BEGIN = re.compile(r"#\s*begin document\s*(?:\((.*)\))?[;:]?\s*(?:part\s+(\d+))?\s*(.*)", re.IGNORECASE)
 TYPED = re.compile(r"^[a-z]+-(\d+)(?:-.*)?$")  # GUM's "person-12-Mary": the number is the chain
 WIDE = 11  # columns from which on a row has a tag and a parse, and any number of columns more
 PART = re.compile(r"(.*)\[(\d+)/\d+\]")  # one part of a discontinuous mention
-COREFUD_COMMENT = re.compile(r"#\s*(global\.Entity|newdoc|sent_id)\b")
+ENTITY = re.compile(r"[\t|]Entity=")  # CorefUD's chains, in the column MISC
 GAP_HEADER = "ID\tText\tPronoun\tPronoun-offset\t"
 GAP_COLUMNS = ["A", "A-coref", "A-offset", "B", "B-coref", "B-offset", "ID", "Pronoun", "Pronoun-offset", "Text"]
 WORD = re.compile(r"\w+|[^\w\s]")
@@ -30,21 +27,42 @@ def split(line: str) -> list[str]:
     return line.split("\t") if "\t" in line else line.split()
 
 
-def recognizer(widths: range, blank: bool = False) -> Callable[[Sequence[str]], bool]:
-    """A test of lines: whether at least half of the rows have so many columns, with whole numbers as index (and part),
+def recognizer(widths: range, blank: bool = False) -> Callable[[Survey], bool]:
+    """A test of files: whether at least half of the rows have so many columns, with whole numbers as index (and part),
     chain brackets in the last one and, if `blank`, nothing between word and chains."""
     numbers = slice(1) if 3 in widths else slice(1, 3)
 
-    def fits(row: list[str]) -> bool:
+    def fits(text: str) -> bool:
+        row = split(text)
         if len(row) not in widths or not all(field.isdigit() for field in row[numbers]):
             return False
         return parse_brackets(row[-1].strip()) is not None and (not blank or set(row[4:12]) == {"_"})
 
-    def recognize(lines: Sequence[str]) -> bool:
-        rows = [split(line) for line in lines if not line.startswith("#")]
-        return sum(map(fits, rows)) * 2 >= len(rows)
+    return lambda found: 2 * found.share_of_rows(fits) >= 1
 
-    return recognize
+
+def is_semeval(found: Survey) -> bool:
+    """Whether at least half of the rows are numbered words in WIDE columns or more with chain brackets in the last one,
+    some of them not empty."""
+
+    def brackets(text: str) -> list[Bracket] | None:
+        row = split(text)
+        is_numbered = len(row) >= WIDE and row[0].isdigit() and not row[2].isdigit()
+        return parse_brackets(row[-1].strip()) if is_numbered else None
+
+    read = list(map(brackets, found.texts))
+    return any(read) and 2 * sum(each is not None for each in read) >= len(read)
+
+
+def is_gap(found: Survey) -> bool:
+    return found.first[1].startswith(GAP_HEADER)
+
+
+def column_words(row: str) -> Sequence[str]:
+    """The word of a row of columns."""
+    fields = split(row)
+    is_numbered = len(fields) == 3 or (len(fields) >= WIDE and not fields[2].isdigit())
+    return fields[1 if is_numbered else 3 :][:1]
 
 
 def read_columns(source: Source, skipped: Skipped) -> Iterator[Draft]:
@@ -52,6 +70,7 @@ def read_columns(source: Source, skipped: Skipped) -> Iterator[Draft]:
     draft = Draft(source, skipped, "", 1)
     has_headers = False
     width = 0
+    has_trees = is_semeval(survey(source))
     for line, text in source.lines():
         if header := BEGIN.match(text):
             yield _split_sentences(draft, width)
@@ -71,11 +90,12 @@ def read_columns(source: Source, skipped: Skipped) -> Iterator[Draft]:
                 minimum = "; a file of chains has at least three: index, word, chains."
                 expected = minimum if width < 3 else f" where the file has {width}."
                 raise source.error(f"The row has {len(fields)} columns{expected}", "Fix or remove the row.", line)
-            if not has_headers and width >= 5 and fields[0] != draft.name and draft.words:
+            names_document = width != 3 and not has_trees
+            if not has_headers and names_document and fields[0] != draft.name and draft.words:
                 yield draft
                 draft = Draft(source, skipped, fields[0], line)
-            draft.name = draft.name or (fields[0] if width != 3 else "")
-            _read_row(draft, fields, line)
+            draft.name = draft.name or (fields[0] if names_document else "")
+            _read_row(draft, fields, has_trees, line)
     yield _split_sentences(draft, width)
 
 
@@ -86,25 +106,40 @@ def _split_sentences(draft: Draft, width: int) -> Draft:
     return draft
 
 
-def _read_row(draft: Draft, fields: list[str], line: int) -> None:
-    word = fields[1 if len(fields) == 3 else 3]
+def _read_row(draft: Draft, fields: list[str], has_trees: bool, line: int) -> None:
+    """One word. SemEval, which `has_trees`, has it behind its number, and no bracketed parse."""
+    word = fields[1 if has_trees or len(fields) == 3 else 3]
     tag, piece = fields[4:6] if len(fields) >= WIDE else ("", "")
+    piece = "" if has_trees else piece
     draft.begin_row(line, word, fields[-1], tag, piece)
     index = len(draft.words)
     draft.words.append(word)
     draft.tags.append(tag)
     draft.parse.append(piece)
+    if has_trees:
+        draft.add_governor(fields[8])
     for opens, label, closes in draft.read_brackets(fields[-1].strip(), line):
         draft.add_bracket(TYPED.sub(r"\1", label), opens, closes, (index, index + 1), line)
 
 
-def is_corefud(lines: Sequence[str]) -> bool:
-    """Whether there is one of its comments, or a row of ten columns."""
-    return any(conll.is_row(line) or COREFUD_COMMENT.match(line) for line in lines)
+def is_corefud(found: Survey) -> bool:
+    """Whether most rows are those of CoNLL-U, or of the columns that the file names, with MISC among them."""
+    return conll.is_ten(found) or (conll.is_plus(found) and "MISC" in found.columns)
+
+
+def corefud_columns(found: Survey) -> conll.Columns:
+    return conll.plus(found) if conll.is_plus(found) else conll.TEN
+
+
+def corefud_words(row: str) -> Sequence[str]:
+    """The word of a row; none of the rows of multi-word tokens and empty nodes."""
+    number, _, rest = row.partition("\t")
+    return [rest.partition("\t")[0].strip()] if number.strip().isdigit() else []
 
 
 def read_corefud(source: Source, skipped: Skipped) -> Iterator[Draft]:
     """Every document, or the whole file where there is no `# newdoc`; raises InputError naming the line."""
+    columns = corefud_columns(survey(source))
     draft = Draft(source, skipped, "", 1)
     chain_index = 0  # of `eid`, in GUM `GRP`
     for line, text in source.lines():
@@ -119,27 +154,26 @@ def read_corefud(source: Source, skipped: Skipped) -> Iterator[Draft]:
         elif not text.strip():
             draft.is_sentence_over = True
         else:
-            _read_corefud_row(draft, text.split("\t"), chain_index, line)
+            _read_corefud_row(draft, text, columns, chain_index, line)
     yield draft
 
 
-def _read_corefud_row(draft: Draft, fields: list[str], chain_index: int, line: int) -> None:
+def _read_corefud_row(draft: Draft, text: str, columns: conll.Columns, chain_index: int, line: int) -> None:
     """One word; empty nodes (`8.1`) and multi-word tokens (`5-6`) are not words."""
-    if len(fields) != conll.COLUMNS:
-        what = f"The row has {len(fields)} columns; CoNLL-U has {conll.COLUMNS}, with tabs between them."
+    fields = text.split("\t")
+    if not columns.fits(text):
+        what = f"The row has {len(fields)} columns; the file has {columns.width}, with tabs between them."
         raise draft.source.error(what, "Fix or remove the row.", line)
     start = len(draft.words)
-    upos, xpos = fields[3:5]
-    tag = xpos if upos == "_" else upos
-    draft.begin_row(line, fields[1], tag, fields[9])
-    if small_int(fields[0]) is not None:
-        draft.words.append(fields[1])
+    upos = "_" if columns.tag is None else fields[columns.tag]
+    tag = fields[4] if upos == "_" and columns.width == conll.TEN.width else upos
+    misc = fields[columns.misc or -1].strip()
+    draft.begin_row(line, fields[columns.form], tag, misc)
+    if small_int(fields[columns.number].strip()) is not None:
+        draft.words.append(fields[columns.form])
         draft.tags.append(tag)
-        governor = small_int(fields[6])
-        if governor:
-            governor += draft.sentences[-1]
-        draft.governors.append(None if governor is None else governor - 1)
-    entities = [entry for entry in fields[9].split("|") if entry.startswith("Entity=")]
+        draft.add_governor(fields[columns.head])
+    entities = [entry for entry in misc.split("|") if entry.startswith("Entity=")]
     for entity in entities:
         for opens, values, closes in draft.read_brackets(entity.removeprefix("Entity="), line):
             attributes = values.split("-")
@@ -149,53 +183,6 @@ def _read_corefud_row(draft: Draft, fields: list[str], chain_index: int, line: i
                 draft.add_bracket(chain, opens, closes, (start, len(draft.words)), line)
             elif opens and part[2] == "1":
                 draft.skipped.add("a discontinuous mention", f"line {line}")
-
-
-def read_jsonlines(source: Source, skipped: Skipped) -> Iterator[Draft]:
-    """A document a line; raises InputError naming the line."""
-    for line, text in source.lines():
-        if not text.strip():
-            continue
-        value = _object(text, source, line)
-        key = value.get("doc_key")
-        name = str(key) if key and isinstance(key, str | int) else ""
-        draft = Draft(source, skipped, replace_surrogates(name), line)
-        draft.words = [replace_surrogates(word) for sentence in value["sentences"] for word in sentence]
-        lengths = [len(sentence) for sentence in value["sentences"] if sentence]
-        draft.sentences = list(accumulate(lengths[:-1], initial=0))
-        for label, cluster in enumerate(value.get("clusters") or []):
-            for span in cluster:
-                _add_span(draft, span, str(label))
-        yield draft
-
-
-def _object(text: str, source: Source, line: int) -> dict[str, Any]:
-    """The object of a line; raises InputError where its words or clusters have another shape."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits, a depth of thousands too
-        raise source.error("The line is not JSON.", "Write one object per line.", line) from error
-    sentences: Any = value.get("sentences") if isinstance(value, dict) else None
-    if not _is_nested(sentences) or not all(isinstance(word, str) for sentence in sentences for word in sentence):
-        hint = 'Write {"sentences": [["A", "word"]]}.'
-        raise source.error("`sentences` is not a list of lists of words.", hint, line)
-    if not _is_nested(value.get("clusters") or []):
-        hint = 'Write {"clusters": [[[0, 1], [5, 5]]]}.'
-        raise source.error("`clusters` is not a list of lists of spans.", hint, line)
-    return value
-
-
-def _is_nested(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(part, list) for part in value)
-
-
-def _add_span(draft: Draft, span: Any, chain: str) -> None:
-    size = len(draft.words)
-    is_pair = isinstance(span, list) and len(span) == 2 and all(type(index) is int for index in span)
-    if not is_pair or not 0 <= span[0] <= span[1] < size:
-        what = f"{reprlib.repr(span)} is not a span of the document's {size} words."
-        raise draft.source.error(what, "Write [first, last], counted from 0 over all sentences.", draft.line)
-    draft.add_mention(span[0], span[1] + 1, chain, draft.line)
 
 
 def read_gap(source: Source, skipped: Skipped) -> Iterator[Draft]:

@@ -1,0 +1,64 @@
+"""Whether what a file gives as words are words: not placeholders of a text that is left out, and not wordpieces; and
+lines of mark-up and of tables among those of a text."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+# In place of words that may not be published. The first are no words anywhere, the others where most words are such.
+LEFT_OUT = re.compile(r"_+|[\[<({]+(?i:word|token|form|text)[\])>}]+|\s*")
+PLACEHOLDER = re.compile(r"[-*?.…#]+|[xX]{2,}|(?i:word|token|form|text|none|null|nan|redacted|hidden|masked)")
+MIN_ALIKE = 20  # words of a file, from which on one word alone is no text
+# Of tokenizers -> the share of a file's words from which on they are pieces; English text cut by BERT has 8% of the
+# first, and each word of SentencePiece and GPT-2 has the second.
+CONTINUATION = re.compile(r"##\w")
+WORD_START = re.compile(r"[▁Ġ]\S")
+SPECIAL = re.compile(r"\[(?:CLS|SEP|PAD)\]|</?s>")
+PIECES = {CONTINUATION: 0.03, WORD_START: 0.3, SPECIAL: 0.02}
+MARKUP = re.compile(r"\s*</?[A-Za-z!?][^<>]*>|.*</[A-Za-z][\w:.-]*>\s*$")
+# Two fields without a space between; digits alone are a number such as 1,000.
+TABLE = re.compile(r".*\t|.*[A-Za-z\"'.!?][,;|][\"'\w]|.*\w[,;|](?:[A-Za-z]|[\"']\w)", re.ASCII)
+ODD = {  # what such a line is called, as it is counted
+    MARKUP: "a line that looks like mark-up (read as it stands)",
+    TABLE: "a line that looks like a row of a table (read as it stands)",
+}
+
+WHERE_TO_GET_WORDS = (
+    "Some corpora are published without their text: a treebank's README says where the text is, and how to merge them; "
+    "the words of OntoNotes are in LDC2013T19, from which conll-2012's skeleton2conll.sh takes them."
+)
+WHOLE_WORDS = "Give whole words: a model's own tokenizer cuts them."
+
+
+def is_left_out(words: Sequence[str]) -> bool:
+    """Whether half of a sentence's words or more are placeholders; one of two words may be a line of underscores."""
+    return 2 * sum(map(bool, map(LEFT_OUT.fullmatch, words))) >= len(words) > 2
+
+
+def find_placeholder(words: Iterable[str], *, alike: bool) -> str | None:
+    """The placeholder that stands for most words of a whole file; None for words. Where `alike`, the only word of a
+    file is a placeholder too."""
+    counts = Counter(words)
+    found = {word: n for word, n in counts.items() if LEFT_OUT.fullmatch(word) or PLACEHOLDER.fullmatch(word)}
+    if 2 * sum(found.values()) > counts.total():
+        return max(found, key=lambda word: found[word])
+    if alike and len(counts) == 1 and counts.total() >= MIN_ALIKE:
+        return next(iter(counts))
+    return None
+
+
+def find_wordpiece(words: Iterable[str], *, special: bool) -> str | None:
+    """An example, where the words of a whole file are pieces of a tokenizer's vocabulary; None for words. Where
+    `special`, its special tokens are no words either."""
+    counts = Counter(words)
+    for pattern, share in PIECES.items():
+        pieces = {word: n for word, n in counts.items() if pattern.match(word)}
+        if (special or pattern is not SPECIAL) and sum(pieces.values()) > share * counts.total():
+            return next(iter(pieces))
+    return None
+
+
+def find_oddity(lines: Sequence[str]) -> re.Pattern[str] | None:
+    """MARKUP or TABLE, where more than a third of a text's lines match it; else None."""
+    counted = ((pattern, sum(map(bool, map(pattern.match, lines)))) for pattern in ODD)
+    return next((pattern for pattern, count in counted if 3 * count > len(lines)), None)
