@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from bertviz_core import exports
 from bertviz_core.analyses.findings import Finding
+from bertviz_core.analyses.reading_warnings import reading_warnings
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
@@ -68,10 +69,11 @@ class AnalysisResult:
         return ANALYSES[self.analysis].findings(self.result)
 
     def _ipython_display_(self) -> None:
-        """Show the first finding and the figure, as plotly shows figures in the notebook at hand."""
+        """Show warnings of the input, the first finding and the figure, as plotly shows them in the notebook at hand."""
         from IPython.display import HTML, display
 
-        display(HTML("".join(f"<p><b>{escape(finding.text)}</b></p>" for finding in self.findings()[:1])))
+        lines = [*reading_warnings(self.result), *(finding.text for finding in self.findings()[:1])]
+        display(HTML("".join(f"<p><b>{escape(line)}</b></p>" for line in lines)))
         self.figure().show()
 
 

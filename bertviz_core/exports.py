@@ -13,6 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core.analyses import results
+from bertviz_core.analyses.reading_warnings import reading_warnings
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, origin
 from bertviz_core.comparison import figure as comparison_figure
@@ -29,6 +30,7 @@ SUFFIXES = (".csv", ".zip", ".json", ".html", ".svg", ".safetensors")
 
 def to_json(result: Result) -> bytes:
     """The result as JSON, with its findings; absent values are null or missing, never 0."""
+    warnings = reading_warnings(result)
     findings: list[dict[str, Any]] = [{"sentence": result.headline()}]
     analysis = ANALYSES.get(result.analysis)
     if analysis:
@@ -38,6 +40,7 @@ def to_json(result: Result) -> bytes:
         "provenance": result.provenance,
         **({"intervals_over": result.units_text} if result.units_text else {}),
         **result.summary(),
+        **({"warnings": warnings} if warnings else {}),
         "findings": findings,
         "arrays": result.arrays(),
         "table": json.loads(result.to_frame().to_json(orient="records", double_precision=15)),
@@ -72,7 +75,8 @@ def zipped(tables: dict[str, bytes]) -> bytes:
 def to_text(result: Result) -> str:
     """The table as plain text, followed by its origin, what was skipped, and what it shows."""
     frame = result.to_frame().filter(regex="(?<!_interval)$")
-    lines = [frame.to_string(index=False, float_format=number, na_rep="-"), ""]
+    lines = [*(f"Warning: {line}" for line in reading_warnings(result))]
+    lines += [frame.to_string(index=False, float_format=number, na_rep="-"), ""]
     for name, value in result.arrays().items():
         if isinstance(value, int | float):
             lines.append(f"{name}: {value if isinstance(value, int) else number(value)}")
@@ -102,7 +106,8 @@ def to_html(result: Result) -> bytes:
     title = title_of(result)
     figures = analysis.figures(result) if analysis else {result.analysis.capitalize(): paper_figure(result)}
     skipped = describe_skipped(result.provenance["skipped"])
-    parts = [element("h1", title), bullets(sentences(result)), bullets(result.notes)]
+    warnings = [element("p class=strong", line) for line in reading_warnings(result)]
+    parts = [element("h1", title), *warnings, bullets(sentences(result)), bullets(result.notes)]
     for name, figure in figures.items():
         parts.append(f"<figure>{element('h2', name)}{figure_html(figure)}</figure>")
     table = result.to_frame().to_html(index=False, float_format=number, na_rep="–", border=0)

@@ -142,6 +142,7 @@ selection = header.current()
 with header.title_line():
     links.to("tour", "Take the guided tour")
 results = stored.results(selection)
+stored.warn(results.values())
 if not {"surface_patterns", "entropy"} & results.keys():
     st.write("Neither surface patterns nor entropy is stored for this model and these corpora yet.")
     draw_stored(downloads=False)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from bertviz_core.analyses.results import Result
+from bertviz_core.corpora import files
 from bertviz_core.corpora.source import Source
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import predicts_next_words
@@ -19,6 +20,7 @@ CHANGES = {  # raised when those of one analysis become invalid
     "dependency_heads": 1,
     **dict.fromkeys(("surface_patterns", "entropy", "sep_gradients", "ablation"), 3),
 }
+READERS = 1  # part of the keys of all files but the samples: raised when files are read otherwise than before
 ONE_SIDED = {  # part of the keys of decoders only: what the analysis counts, since that has changed
     "dependency_heads": "to earlier words, beside random words",
     "coreference_heads": "to earlier words",
@@ -48,6 +50,8 @@ class Request:
         }
         if self.analysis in ONE_SIDED and predicts_next_words(self.checkpoint):
             parts["arcs"] = ONE_SIDED[self.analysis]
+        if any(source.digest not in files.sample_digests() for source in (self.source, *self.others.values())):
+            parts["readers"] = READERS
         if self.others:
             parts["others"] = {role: source.digest for role, source in self.others.items()}
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

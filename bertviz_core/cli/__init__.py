@@ -16,6 +16,7 @@ from typing_extensions import Doc
 from bertviz_core import exports
 from bertviz_core.analyses import model_pass, requests, runtime_estimate
 from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.reading_warnings import reading_warnings
 from bertviz_core.analyses.request import Options, Request
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.files import find_sources, sample
@@ -106,6 +107,8 @@ class Console:
 
     def write_result(self, result: Result) -> None:
         files = exports.builders(result)
+        for warning in reading_warnings(result) if self.out else ():  # the printed text has them
+            self.say(f"Warning: {warning}")
         self.write(lambda suffix: files[suffix](), partial(exports.to_text, result))
 
     def progress(self) -> Progress:

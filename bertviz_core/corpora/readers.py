@@ -166,7 +166,7 @@ class TreebankText(TextCorpus):
             words = [word for _, text in block if (word := reader.word(text)) is not None]
             text = _full_text(block) or " ".join(filter(None, words))
             if is_left_out(words):
-                skipped.add(f"a sentence with {conll.NO_WORDS}", f"line {block[0][0]}", unit="sentences")
+                skipped.add(f"a sentence with {conll.NO_WORDS}", f"line {block[0][0]}", unit="lines")
             elif text and len(comments) < len(block):
                 is_empty = False
                 yield Paragraph(document, conll.rows_of(block)[0][0], text)

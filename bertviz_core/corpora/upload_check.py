@@ -38,6 +38,7 @@ class CheckedFiles:
     name: str  # of the first, and how many more
     kind: str  # of corpus
     encoding: str  # empty for UTF-8
+    left_out: str  # files of archives that are not read, as others have another ending
 
 
 class UploadCheck:
@@ -145,7 +146,7 @@ def _check(folder: Path, task: dict[str, Any]) -> dict[str, str]:
         kind = "text"
         readers.check(kind, source)
     Path(folder, "out").write_bytes(data)
-    return {"name": source.name, "kind": kind, "encoding": encoding}
+    return {"name": source.name, "kind": kind, "encoding": encoding, "left_out": ", ".join(source.left_out()[:5])}
 
 
 def _limit(size: int, seconds: int) -> None:

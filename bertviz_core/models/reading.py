@@ -76,6 +76,10 @@ class CorpusReading:
             tokens += len(example)
             yield example
         self.is_complete = True
+        for name in self.examples.source.left_out():
+            self.reading.skipped.add(
+                "a file of an archive (not read, as others have another ending)", name, unit="files"
+            )
         if not self.count:
             what = f"There is nothing to analyze: all {unit} were skipped."
             hint = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in self.reading.skipped.to_json())
@@ -131,7 +135,7 @@ class Sentences(EncodedCorpus[EncodedSentence]):
             pieces = pieces_of(sentence.words, self.tokens, where, changed)
             encoded = framed([pieces], self.tokens.single)
             if len(encoded[0]) > maximum:
-                reading.skipped.add(f"a sentence of more than {maximum} tokens", where)
+                reading.skipped.add(f"a sentence of more than {maximum} tokens", where, unit="sentences")
                 continue
             reading.skipped.merge(changed)
             counts["words"] += len(pieces)

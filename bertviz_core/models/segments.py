@@ -58,6 +58,7 @@ class Segments(EncodedCorpus[Encoded]):
         """(document, lines) of each segment."""
         budget = self.room(self.tokens.frame)
         minimum = 1 if self.settings.paper else 2
+        reading.counts["lines"] = 0
         document = 0
         chunk: list[EncodedLine] = []
         for paragraph in paragraphs:
@@ -71,9 +72,10 @@ class Segments(EncodedCorpus[Encoded]):
             ids = self.tokens.encode(paragraph.text)
             reading.skipped.add(UNKNOWN, where, sum(i == self.tokens.unk for i in ids))
             if ids:
+                reading.counts["lines"] += 1
                 chunk.append((paragraph.line, ids))
             else:
-                reading.skipped.add("a line in which the tokenizer finds no token", where)
+                reading.skipped.add("a line in which the tokenizer finds no token", where, unit="lines")
         if chunk:
             yield document, chunk
 
@@ -90,9 +92,9 @@ class Segments(EncodedCorpus[Encoded]):
                 read = self._from_string if record.form == "text" else self._from_tokens
                 example = Encoded(number, where, *read(record.value, where, skipped))
             if not len(example):
-                skipped.add("an example without tokens (skipped)", where)
+                skipped.add("an example without tokens (skipped)", where, unit="segments")
             elif len(example) > maximum:
-                skipped.add(f"an example of more than {maximum} tokens (skipped)", where)
+                skipped.add(f"an example of more than {maximum} tokens (skipped)", where, unit="segments")
             else:
                 yield replace(example, other=record.other, document_number=number)
 

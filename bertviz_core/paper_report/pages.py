@@ -16,6 +16,7 @@ from bertviz_core.analyses.findings import DECIDED, MARKS
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.probes import table_3
 from bertviz_core.analyses.probes.result import Probes
+from bertviz_core.analyses.reading_warnings import reading_warnings
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, corpus_size, result_of
 from bertviz_core.corpora import describe_skipped
@@ -59,6 +60,8 @@ def contents(report: Report) -> Iterator[str]:
         f"{', '.join(corpora) or 'no corpus'}; mode: {mode}. Heads are named layer-head, counted from 1. "
         f"The paper: {paper.TITLE}, with BERT-base (12 layers of 12 heads).",
     )
+    for warning in dict.fromkeys(line for result in results.values() for line in reading_warnings(result)):
+        yield element("p class=strong", warning)
     yield from _findings(report)
     for analysis in ANALYSES.values():
         if analysis.name in results:

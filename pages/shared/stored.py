@@ -1,6 +1,6 @@
 """A model's stored results on the chosen corpora, or the offer to compute them; and the offer of the paper's model."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -11,11 +11,11 @@ import streamlit as st
 from bertviz_core import tasks
 from bertviz_core.analyses import chunks, runtime_estimate
 from bertviz_core.analyses.model_pass import can_compute, check_model
+from bertviz_core.analyses.reading_warnings import reading_warnings
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import passes, shared
 from bertviz_core.analyses.results import Result
-from bertviz_core.corpora import UNKNOWN
 from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, find, paper_model
 from bertviz_core.numbers import plural
@@ -24,8 +24,6 @@ from pages.shared import jobs, messages, services
 from pages.shared.frame import Selection, address, links
 
 MAX_COST = 20  # forward passes of an analysis that one job runs with all others
-# Of the tokens, above which a reader is warned.
-UNKNOWN_SHARE = 0.02
 R = TypeVar("R", bound=Result)
 
 
@@ -47,16 +45,14 @@ def result_or_stop(request: Request, result_class: type[R]) -> R:
     if not isinstance(result, result_class):
         offer(request)
         raise address.PageEnd
-    origin = result.provenance
-    unknown = sum(entry["count"] for entry in origin["skipped"] if entry["reason"] == UNKNOWN)
-    if unknown > UNKNOWN_SHARE * origin.get("tokens", 0):
-        st.warning(
-            f"{unknown:,} of {origin['tokens']:,} tokens ({unknown / origin['tokens']:.0%}) are not in this model's "
-            "vocabulary and are read as [UNK]: the numbers say little about these words. Choose a model of this "
-            "language.",
-            icon=":material/translate:",
-        )
+    warn([result])
     return result
+
+
+def warn(shown: Iterable[Result]) -> None:
+    """Draw what a reader of these results must know of their input, each warning once."""
+    for warning in dict.fromkeys(line for result in shown for line in reading_warnings(result)):
+        st.warning(messages.plain(warning), icon=":material/rule:")
 
 
 def offer(request: Request) -> bool:

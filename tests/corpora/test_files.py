@@ -96,7 +96,7 @@ def test_a_text_is_a_document_and_its_lines_are_paragraphs(tmp_path):
     written = [(paragraph.document, paragraph.text) for paragraph in read_text(source).paragraphs()]
     assert written == [(0, "One."), (0, "Two."), (1, "Three\u2028four.")]
     path = tmp_path / "same.txt"
-    path.write_text("One.\nTwo.\n\nThree\nfour.\n\n")
+    path.write_text("One.\nTwo.\n\nThree\u2028four.\n\n", encoding="utf-8")
     assert source_of(path, "text").digest == source.digest
     half_an_emoji = source_of(["Cut \ud83d"], "text")
     assert half_an_emoji.name == "1 text in memory" and next(half_an_emoji.lines()) == (1, "Cut \ufffd")

@@ -164,6 +164,11 @@ def _keep_checked(kinds: Sequence[Kind]) -> None:
         return
     if checked.encoding:
         st.toast(f"Read as {checked.encoding}.", icon=":material/translate:")
+    if checked.left_out:
+        st.toast(
+            messages.plain(f"Not read, as others have another ending: {checked.left_out}."),
+            icon=":material/folder_zip:",
+        )
     if checked.kind in KEYS:
         _chosen()[checked.kind] = upload
     if checked.kind not in kinds:
