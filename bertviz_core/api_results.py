@@ -69,7 +69,7 @@ class AnalysisResult:
         return ANALYSES[self.analysis].findings(self.result)
 
     def _ipython_display_(self) -> None:
-        """Show warnings of the input, the first finding and the figure, as plotly shows them in the notebook at hand."""
+        """Show warnings of the input, the first finding and the figure, as plotly shows them in this notebook."""
         from IPython.display import HTML, display
 
         lines = [*reading_warnings(self.result), *(finding.text for finding in self.findings()[:1])]
