@@ -62,7 +62,7 @@ def words_of(row: str) -> Sequence[str]:
 
 
 def _is_document(value: Any) -> bool:
-    sentences = value.get("sentences") if isinstance(value, dict) else None
+    sentences: Any = value.get("sentences") if isinstance(value, dict) else None
     return _is_nested(sentences) and all(isinstance(word, str) for word in chain.from_iterable(sentences))
 
 
