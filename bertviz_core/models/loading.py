@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bertviz_core.errors import ModelError, SettingsError
+from bertviz_core.errors import BertvizError, ModelError, SettingsError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import MASKED_WORDS, NEXT_WORDS, AttentionModel, check_head, no_head, predicts_next_words
 from bertviz_core.models.tokens import Tokens
@@ -52,8 +52,36 @@ def load_tokens(checkpoint: Checkpoint) -> Tokens:
 
     logging.set_verbosity_error()
     auto = transformers.AutoTokenizer
-    with _explained(checkpoint):
-        return Tokens(auto.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False))
+    with _tokenizer_explained(checkpoint):
+        tokenizer = auto.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False)
+        _check_vocabulary(tokenizer, checkpoint)
+        return Tokens(tokenizer)
+
+
+def _check_vocabulary(tokenizer: Any, checkpoint: Checkpoint) -> None:
+    """Raises ModelError where the vocabulary's files are missing: transformers makes one of special tokens alone."""
+    files = {"tokenizer.json", *tokenizer.vocab_files_names.values()} if tokenizer.vocab_files_names else set()
+    has_one = any((checkpoint.folder / name).is_file() for name in files) or any(checkpoint.folder.glob("*.model"))
+    if files and not has_one:
+        what = f"The model folder {checkpoint.folder.name!r} has no vocabulary for its {type(tokenizer).__name__}"
+        hint = "Save the tokenizer into it with tokenizer.save_pretrained."
+        raise ModelError(f"{what} (one of {', '.join(sorted(files))}).", where=str(checkpoint.folder), hint=hint)
+
+
+@contextmanager
+def _tokenizer_explained(checkpoint: Checkpoint) -> Iterator[None]:
+    """Turn what transformers raises for a tokenizer into one ModelError."""
+    try:
+        yield
+    except BertvizError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:300]
+        what = f"The tokenizer of {checkpoint.name!r} cannot be used ({type(error).__name__}: {reason})."
+        hint = "docs/models.md says which tokenizers can be used."
+        if isinstance(error, ImportError):
+            hint = "Install the package that it names, into the environment of this program."
+        raise ModelError(what, hint=hint) from error
 
 
 @contextmanager
@@ -137,7 +165,9 @@ def model_in_memory(
         raise SettingsError("The model's weights are on the device `meta`.", hint="Load them first.")
     shared = {id(each): torch.nn.Parameter(each.data, requires_grad=False) for each in model.parameters()}
     copied = deepcopy(model, shared).to(device=device, dtype=getattr(torch, dtype))
-    return prepare(copied if predicts else copied.base_model, Tokens(tokenizer), checkpoint, device, predicts=predicts)
+    with _tokenizer_explained(checkpoint):
+        tokens = Tokens(tokenizer)
+    return prepare(copied if predicts else copied.base_model, tokens, checkpoint, device, predicts=predicts)
 
 
 def choose_device(device: str) -> str:
