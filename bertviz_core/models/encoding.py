@@ -99,8 +99,8 @@ def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, 
 
 
 def pieces_of(words: Sequence[str], tokens: Tokens, where: str, skipped: Skipped) -> list[list[int]]:
-    """The pieces of every word, [UNK] for one that cleans to nothing; unknown pieces and special tokens that words spell
-    are counted in `skipped`."""
+    """The pieces of every word, [UNK] for one that cleans to nothing; unknown pieces, and special tokens that words
+    spell, are counted in `skipped`."""
     pieces = list(map(tokens.pieces, words))
     skipped.add("a word the tokenizer cleans to nothing (read as unknown)", where, pieces.count([]))
     skipped.add(UNKNOWN, where, sum(i == tokens.unk for piece in pieces for i in piece))

@@ -123,7 +123,6 @@ def _parts(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-
 def _prefix(tokenizer: Any, vocabulary: dict[str, int]) -> str:
     """ "##", which WordPiece writes before a piece that continues a word; "" for other tokenizers."""
     if not tokenizer.is_fast:
