@@ -83,12 +83,16 @@ def _padded(rows: Sequence[np.ndarray], padding: int) -> np.ndarray:
     return padded
 
 
-def buckets(examples: Iterable[Encoded], batch_tokens: int) -> Iterator[list[Encoded]]:
-    """Groups of similar length, padded to `batch_tokens` or less or of one example; the longest of a WINDOW first."""
+def buckets(examples: Iterable[Encoded], batch_tokens: int, length_limit: int | None = None) -> Iterator[list[Encoded]]:
+    """Groups of similar length, padded to `batch_tokens` or less or of one example; the longest of a WINDOW first.
+    Examples of more than `length_limit` tokens are grouped with those of their own length only."""
     stream = iter(examples)
     while window := sorted(islice(stream, WINDOW), key=len, reverse=True):
         while window:
-            size = max(1, batch_tokens // len(window[0]))
+            longest = len(window[0])
+            size = max(1, batch_tokens // longest)
+            if length_limit is not None and longest > length_limit:
+                size = min(size, sum(len(example) == longest for example in window[:size]))
             yield window[:size]
             window = window[size:]
 

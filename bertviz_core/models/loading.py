@@ -12,6 +12,7 @@ from typing import Any
 from bertviz_core.errors import BertvizError, ModelError, SettingsError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import MASKED_WORDS, NEXT_WORDS, AttentionModel, check_head, no_head, predicts_next_words
+from bertviz_core.models.rotary import forget_earlier_inputs, has_dynamic, length_limit
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import DEVICES
 
@@ -139,14 +140,18 @@ def prepare(
 
     loaded.eval().requires_grad_(False).to(device)
     encoder = loaded.base_model if predicts else loaded
-    embedded = len(encoder.get_input_embeddings().weight)
+    with _explained(checkpoint):
+        embedded = len(encoder.get_input_embeddings().weight)
     named = max(tokens.tokenizer.get_vocab().values()) + 1
     if named > embedded:
         what = f"The tokenizer of {checkpoint.name!r} names {named:,} tokens, its model knows {embedded:,}."
         raise ModelError(what, hint="Save the tokenizer that belongs to the model into its folder.")
     encoder.config.use_cache = False  # for generation
     has_types = (getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
+    if has_dynamic(encoder):
+        encoder.register_forward_pre_hook(forget_earlier_inputs)
     model = AttentionModel(checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, has_types)
+    model.length_limit = length_limit(encoder.config.to_dict())
     with _explained(checkpoint):
         return replace(verify(model), language_model=loaded if predicts else None)
 

@@ -39,6 +39,7 @@ class AttentionModel:
     causal: bool = False  # whether a token attends only to itself and to earlier ones
     language_model: Any = None  # `encoder` with the head that predicts words; None where it was not asked for
     factors: tuple[Tensor, ...] | None = None  # of each layer, for norms; None where weights are observed
+    length_limit: int | None = None  # tokens past which an input's maps depend on the longest input of its batch
 
     @property
     def batch_tokens(self) -> int:
