@@ -15,6 +15,7 @@ from bertviz_core.models.attention import forward
 from bertviz_core.models.checkpoint import describe
 from bertviz_core.models.encoding import Encoded, buckets, collate
 from bertviz_core.models.rotary import length_limit
+from bertviz_core.models.verification import in_float64
 from tests.architectures import ARCHITECTURES, POSITIONS, REFUSED, save
 from tests.families import gpt2_bpe
 
@@ -30,7 +31,7 @@ SIZES |= {"initializer_range": 0.3, "pad_token_id": 0, "bos_token_id": 2, "eos_t
 def inputs_of(model: Any, lengths: tuple[int, ...] = LENGTHS) -> list[Encoded]:
     longest = model.checkpoint.max_length or max(lengths)
     draw = np.random.default_rng(0)
-    arrays = [draw.choice(model.tokens.ordinary, min(length, longest)) for length in lengths]
+    arrays = [draw.choice(model.tokens.ordinary, min(length, longest - 1)) for length in lengths]
     return [Encoded(number, "", ids, np.zeros_like(ids)) for number, ids in enumerate(arrays)]
 
 
@@ -56,12 +57,12 @@ def alone(folder: Path, example: Encoded, tokens: Any) -> np.ndarray:
 
 
 def check_neighbors(model: Any, lengths: tuple[int, ...] = LENGTHS) -> None:
-    model.encoder.double()  # rounding, which differs with the shape of products, is no neighbor
     examples = inputs_of(model, lengths)
-    expected = maps_in_batches(model, examples, 1)
-    for batch_tokens in (16, 4096):
-        for one, other in zip(expected, maps_in_batches(model, examples, batch_tokens), strict=True):
-            np.testing.assert_allclose(other, one, atol=1e-5, rtol=0)
+    with in_float64(model.encoder):  # rounding, which differs with the shape of products, is no neighbor
+        expected = maps_in_batches(model, examples, 1)
+        for batch_tokens in (16, 4096):
+            for one, other in zip(expected, maps_in_batches(model, examples, batch_tokens), strict=True):
+                np.testing.assert_allclose(other, one, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize(
