@@ -163,16 +163,30 @@ def model_in_memory(
     where the model has no attention maps, or the tokenizer is of another model."""
     import torch
 
-    model, tokenizer = pair
+    from bertviz_core.models.computation import check_copy, unwrapped
+
+    model, tokenizer = unwrapped(pair[0]), pair[1]
+    check_copy(model)
     predicts = type(model).__name__.endswith((MASKED_WORDS[0], *NEXT_WORDS))
     device = str(next(model.parameters()).device) if device == "auto" else choose_device(device)
     if device == "meta":
         raise SettingsError("The model's weights are on the device `meta`.", hint="Load them first.")
     shared = {id(each): torch.nn.Parameter(each.data, requires_grad=False) for each in model.parameters()}
-    copied = deepcopy(model, shared).to(device=device, dtype=getattr(torch, dtype))
+    with _explained(checkpoint):
+        copied = _cast(deepcopy(model, shared), device, getattr(torch, dtype))
     with _tokenizer_explained(checkpoint):
         tokens = Tokens(tokenizer)
     return prepare(copied if predicts else copied.base_model, tokens, checkpoint, device, predicts=predicts)
+
+
+def _cast(model: Any, device: str, dtype: Any) -> Any:
+    """The model there and in this type, but for rotary frequencies, which stay exact as in a model from files."""
+    exact = [(part, name, part._buffers[name]) for part in model.modules() for name in part._non_persistent_buffers_set]
+    model.to(device=device, dtype=dtype)
+    for part, name, buffer in exact:
+        if name.endswith("inv_freq"):
+            part._buffers[name] = buffer.to(device)
+    return model
 
 
 def choose_device(device: str) -> str:
