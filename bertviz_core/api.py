@@ -68,7 +68,8 @@ def analyze(
         raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {', '.join(ANALYSES)}.")
     request, view = _request(definition, model, corpus, options)
     execution = Execution(device, batch_tokens)
-    opened = Store(None if store is True else Path(store)) if store else None
+    is_stored = bool(store) and not request.checkpoint.unknown_code
+    opened = Store(None if store is True else Path(store)) if is_stored else None
     request.settings.check(request.checkpoint.max_length)
     model_pass.check_model(request)
     result = requests.find(opened, request)
@@ -166,7 +167,8 @@ def report(
     request = ReportRequest(checkpoint, corpora, Settings(**settings))
     request.settings.check(checkpoint.max_length)
     folder = None if isinstance(store, bool) else Path(store)
-    with temporary_store() if store is False else nullcontext(Store(folder)) as opened:
+    is_stored = store is not False and not checkpoint.unknown_code
+    with nullcontext(Store(folder)) if is_stored else temporary_store() as opened:
         if announcement := request.announcement(opened):
             print(announcement, file=sys.stderr)
         failed = request.compute(opened, Execution(device), load=_load_from_memory(model, checkpoint))

@@ -26,6 +26,7 @@ from bertviz_core.paper import CITATION
 from bertviz_core.settings import Execution
 from bertviz_core.version import __version__
 
+_NOT_STORED = "The model in memory has code that cannot be known ({}), so no result of it is stored, or read."
 PART_TOKENS = 8_192  # of a part, as CHUNK_TOKENS of a chunk: maps are large, so parts are small
 
 
@@ -134,6 +135,7 @@ def _provenance(request: Request, model: AttentionModel, reading: Reading) -> di
         "settings": request.settings.to_json(),
         "options": request.options,
         **({"others": others} if others else {}),
+        **({"notices": [_NOT_STORED.format(checkpoint.unknown_code)]} if checkpoint.unknown_code else {}),
         "device": model.device,
         "versions": {"bertviz_core": __version__, "python": platform.python_version()}
         | {name: version(name) for name in ("torch", "transformers", "numpy")},

@@ -12,6 +12,7 @@ from bertviz_core.corpora import files
 from bertviz_core.corpora.source import Source
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import predicts_next_words
+from bertviz_core.models.rotary import length_limit
 from bertviz_core.settings import Settings
 
 FORMAT = 4  # raised when all stored results become invalid
@@ -52,6 +53,10 @@ class Request:
             parts["arcs"] = ONE_SIDED[self.analysis]
         if any(source.digest not in files.sample_digests() for source in (self.source, *self.others.values())):
             parts["readers"] = READERS
+        if length_limit(self.checkpoint.config) is not None:
+            parts["positions"] = "of each input alone"
+        if self.checkpoint.config.get("model_type") == "openai-gpt":
+            parts["punctuation"] = "also where it ends a word"
         if self.others:
             parts["others"] = {role: source.digest for role, source in self.others.items()}
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -7,6 +7,7 @@ from typing import Any
 from bertviz_core.errors import shorten
 
 UNKNOWN = "a token not in the vocabulary (read as unknown)"
+SPELLED = "a special token spelled out in the text (read as letters)"
 MAX_LOCATIONS = 20  # for each reason; the count goes on
 SHOWN_LOCATIONS = 3
 

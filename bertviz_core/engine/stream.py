@@ -44,7 +44,7 @@ def run(
             progress.advance(0)  # raises Cancelled: thousands are encoded before the first batch
             yield example
 
-    for group in buckets(cancellable(), batch_tokens or model.batch_tokens):
+    for group in buckets(cancellable(), batch_tokens or model.batch_tokens, model.length_limit):
         parts = [group]
         while parts:
             part = parts.pop(0)
@@ -90,7 +90,7 @@ def extract(
     try:
         with unfinished.open("wb") as stream:
             begins = _write_header(stream, model, sizes, metadata)
-            for group in buckets(examples, batch_tokens or model.batch_tokens):
+            for group in buckets(examples, batch_tokens or model.batch_tokens, model.length_limit):
                 words = None
                 if word_level:
                     owners = [word_of(example, special=True) for example in group]

@@ -35,6 +35,7 @@ class Checkpoint:
     config: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)
     digest: str = ""  # where there are no files
     size: int | None = field(repr=False, compare=False, default=None)  # number of weights, likewise
+    unknown_code: str = field(repr=False, compare=False, default="")  # of one in memory: then nothing is stored
 
     @property
     def label(self) -> str:
@@ -115,6 +116,9 @@ def checkpoint_of(model: Model, revision: str | None = None, *, quiet: bool = Fa
     if not isinstance(model, tuple | list) or len(model) != 2:
         what = f"An object of type {type(model).__name__} is not a model."
         raise ModelError(what, hint="Give `demo`, a folder, a hub name, or (model, tokenizer).")
+    from bertviz_core.models.computation import unwrapped
+
+    model = (unwrapped(model[0]), model[1])
     is_model = isinstance(model[0], PreTrainedModel)
     if not (is_model and hasattr(model[1], "get_vocab")):
         wrong, kind = (model[1], "tokenizer") if is_model else (model[0], "transformers model")
@@ -127,10 +131,12 @@ def describe(model: Any, tokenizer: Any) -> Checkpoint:
     """Describe a transformers model and its tokenizer as they are now; every weight is read once."""
     import torch
 
+    from bertviz_core.models.computation import describe_parts, unknown_code
+
     config = model.config.to_dict() | {"architectures": [type(model).__name__]}
     stable = {name: value for name, value in config.items() if name not in VOLATILE and "attn_impl" not in name}
     total = hashlib.sha256()
-    for described in (stable, _describe_tokenizer(tokenizer)):
+    for described in (stable, _describe_tokenizer(tokenizer), describe_parts(model)):
         total.update(json.dumps(described, sort_keys=True, default=str).encode())
     sizes = {}  # by storage, for tied weights
     for name, tensor in sorted(model.state_dict().items()):
@@ -141,7 +147,8 @@ def describe(model: Any, tokenizer: Any) -> Checkpoint:
             total.update(f"{name} {tensor.dtype} {shape}\n".encode())
             total.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
     size = sum(sizes.values())
-    return Checkpoint(f"{type(model).__name__} in memory", Path(), None, config, total.hexdigest(), size)
+    name = f"{type(model).__name__} in memory"
+    return Checkpoint(name, Path(), None, config, total.hexdigest(), size, unknown_code(model))
 
 
 def _describe_tokenizer(tokenizer: Any) -> Any:

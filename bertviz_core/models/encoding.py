@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.corpora import UNKNOWN, Skipped
+from bertviz_core.corpora import SPELLED, UNKNOWN, Skipped
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.tensors import Tensor
 from bertviz_core.models.tokens import Tokens
@@ -83,12 +83,16 @@ def _padded(rows: Sequence[np.ndarray], padding: int) -> np.ndarray:
     return padded
 
 
-def buckets(examples: Iterable[Encoded], batch_tokens: int) -> Iterator[list[Encoded]]:
-    """Groups of similar length, padded to `batch_tokens` or less or of one example; the longest of a WINDOW first."""
+def buckets(examples: Iterable[Encoded], batch_tokens: int, length_limit: int | None = None) -> Iterator[list[Encoded]]:
+    """Groups of similar length, padded to `batch_tokens` or less or of one example; the longest of a WINDOW first.
+    Examples of more than `length_limit` tokens are grouped with those of their own length only."""
     stream = iter(examples)
     while window := sorted(islice(stream, WINDOW), key=len, reverse=True):
         while window:
-            size = max(1, batch_tokens // len(window[0]))
+            longest = len(window[0])
+            size = max(1, batch_tokens // longest)
+            if length_limit is not None and longest > length_limit:
+                size = min(size, sum(len(example) == longest for example in window[:size]))
             yield window[:size]
             window = window[size:]
 
@@ -99,11 +103,21 @@ def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, 
 
 
 def pieces_of(words: Sequence[str], tokens: Tokens, where: str, skipped: Skipped) -> list[list[int]]:
-    """The pieces of every word, [UNK] for one that cleans to nothing; unknown pieces are counted in `skipped`."""
+    """The pieces of every word, [UNK] for one that cleans to nothing; unknown pieces, and special tokens that words
+    spell, are counted in `skipped`."""
     pieces = list(map(tokens.pieces, words))
     skipped.add("a word the tokenizer cleans to nothing (read as unknown)", where, pieces.count([]))
     skipped.add(UNKNOWN, where, sum(i == tokens.unk for piece in pieces for i in piece))
+    skipped.add(SPELLED, where, sum(map(tokens.spelled, words)))
     return [piece or [tokens.unknown] for piece in pieces]
+
+
+def encode_text(text: str, tokens: Tokens, where: str, skipped: Skipped) -> list[int]:
+    """The ids of a text; unknown tokens and special ones that it spells are counted in `skipped`."""
+    ids = tokens.encode(text)
+    skipped.add(UNKNOWN, where, sum(i == tokens.unk for i in ids))
+    skipped.add(SPELLED, where, tokens.spelled(text))
+    return ids
 
 
 def framed(

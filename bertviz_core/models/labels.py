@@ -9,7 +9,7 @@ from unicodedata import bidirectional, category, east_asian_width
 import numpy as np
 
 from bertviz_core.models.encoding import Encoded
-from bertviz_core.models.tokens import Tokens
+from bertviz_core.models.tokens import JOINT, Tokens
 
 # Control characters as their pictures; what XML forbids, or has no glyph, as U+FFFD.
 PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {127: "␡"}
@@ -82,6 +82,9 @@ def _continues(names: Sequence[str], tokens: Tokens) -> np.ndarray:
     """(token,) bool: whether a token continues the word before it, by the tokenizer's marks; punctuation does not."""
     if tokens.prefix:
         return np.array([name.startswith(tokens.prefix) for name in names])
+    if tokens.suffix:
+        ends = [name.endswith(tokens.suffix) for name in names[:-1]]
+        return np.array([False, *(end == (tokens.suffix == JOINT) for end in ends)])
     if not tokens.marks_spaces:
         return np.zeros(len(names), dtype=bool)
     joins = [False]
@@ -128,7 +131,8 @@ def _readable(names: list[str], tokens: Tokens) -> str:
     if tokens.prefix:
         return "".join(name.removeprefix(tokens.prefix) for name in names)
     text = tokens.tokenizer.convert_tokens_to_string(names)
-    if "\ufffd" in text and tokens.marks_spaces:
+    is_broken = "\ufffd" in text or (tokens.bytes_as_letters and not text)
+    if is_broken and tokens.marks_spaces:
         return "".join(f"<0x{byte:02X}>" for name in names for byte in tokens.bytes_of(name))
     return text.strip() or text or "".join(names)
 

@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bertviz_core.errors import ModelError, SettingsError
+from bertviz_core.errors import BertvizError, ModelError, SettingsError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import MASKED_WORDS, NEXT_WORDS, AttentionModel, check_head, no_head, predicts_next_words
+from bertviz_core.models.rotary import forget_earlier_inputs, has_dynamic, length_limit
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import DEVICES
 
@@ -52,8 +53,36 @@ def load_tokens(checkpoint: Checkpoint) -> Tokens:
 
     logging.set_verbosity_error()
     auto = transformers.AutoTokenizer
-    with _explained(checkpoint):
-        return Tokens(auto.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False))
+    with _tokenizer_explained(checkpoint):
+        tokenizer = auto.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False)
+        _check_vocabulary(tokenizer, checkpoint)
+        return Tokens(tokenizer)
+
+
+def _check_vocabulary(tokenizer: Any, checkpoint: Checkpoint) -> None:
+    """Raises ModelError where the vocabulary's files are missing: transformers makes one of special tokens alone."""
+    files = {"tokenizer.json", *tokenizer.vocab_files_names.values()} if tokenizer.vocab_files_names else set()
+    has_one = any((checkpoint.folder / name).is_file() for name in files) or any(checkpoint.folder.glob("*.model"))
+    if files and not has_one:
+        what = f"The model folder {checkpoint.folder.name!r} has no vocabulary for its {type(tokenizer).__name__}"
+        hint = "Save the tokenizer into it with tokenizer.save_pretrained."
+        raise ModelError(f"{what} (one of {', '.join(sorted(files))}).", where=str(checkpoint.folder), hint=hint)
+
+
+@contextmanager
+def _tokenizer_explained(checkpoint: Checkpoint) -> Iterator[None]:
+    """Turn what transformers raises for a tokenizer into one ModelError."""
+    try:
+        yield
+    except BertvizError:
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:300]
+        what = f"The tokenizer of {checkpoint.name!r} cannot be used ({type(error).__name__}: {reason})."
+        hint = "docs/models.md says which tokenizers can be used."
+        if isinstance(error, ImportError):
+            hint = "Install the package that it names, into the environment of this program."
+        raise ModelError(what, hint=hint) from error
 
 
 @contextmanager
@@ -111,14 +140,18 @@ def prepare(
 
     loaded.eval().requires_grad_(False).to(device)
     encoder = loaded.base_model if predicts else loaded
-    embedded = len(encoder.get_input_embeddings().weight)
+    with _explained(checkpoint):
+        embedded = len(encoder.get_input_embeddings().weight)
     named = max(tokens.tokenizer.get_vocab().values()) + 1
     if named > embedded:
         what = f"The tokenizer of {checkpoint.name!r} names {named:,} tokens, its model knows {embedded:,}."
         raise ModelError(what, hint="Save the tokenizer that belongs to the model into its folder.")
     encoder.config.use_cache = False  # for generation
     has_types = (getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
+    if has_dynamic(encoder):
+        encoder.register_forward_pre_hook(forget_earlier_inputs)
     model = AttentionModel(checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, has_types)
+    model.length_limit = length_limit(encoder.config.to_dict())
     with _explained(checkpoint):
         return replace(verify(model), language_model=loaded if predicts else None)
 
@@ -130,14 +163,30 @@ def model_in_memory(
     where the model has no attention maps, or the tokenizer is of another model."""
     import torch
 
-    model, tokenizer = pair
+    from bertviz_core.models.computation import check_copy, unwrapped
+
+    model, tokenizer = unwrapped(pair[0]), pair[1]
+    check_copy(model)
     predicts = type(model).__name__.endswith((MASKED_WORDS[0], *NEXT_WORDS))
     device = str(next(model.parameters()).device) if device == "auto" else choose_device(device)
     if device == "meta":
         raise SettingsError("The model's weights are on the device `meta`.", hint="Load them first.")
     shared = {id(each): torch.nn.Parameter(each.data, requires_grad=False) for each in model.parameters()}
-    copied = deepcopy(model, shared).to(device=device, dtype=getattr(torch, dtype))
-    return prepare(copied if predicts else copied.base_model, Tokens(tokenizer), checkpoint, device, predicts=predicts)
+    with _explained(checkpoint):
+        copied = _cast(deepcopy(model, shared), device, getattr(torch, dtype))
+    with _tokenizer_explained(checkpoint):
+        tokens = Tokens(tokenizer)
+    return prepare(copied if predicts else copied.base_model, tokens, checkpoint, device, predicts=predicts)
+
+
+def _cast(model: Any, device: str, dtype: Any) -> Any:
+    """The model there and in this type, but for rotary frequencies, which stay exact as in a model from files."""
+    exact = [(part, name, part._buffers[name]) for part in model.modules() for name in part._non_persistent_buffers_set]
+    model.to(device=device, dtype=dtype)
+    for part, name, buffer in exact:
+        if name.endswith("inv_freq"):
+            part._buffers[name] = buffer.to(device)
+    return model
 
 
 def choose_device(device: str) -> str:

@@ -39,6 +39,7 @@ class AttentionModel:
     causal: bool = False  # whether a token attends only to itself and to earlier ones
     language_model: Any = None  # `encoder` with the head that predicts words; None where it was not asked for
     factors: tuple[Tensor, ...] | None = None  # of each layer, for norms; None where weights are observed
+    length_limit: int | None = None  # tokens past which an input's maps depend on the longest input of its batch
 
     @property
     def batch_tokens(self) -> int:
@@ -91,11 +92,31 @@ def _output_factors(model: AttentionModel) -> tuple[Tensor, ...]:
     factors = []
     for layer in range(model.layers):
         module = model.encoder.get_submodule(OUTPUTS[model.encoder.config.model_type].format(layer))
-        transposed = hasattr(module, "nf")  # in GPT-2's kind of linear layer
-        weight = (module.weight.T if transposed else module.weight).float()  # (hidden, head and width)
+        weight = _matrix(module, model).float()  # (hidden, head and width)
         by_head = weight.unflatten(1, (model.heads, -1)).movedim(1, 0)  # (head, hidden, width)
         factors.append(torch.linalg.qr(by_head, mode="r").R.mT.contiguous())
     return tuple(factors)
+
+
+def _matrix(module: Any, model: AttentionModel) -> Tensor:
+    """(output, input) what a linear layer multiplies by; with adapters in place, or hooks, as it computes."""
+    import torch
+    from transformers.pytorch_utils import Conv1D  # GPT-2's kind of linear layer
+
+    is_plain = not (module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module))
+    if is_plain and type(module) in (torch.nn.Linear, Conv1D):
+        return module.weight.T if type(module) is Conv1D else module.weight
+    size = getattr(module, "in_features", model.encoder.config.hidden_size)
+    identity = torch.eye(size, device=model.device, dtype=model.encoder.dtype)
+    tried = torch.randn(8, size, generator=torch.Generator().manual_seed(0)).to(identity)
+    with torch.inference_mode():
+        bias = module(torch.zeros_like(identity[:1]))
+        matrix = module(identity) - bias
+        gap = (tried @ matrix + bias - module(tried)).abs().max() / module(tried).abs().max()
+    if not gap <= (1e-4 if identity.dtype.itemsize > 2 else 0.05):
+        what = f"Norms are not known for {model.checkpoint.name!r}: its output projection is no linear layer"
+        raise ModelError(f"{what} ({type(module).__name__}).", hint="Choose attention weights.")
+    return matrix.T.clone()
 
 
 def norm_logits(logits: Tensor, norms: Tensor) -> Tensor:

@@ -14,7 +14,8 @@ from safetensors import SafetensorError, safe_open
 
 from bertviz_core.errors import ModelError
 
-TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
+TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")  # patterns
+WITHOUT_FILES = ("ByT5Tokenizer", "CanineTokenizer", "PerceiverTokenizer")  # whose tokens are bytes or letters
 # Names of one number in different families.
 LAYERS = ("num_hidden_layers", "n_layers", "n_layer", "num_layers", "encoder_layers", "decoder_layers")
 HEADS = ("num_attention_heads", "n_heads", "n_head", "num_heads", "encoder_attention_heads", "decoder_attention_heads")
@@ -49,11 +50,17 @@ def read_config(folder: Path) -> dict[str, Any]:
             what = f"asks for Python code of its own (`auto_map` in {name}), which is never run here"
             raise _unusable(folder, what, "Choose a model that transformers itself knows.", name)
     weights = read_weights(folder)
-    if not any((folder / name).is_file() for name in TOKENIZERS):
+    if not _has_tokenizer(folder):
         raise _unusable(folder, "has no tokenizer", "Save the tokenizer into it with tokenizer.save_pretrained.")
     if problem := next(chain(_wrong_numbers(config), _misfits(config, weights)), None):
         raise _unusable(folder, f"cannot be used: its config.json says {problem}", file=path.name)
     return config
+
+
+def _has_tokenizer(folder: Path) -> bool:
+    """Whether there are files of a vocabulary, or the name of a tokenizer that needs none."""
+    kind = (_read_object(folder / "tokenizer_config.json") or {}).get("tokenizer_class")
+    return kind in WITHOUT_FILES or any(_files(folder, pattern) for pattern in TOKENIZERS)
 
 
 def _check_files(folder: Path) -> None:

@@ -14,7 +14,7 @@ from bertviz_core.corpora.examples import Record
 from bertviz_core.corpora.readers import Paragraph, TextCorpus, read_text
 from bertviz_core.corpora.word_search import Hit
 from bertviz_core.errors import SettingsError
-from bertviz_core.models.encoding import Encoded, encode_words, framed
+from bertviz_core.models.encoding import Encoded, encode_text, encode_words, framed
 from bertviz_core.models.reading import EncodedCorpus, Reading
 
 EncodedLine = tuple[int, list[int]]  # line, ids
@@ -69,8 +69,7 @@ class Segments(EncodedCorpus[Encoded]):
             document = paragraph.document
             reading.counts["documents"] = document + 1
             where = f"line {paragraph.line}"
-            ids = self.tokens.encode(paragraph.text)
-            reading.skipped.add(UNKNOWN, where, sum(i == self.tokens.unk for i in ids))
+            ids = encode_text(paragraph.text, self.tokens, where, reading.skipped)
             if ids:
                 reading.counts["lines"] += 1
                 chunk.append((paragraph.line, ids))
@@ -100,8 +99,7 @@ class Segments(EncodedCorpus[Encoded]):
 
     def _from_string(self, text: str, where: str, skipped: Skipped) -> tuple[np.ndarray, np.ndarray]:
         """(ids, types)"""
-        ids = self.tokens.encode(text)
-        skipped.add(UNKNOWN, where, sum(i == self.tokens.unk for i in ids))
+        ids = encode_text(text, self.tokens, where, skipped)
         room = self.room(self.tokens.single)
         if not self.settings.paper and len(ids) > room:
             ids = ids[:room]

@@ -9,6 +9,7 @@ import numpy as np
 
 from bertviz_core.corpora.source import replace_surrogates
 from bertviz_core.errors import InputError
+from bertviz_core.models.tokenizing import any_of, cut, frame_of, special_names
 
 # Where a huge text may be cut, the best place first: no tokenizer joins words across a single space.
 CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -17,7 +18,9 @@ CUTS = (
     re.compile(r"(?=\s)"),
     re.compile(rf"(?=[^\w\s]|[_{CJK}])|(?<=[^\w\s])|(?<=[_{CJK}])"),
 )
-SPACE_MARKS = "Ġ▁"  # a leading space in byte-level BPE and in SentencePiece
+SPACE_MARKS = "Ġ▁ "  # a leading space in byte-level BPE, in SentencePiece, and as a token of its own (ByT5)
+WORD_END = "</w>"  # after the last piece of a word (XLM, Flaubert, OpenAI GPT)
+JOINT = "@@"  # after each piece of a word but the last (PhoBERT, BERTweet, CTRL)
 # Byte-level BPE writes each byte as a character: printable ones as they are, the others from U+0100 on.
 PRINTABLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
 BYTES = {chr(byte): byte for byte in PRINTABLE}
@@ -42,28 +45,40 @@ class Tokens:
         self._reserved = set(t.all_special_ids)
         self.special = np.array(sorted(self._reserved), dtype=np.int64)
         self.ordinary = np.setdiff1d(np.array(list(vocabulary.values()), dtype=np.int64), self.special)
-        self.punctuation = np.array([i for token, i in vocabulary.items() if token.strip(SPACE_MARKS) in (".", ",")])
-        backend = getattr(t, "backend_tokenizer", None)
-        # "##", which WordPiece writes before a piece that continues a word; "" for other tokenizers.
-        self.prefix: str = getattr(getattr(backend, "model", None), "continuing_subword_prefix", None) or ""
+        self.punctuation = np.array([i for token, i in vocabulary.items() if _bare(token) in (".", ",")])
+        self._spelled = any_of(special_names(t))
+        self.prefix = _prefix(t, vocabulary)
         self._cached_encode = lru_cache(100_000)(self.encode)
-        self.single = _around(t("a", verbose=False))  # special ids before and after a lone A
-        self.frame = _around(t("a", "a", verbose=False))  # before A, between A and B, after B
+        self.single = frame_of(t, pair=False)  # special ids before and after a lone A
+        self.frame = frame_of(t, pair=True)  # before A, between A and B, after B
         bare, after_space, two = (self.names(self.encode(text)) for text in ("a", " a", "a a"))
         marks = tuple(SPACE_MARKS)
         self.byte_level = any(name.startswith("Ġ") for name in after_space)  # names are in BYTES
         # Whether names show where words begin, and whether only after a space, not at a text's start
         self.marks_spaces = any(name.startswith(marks) for name in two[1:])
         self.spaced = self.marks_spaces and not any(name.startswith(marks) for name in bare[:1])
+        # Whether a name is the letters whose numbers are its bytes, as in ByT5
+        self.bytes_as_letters = not self.byte_level and self.names(self.encode("é"))[-2:] == ["Ã", "©"]
+        # What stands at the end of a word, or of a piece that the next one continues; "" where nothing does
+        self.suffix = "" if self.prefix or self.marks_spaces else _suffix(t, vocabulary)
 
     def encode(self, text: str) -> list[int]:
-        """Ids without special tokens; "[SEP]" in a text stays text. Raises InputError for a word of absurd length."""
-        options = {"add_special_tokens": False, "split_special_tokens": True, "return_attention_mask": False}
-        ids = list[int]()
+        """Ids without special tokens; "[SEP]" in a text stays text. Raises InputError for a word of absurd length, or
+        a text that the tokenizer cannot read."""
+        ids: list[int | None] = []
         for part in _parts(replace_surrogates(text)):
-            ids += self.tokenizer(part, **options, verbose=False)["input_ids"]
+            try:
+                ids += cut(self.tokenizer, part, self._spelled)
+            except Exception as error:  # by the tokenizer's code
+                kind = type(self.tokenizer).__name__
+                what = f"The model's tokenizer ({kind}) cannot read {part[:40]!r} ({type(error).__name__}: {error})."
+                raise InputError(what, hint="Choose another model, or take this text out.") from error
         # A SentencePiece vocabulary has "<sep>" as a piece like any other, and finds it in the text.
-        return [self.unknown if i in self._reserved else i for i in ids]
+        return [self.unknown if i is None or i in self._reserved else i for i in ids]
+
+    def spelled(self, text: str) -> int:
+        """How many special tokens a text spells out, such as "[SEP]"; `encode` reads them as letters."""
+        return sum(1 for _ in self._spelled.finditer(text))
 
     def names(self, ids: Sequence[int] | np.ndarray) -> list[str]:
         """As the vocabulary writes them."""
@@ -71,6 +86,8 @@ class Tokens:
 
     def bytes_of(self, name: str) -> bytes:
         """The bytes of text that a token stands for, of a vocabulary that marks spaces."""
+        if self.bytes_as_letters and max(name, default="") < "\u0100":
+            return name.encode("latin-1")
         if self.byte_level:
             return bytes(BYTES[c] for c in name) if BYTES.keys() >= set(name) else name.encode(errors="replace")
         byte = BYTE.fullmatch(name)
@@ -106,14 +123,21 @@ def _parts(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _around(encoding: Any) -> list[list[int]]:
-    """The special ids before, between and after the parts: `[CLS] a [SEP] a [SEP]` gives [[CLS], [SEP], [SEP]]."""
-    runs: list[list[int]] = [[]]
-    previous = None
-    for token, part in zip(encoding["input_ids"], encoding.sequence_ids(0), strict=True):
-        if part is None:
-            runs[-1].append(token)
-        elif part != previous:
-            runs.append([])
-            previous = part
-    return runs
+def _prefix(tokenizer: Any, vocabulary: dict[str, int]) -> str:
+    """ "##", which WordPiece writes before a piece that continues a word; "" for other tokenizers."""
+    if not tokenizer.is_fast:
+        return "##" if any(len(token) > 2 and token.startswith("##") for token in vocabulary) else ""
+    return getattr(tokenizer.backend_tokenizer.model, "continuing_subword_prefix", None) or ""
+
+
+def _suffix(tokenizer: Any, vocabulary: dict[str, int]) -> str:
+    """WORD_END or JOINT, or ""."""
+    if tokenizer.is_fast:
+        return getattr(tokenizer.backend_tokenizer.model, "end_of_word_suffix", None) or ""
+    marks = (mark for mark in (WORD_END, JOINT) if any(token.endswith(mark) for token in vocabulary))
+    return next(marks, "")
+
+
+def _bare(token: str) -> str:
+    """A token without marks of spaces and ends of words."""
+    return token.removesuffix(WORD_END).strip(SPACE_MARKS)

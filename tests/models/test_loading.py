@@ -58,7 +58,7 @@ def test_a_model_without_special_tokens_lacks_their_quantities(tmp_path):
 )
 def test_what_cannot_be_loaded_is_refused(folder, name, content):
     (folder / name).write_bytes(content)
-    with pytest.raises(ModelError, match="cannot be loaded"):
+    with pytest.raises(ModelError, match=r"cannot be (loaded|used)"):
         loading.load(checkpoint.find(str(folder)), "cpu")
 
 

@@ -169,6 +169,34 @@ def test_what_the_vocabulary_lacks_is_counted_in_raw_text(tokens, given):
     assert "2" in left["where"][0]
 
 
+SPELLED = "a special token spelled out in the text (read as letters)"
+
+
+@pytest.mark.parametrize(
+    ("given", "where"),
+    [
+        ("the cat\n[E1] the [/E1] [MASK] cat [e1]\n", "line 2"),
+        ([{"text": "the cat"}, {"text": "[E1] the [/E1] [MASK] cat [e1]"}], "line 1, object 2"),
+        ([{"words": ["the"]}, {"words": ["[E1]", "the", "[/E1]", "[MASK]", "cat"]}], "line 1, object 2"),
+    ],
+    ids=["text", "records of text", "records of words"],
+)
+def test_special_tokens_that_a_text_spells_are_letters_and_counted(given, where):
+    """Markers of entities, which the tokenizer has, too; JSON with `tokens` gives them."""
+    tokenizer = families.wordpiece()
+    tokenizer.add_special_tokens({"additional_special_tokens": ["[E1]", "[/E1]"]})
+    tokens = Tokens(tokenizer)
+    segments = make(tokens, given)
+    examples = list(segments)
+    markers = set(tokens.tokenizer.convert_tokens_to_ids(["[E1]", "[/E1]", "[MASK]"]))
+    assert not markers & {int(i) for example in examples for i in example.ids}
+    (entry,) = [entry for entry in skipped(segments) if entry["reason"] == SPELLED]
+    assert (entry["count"], entry["where"]) == (3, [where])
+    segments = make(tokens, [{"tokens": ["[CLS]", "[E1]", "the", "[/E1]", "[SEP]"]}])
+    (example,) = segments
+    assert len(markers & set(example.ids.tolist())) == 2 and not skipped(segments)
+
+
 def test_word_examples_keep_rows_and_words_aligned(tokens):
     words = ["The", "cab", "\u200b", "[SEP]", "🙂", ""]
     segments = make(tokens, [{"words": words}])
@@ -180,7 +208,11 @@ def test_word_examples_keep_rows_and_words_aligned(tokens):
     assert "[SEP]" not in pieces[3] and pieces[4:] == [["[UNK]"], ["[UNK]"]]
     assert example.types.tolist() == [0] * len(names)
     counts = {entry["reason"].partition(" (")[0]: entry["count"] for entry in skipped(segments)}
-    assert counts == {"a word the tokenizer cleans to nothing": 2, "a token not in the vocabulary": 1}
+    assert counts == {
+        "a word the tokenizer cleans to nothing": 2,
+        "a token not in the vocabulary": 1,
+        "a special token spelled out in the text": 1,
+    }
 
 
 def test_token_examples_are_taken_as_they_are_and_what_they_lack_is_counted(tokens):

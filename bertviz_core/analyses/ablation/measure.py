@@ -83,7 +83,8 @@ class AblationRun:
         self.progress.start("Measuring the mean outputs of heads", len(self.examples), "segments")
         total = torch.zeros((), dtype=torch.float64, device=self.model.device)
         tokens = 0
-        for examples in buckets(self.examples, min(self.batch_tokens, BATCH_TOKENS)):
+        batch_tokens = min(self.batch_tokens, BATCH_TOKENS)
+        for examples in buckets(self.examples, batch_tokens, self.model.length_limit):
             batch = collate(examples, self.model.tokens, self.model.device)
             sums = list[Tensor]()
             real = batch.mask[:, None, :, None]

@@ -37,7 +37,7 @@ def word_states(
     size = model.encoder.config.hidden_size
     arrays = scratch_arrays([(model.layers + 1, len(each.sentence), size) for each in sentences], "hidden states")
     progress.start("Reading hidden states", len(sentences), "sentences")
-    for group in buckets(sentences, batch_tokens or model.batch_tokens):
+    for group in buckets(sentences, batch_tokens or model.batch_tokens, model.length_limit):
         batch = collate(group, model.tokens, model.device)
         shares = membership([word_of(example) for example in group], model.device).from_word
         states = torch.stack(model.encoder(**batch.inputs(model), output_hidden_states=True).hidden_states, 1)

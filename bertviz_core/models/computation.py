@@ -1,0 +1,147 @@
+"""What the computation of a model in memory depends on besides its weights, and code in it that cannot be known."""
+
+import hashlib
+import sys
+import types
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import torch
+from torch.nn.modules import module as torch_module
+
+from bertviz_core.errors import ModelError
+
+KNOWN = ("torch", "transformers", "peft")  # packages whose code is that of their version
+HOOKS = ("_forward_hooks", "_forward_pre_hooks")
+# Attributes that change no result of a model in evaluation mode.
+VOLATILE = {*vars(torch.nn.Module()), "gradient_checkpointing", "name_or_path", "_is_hf_initialized"}
+VOLATILE |= {"_output_capturing_hooks_installed", "warnings_issued", "generation_config"}
+OF_LONGEST_INPUT = ("inv_freq", "max_seq_len_cached")  # of rotary positions that each input decides anew
+
+
+def describe_parts(model: Any) -> list[Any]:
+    """For each part of a model its class, its plain attributes and its buffers that are not saved, as JSON."""
+    return [[name, _name_of(type(part)), _attributes(part)] for name, part in model.named_modules()]
+
+
+def _attributes(part: Any) -> dict[str, Any]:
+    unsaved = {name: part._buffers[name] for name in part._non_persistent_buffers_set}
+    kinds = getattr(part, "rope_type", None)
+    changing = OF_LONGEST_INPUT if any(kind in str(kinds) for kind in ("dynamic", "longrope")) else ()
+    described = {}
+    for name, value in (vars(part) | unsaved).items():
+        is_original = name.endswith("original_inv_freq")
+        if name in VOLATILE or "dropout" in name or (name.endswith(changing) and not is_original):
+            continue
+        described[name] = _plain(value)
+    return described
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON, by what it is and not where it is; of an object of another kind its class alone."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, torch.Tensor):
+        data = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+        return [str(value.dtype), list(value.shape), hashlib.sha256(data).hexdigest()]
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return list(map(_plain, value))
+    if isinstance(value, set | frozenset):
+        return sorted(map(str, value))
+    return _name_of(value if isinstance(value, types.FunctionType) else type(value))
+
+
+def _name_of(kind: Any) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def unknown_code(model: Any) -> str:
+    """Which code of a model is not that of a known package, as a phrase: hooks, replaced functions, own classes; "" for
+    none. Equal descriptions then do not mean equal results."""
+    if torch_module._global_forward_hooks or torch_module._global_forward_pre_hooks:
+        return "hooks on all modules"
+    classes = set()
+    for name, part in model.named_modules():
+        where = f"`{name}`" if name else "the model"
+        if any(not _is_known(hook) for hooks in HOOKS for hook in getattr(part, hooks).values()):
+            return f"a hook on {where}"
+        for attribute, value in vars(part).items():
+            if attribute == "forward" or (_is_function(value) and not _is_known(value)):
+                return f"a function of its own (`{attribute}`) in {where}"
+        if type(part) not in classes and not _has_known_code(type(part)):
+            return f"the class {type(part).__qualname__} of {where}"
+        classes.add(type(part))
+    return ""
+
+
+def _is_function(value: Any) -> bool:
+    return isinstance(value, types.FunctionType | types.MethodType | partial)
+
+
+def _is_known(code: Any) -> bool:
+    """Whether a function, a method or a callable object is of a known package."""
+    if isinstance(code, partial):
+        return _is_known(code.func)
+    module = getattr(code, "__module__", None) or type(code).__module__
+    return module.partition(".")[0] in KNOWN
+
+
+def _has_known_code(kind: type) -> bool:
+    """Whether a class, with its bases, is of known packages, and none of its functions was replaced."""
+    bases = [base for base in kind.__mro__ if base.__module__ not in ("builtins", "typing", "abc")]
+    functions = (each for base in bases for each in vars(base).values() if isinstance(each, types.FunctionType))
+    return all(map(_is_known, bases)) and all(map(_is_known, functions))
+
+
+def check_copy(model: Any) -> None:
+    """Raises ModelError where a copy of the model would compute with parts of the original: a replaced `forward`, or a
+    hook, that refers to them."""
+    parts = set(model.modules())
+    for name, part in model.named_modules():
+        hooks = (hook for hooks in HOOKS for hook in getattr(part, hooks).values())
+        for code in (*hooks, *filter(_is_function, vars(part).values())):
+            if any(each in parts for each in _modules_of(code)):
+                what = f"A function that replaces code of `{name or type(model).__name__}` refers to the model itself"
+                hint = "Write it as a method (types.MethodType), or as a hook that uses the module that it is given."
+                raise ModelError(
+                    f"{what}, so that a copy, which is analyzed, would compute with the original.", hint=hint
+                )
+
+
+def _modules_of(code: Any) -> Iterator[Any]:
+    """The modules that a plain function refers to; methods and partials are copied with theirs."""
+    if not isinstance(code, types.FunctionType) or _is_known(code):
+        return
+    cells = [cell.cell_contents for cell in code.__closure__ or () if cell != types.CellType()]
+    named = [code.__globals__[name] for name in code.__code__.co_names if name in code.__globals__]
+    yield from _modules_among((*cells, *named, *(code.__defaults__ or ())))
+
+
+def _modules_among(values: Iterable[Any]) -> Iterator[Any]:
+    for value in values:
+        owner = value.__self__ if isinstance(value, types.MethodType) else value
+        if isinstance(owner, torch.nn.Module):
+            yield owner
+
+
+def unwrapped(model: Any) -> Any:
+    """The model inside one of PEFT's, with its adapters in place; raises ModelError where they are not in its layers."""
+    peft = sys.modules.get("peft")
+    if peft is None or not isinstance(model, peft.PeftModel | peft.PeftMixedModel):
+        return model
+    from peft.tuners.tuners_utils import BaseTuner
+
+    tuner = model.base_model
+    if not (isinstance(tuner, BaseTuner) and type(tuner).forward is BaseTuner.forward):
+        why = "an adapter that is not in the layers of its model"
+    elif any(getattr(each, hooks) for each in (model, tuner) for hooks in HOOKS) or "forward" in vars(model) | vars(
+        tuner
+    ):
+        why = "hooks or functions of its own around its model"
+    else:
+        return model.get_base_model()
+    what = f"The {type(model).__name__} has {why}, which would be left out."
+    raise ModelError(what, hint="Call merge_and_unload() where that can be done, or give the base model.")
