@@ -105,6 +105,9 @@ class Console:
             print(text())
 
     def write_result(self, result: Result) -> None:
+        """Write or print a result, after what its model's files say and its computation does not use."""
+        for notice in result.provenance.get("notices", ()):
+            print(f"note: {notice}", file=sys.stderr)
         files = exports.builders(result)
         self.write(lambda suffix: files[suffix](), partial(exports.to_text, result))
 

@@ -89,9 +89,7 @@ def _by(shape: tuple[int, ...]) -> str:
 def _check_unused(checkpoint: Checkpoint, model: Any, unused: Iterable[str]) -> list[str]:
     """Names of unused weights outside the encoder; raises ModelError for one inside it that may change maps."""
     encoder = model.base_model
-    parts = {name for name, _ in encoder.named_children()} | {
-        name for name, _ in encoder.named_parameters(recurse=False)
-    }
+    parts = {name.split(".")[0] for name, _ in (*encoder.named_children(), *encoder.named_parameters())}
     shapes = read_weights(checkpoint.folder)
     inside, outside = list[str](), list[str]()
     for name in sorted(unused):
