@@ -128,7 +128,7 @@ def _inside(folder: Path, pattern: str) -> list[Path]:
 def _other_format(folder: Path) -> ModelError | None:
     """The error for weights in a format that is known by its files' names."""
     for pattern, (what, hint) in FORMATS.items():
-        if _inside(folder, pattern) or (pattern.startswith("pytorch_model_fsdp") and any(folder.glob(pattern))):
+        if any(folder.glob(pattern)):
             return unusable(folder, f"holds {what}", hint)
     if _inside(folder, "*.ckpt"):
         what = "holds a checkpoint of PyTorch Lightning (*.ckpt), which is pickled and never opened here"
@@ -142,7 +142,8 @@ def without_weights(folder: Path) -> ModelError:
     if parts:
         what = f"has no model.safetensors and no index of its parts (model.safetensors.index.json), only {parts[0]}"
         return unusable(folder, what, "Copy the missing file, or save the model again with save_pretrained.")
-    if known := _other_format(folder):
+    known = _other_format(folder)
+    if known and not _inside(folder, "pytorch_model*.bin"):  # on the hub several formats lie side by side
         return known
     if any(path.suffix in PICKLED for path in folder.iterdir()):
         return unusable(folder, "holds only pickled weights, which are never opened here", CONVERT)
