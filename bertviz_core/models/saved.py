@@ -12,7 +12,7 @@ from bertviz_core.numbers import plural
 
 # Arrays that are computed anew, not learned: old versions of transformers saved them.
 BUFFERS = re.compile(
-    r"(^|\.)(position_ids|token_type_ids|masked_bias|inv_freq|cos_cached|sin_cached|_float_tensor|embed_positions\.weights)$"
+    r"(^|\.)(position_ids|causal_mask|token_type_ids|masked_bias|inv_freq|cos_cached|sin_cached|_float_tensor|embed_positions\.weights)$"
 )
 CAUSAL_MASK = re.compile(r"(^|\.)(attn|attention)\.bias$")  # where it has four axes
 POOLER = "pooler."  # after the last layer
@@ -121,7 +121,7 @@ def _ignored_settings(checkpoint: Checkpoint, config: Any) -> Iterable[str]:
     text = config.get_text_config()
     for entries in (checkpoint.config, checkpoint.config.get("text_config") or {}):
         for name, value in entries.items():
-            is_known = any(hasattr(type(each), name) or name in each.attribute_map for each in (config, text))
+            is_known = any(name in {*each.__dataclass_fields__, *each.attribute_map} for each in (config, text))
             if is_known or not OF_ATTENTION.search(name) or name.startswith("_") or value in ("absolute", "eager"):
                 continue
             if name == POSITIONS and value:

@@ -37,11 +37,9 @@ def vision_language():
 def gemma3n():
     from transformers import Gemma3nForCausalLM, Gemma3nTextConfig
 
-    own = {"num_kv_shared_layers": 1, "layer_types": ["sliding_attention", "full_attention"], "sliding_window": 8}
+    own = {"num_kv_shared_layers": 0, "layer_types": ["sliding_attention", "full_attention"], "sliding_window": 8}
     own |= {"hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": len(wordpiece()), "laurel_rank": 4}
-    return Gemma3nForCausalLM(
-        Gemma3nTextConfig(vocab_size=len(wordpiece()), **(SIZES | own | {"num_kv_shared_layers": 0}))
-    )
+    return Gemma3nForCausalLM(Gemma3nTextConfig(vocab_size=len(wordpiece()), **(SIZES | own)))
 
 
 def xglm():
