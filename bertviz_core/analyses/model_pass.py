@@ -55,6 +55,7 @@ def compute_pass(
     for request in together:
         check_model(request)
     model = runner.start(together, progress)  # without weights if workers have loaded it
+    first.settings.check(model.checkpoint.max_length)  # as its embeddings say
     loaded = time.monotonic()
     resumed = store is not None and share_done(store, first)
     examples = EXAMPLES[analysis.corpus](first.source, model.tokens, first.settings)
@@ -130,6 +131,7 @@ def _provenance(request: Request, model: AttentionModel, reading: Reading) -> di
             "capture": "inside the layer" if model.observable else "returned maps",
         },
         "corpus": {"name": request.source.name, "digest": request.source.digest, "bytes": request.source.size},
+        **({"notices": list(model.notices)} if model.notices else {}),
         **reading.counts,
         "skipped": reading.skipped.to_json(),
         "settings": request.settings.to_json(),

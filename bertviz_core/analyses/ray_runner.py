@@ -30,7 +30,15 @@ from bertviz_core.settings import Execution
 ROOT = Path(__file__).parents[2]
 BACKLOG = 3  # chunks for each worker that are being computed, or wait to be merged
 POLL = 0.1  # seconds per check for cancellation
-DESCRIPTION = ("device", "layers", "heads", "has_types", "observable", "causal")  # of a model that workers load
+DESCRIPTION = (
+    "device",
+    "layers",
+    "heads",
+    "has_types",
+    "observable",
+    "causal",
+    "notices",
+)
 OBJECT_STORE = 1_000_000_000  # bytes, of a cluster that is started here
 TRIES = 3  # of a call whose process ends
 

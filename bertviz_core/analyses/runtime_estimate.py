@@ -17,7 +17,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.corpora import recognition
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, StoreError
-from bertviz_core.models import model_files
+from bertviz_core.models import configuration
 from bertviz_core.models.segments import INPUTS
 
 LOADING = 3.0  # seconds to load libraries and the model for the first pass
@@ -78,7 +78,7 @@ def operations(request: Request) -> float:
     each head and key; more for narrow models, which spend a larger share of their time on other things."""
     checkpoint = request.checkpoint
     length = _length(request)
-    width = model_files.number(checkpoint.config, model_files.WIDTHS) or 0
+    width = configuration.number(checkpoint.config, configuration.WIDTH)
     weights = 12 * checkpoint.layers * width**2 if width else checkpoint.parameters()
     attention = 4 * checkpoint.layers * width * length
     statistics = 60 * checkpoint.layers * checkpoint.heads * length

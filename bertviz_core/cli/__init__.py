@@ -106,6 +106,9 @@ class Console:
             print(text())
 
     def write_result(self, result: Result) -> None:
+        """Write or print a result, after what its model's files say and its computation does not use."""
+        for notice in result.provenance.get("notices", ()):
+            print(f"note: {notice}", file=sys.stderr)
         files = exports.builders(result)
         for warning in reading_warnings(result) if self.out else ():  # the printed text has them
             self.say(f"Warning: {warning}")

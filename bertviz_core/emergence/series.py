@@ -26,6 +26,7 @@ from bertviz_core.settings import LOCAL, Access, Settings
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "emergence" / "small-bert.safetensors"
 LOSS = "sep_gradients"  # the analysis whose masked-word loss is shown, where a checkpoint has the head for it
+UNUSABLE = "a checkpoint that cannot be used"
 UNKNOWN_TOKENS = -1  # a folder of checkpoints does not say how many they were trained on
 
 
@@ -63,11 +64,11 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
         raise InputError(what, where=name, hint="Check its permissions.") from error
     if not models:
         reasons = _reasons(skipped)
-        raise InputError(
-            f"No checkpoint is in this folder{f' that can be read ({reasons})' if reasons else ''}.",
-            where=str(opened),
-            hint="Give a folder of models whose names end in their steps, such as step-0000500 or checkpoint-500.",
-        )
+        hint = "Give a folder of models whose names end in their steps, such as step-0000500 or checkpoint-500."
+        if any(problem.startswith(UNUSABLE) for problem in skipped.reasons):
+            hint = "Mend one and try again: each must be a model that can be opened by itself."
+        what = f"No checkpoint is in this folder{f' that can be read ({reasons})' if reasons else ''}."
+        raise InputError(what, where=str(opened), hint=hint)
     _check_alike(models)
     steps, checkpoints = zip(*models, strict=True)
     return Training("/".join(opened.resolve().parts[-2:]), steps, checkpoints, skipped)
@@ -93,7 +94,7 @@ def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
             for name in (str(path), path.name):
                 reason = reason.replace(f" {name!r}", "")
             reason = reason.replace(str(path), path.name)
-            skipped.add(f"a checkpoint that cannot be used: {reason}", path.name)
+            skipped.add(f"{UNUSABLE}: {reason}", path.name)
 
 
 def _check_alike(models: list[tuple[int, Checkpoint]]) -> None:

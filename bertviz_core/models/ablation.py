@@ -14,7 +14,7 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.errors import ModelError
 from bertviz_core.models.attention import at_least_float32
 from bertviz_core.models.encoding import Batch, collate, encode_words
-from bertviz_core.models.model import OTHER_FAMILY, AttentionModel
+from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, running
 from bertviz_core.models.word_loss import Predictions, predict_words
 
 RunLayer = Callable[..., Any]  # (a layer's own forward function, hidden states, *others) -> what the layer returns
@@ -71,7 +71,7 @@ class Restart:
             counts.append(len(attentions))
             return output
 
-        with torch.inference_mode(), self.layers_run_by(count_after):
+        with torch.inference_mode(), self.layers_run_by(count_after), running(self.model, batch.ids):
             self.model.encoder(**batch.inputs(self.model), observer=attentions.append)
         return counts == list(range(1, self.model.layers + 1))
 

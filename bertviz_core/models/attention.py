@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from bertviz_core.models.encoding import Batch
-from bertviz_core.models.model import AttentionModel, norm_logits
+from bertviz_core.models.model import AttentionModel, norm_logits, running
 from bertviz_core.models.tensors import Tensor
 
 REGISTERED = "bertviz_observed"
@@ -128,7 +128,7 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
         if layer == model.layers - 1:
             raise _LastLayerObserved
 
-    with torch.inference_mode(), suppress(_LastLayerObserved):
+    with torch.inference_mode(), suppress(_LastLayerObserved), running(model, batch.ids):
         if model.observable:
             model.encoder(**batch.inputs(model), observer=observer)
         else:

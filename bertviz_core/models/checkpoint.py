@@ -11,7 +11,8 @@ from typing import Any
 
 from bertviz_core.errors import DownloadNeeded, ModelError, SettingsError
 from bertviz_core.models import sources
-from bertviz_core.models.model_files import HEADS, LAYERS, fingerprint, longest_input, number, read_config, read_weights
+from bertviz_core.models.configuration import HEADS, LAYERS, common_numbers, longest_input, number
+from bertviz_core.models.model_files import fingerprint, read_config, read_weights
 from bertviz_core.settings import LOCAL, Access
 
 DEMO = "demo"
@@ -36,6 +37,7 @@ class Checkpoint:
     digest: str = ""  # where there are no files
     size: int | None = field(repr=False, compare=False, default=None)  # number of weights, likewise
     unknown_code: str = field(repr=False, compare=False, default="")  # of one in memory: then nothing is stored
+    longest: int | None = field(repr=False, compare=False, default=None)  # input, where its embeddings have told
 
     @property
     def label(self) -> str:
@@ -44,16 +46,17 @@ class Checkpoint:
 
     @property
     def layers(self) -> int:
-        return number(self.config, LAYERS) or 0
+        return number(self.config, LAYERS)
 
     @property
     def heads(self) -> int:
-        return number(self.config, HEADS) or 0
+        return number(self.config, HEADS)
 
     @property
     def max_length(self) -> int | None:
         """The most tokens, special ones included, that the position embeddings allow; None for no limit."""
-        return longest_input(self.config)
+        longest = longest_input(self.config)
+        return longest if self.longest is None else min(self.longest, longest or self.longest)
 
     def fingerprint(self) -> str:
         """sha256 (hex) over the weights, the configuration and the tokenizer: equal files, equal results."""
@@ -147,6 +150,7 @@ def describe(model: Any, tokenizer: Any) -> Checkpoint:
             total.update(f"{name} {tensor.dtype} {shape}\n".encode())
             total.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
     size = sum(sizes.values())
+    config |= common_numbers(model.config)
     name = f"{type(model).__name__} in memory"
     return Checkpoint(name, Path(), None, config, total.hexdigest(), size, unknown_code(model))
 

@@ -13,6 +13,8 @@ from bertviz_core.errors import BertvizError, ModelError, SettingsError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import MASKED_WORDS, NEXT_WORDS, AttentionModel, check_head, no_head, predicts_next_words
 from bertviz_core.models.rotary import forget_earlier_inputs, has_dynamic, length_limit
+from bertviz_core.models.model_files import tokenizer_folder
+from bertviz_core.models.saved import compare
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import DEVICES
 
@@ -32,11 +34,11 @@ def load(
     if language_model:
         check_head(checkpoint)
     with _explained(checkpoint):
-        loaded = _read_weights(checkpoint, dtype, language_model)
+        loaded, notices = _read_weights(checkpoint, dtype, language_model)
     model = prepare(loaded, tokens, checkpoint, device, predicts=language_model)
     if language_model and predicts_next_words(checkpoint) and not model.causal:
         raise no_head(checkpoint, "its tokens see those after them")
-    return model
+    return replace(model, notices=notices)
 
 
 def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:
@@ -53,20 +55,21 @@ def load_tokens(checkpoint: Checkpoint) -> Tokens:
 
     logging.set_verbosity_error()
     auto = transformers.AutoTokenizer
+    folder = tokenizer_folder(checkpoint.folder)
     with _tokenizer_explained(checkpoint):
-        tokenizer = auto.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False)
-        _check_vocabulary(tokenizer, checkpoint)
+        tokenizer = auto.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        _check_vocabulary(tokenizer, folder)
         return Tokens(tokenizer)
 
 
-def _check_vocabulary(tokenizer: Any, checkpoint: Checkpoint) -> None:
+def _check_vocabulary(tokenizer: Any, folder: Path) -> None:
     """Raises ModelError where the vocabulary's files are missing: transformers makes one of special tokens alone."""
     files = {"tokenizer.json", *tokenizer.vocab_files_names.values()} if tokenizer.vocab_files_names else set()
-    has_one = any((checkpoint.folder / name).is_file() for name in files) or any(checkpoint.folder.glob("*.model"))
+    has_one = any((folder / name).is_file() for name in files) or any(folder.glob("*.model"))
     if files and not has_one:
-        what = f"The model folder {checkpoint.folder.name!r} has no vocabulary for its {type(tokenizer).__name__}"
+        what = f"The model folder {folder.name!r} has no vocabulary for its {type(tokenizer).__name__}"
         hint = "Save the tokenizer into it with tokenizer.save_pretrained."
-        raise ModelError(f"{what} (one of {', '.join(sorted(files))}).", where=str(checkpoint.folder), hint=hint)
+        raise ModelError(f"{what} (one of {', '.join(sorted(files))}).", where=str(folder), hint=hint)
 
 
 @contextmanager
@@ -98,8 +101,8 @@ def _explained(checkpoint: Checkpoint) -> Iterator[None]:
         raise ModelError(what, hint=hint) from error
 
 
-def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> Any:
-    """The model with its head, or without; of T5 and its like the encoder alone. Only a pooler may be missing."""
+def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> tuple[Any, tuple[str, ...]]:
+    """The model with its head, or without, and notices of what is not used; of T5 and its like the encoder alone."""
     from bertviz_core.models.libraries import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES, logging, torch, transformers
 
     logging.disable_progress_bar()
@@ -119,17 +122,11 @@ def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> A
             dtype=getattr(torch, dtype),
             use_safetensors=True,
             output_loading_info=True,
+            ignore_mismatched_sizes=True,  # these are refused below, by name
             local_files_only=True,
             trust_remote_code=False,  # unset, transformers asks at the terminal
         )
-    missing = sorted(name for name in info["missing_keys"] if not name.startswith("pooler."))
-    base = "" if model.base_model is model else f"{model.base_model_prefix}."
-    inside = [name for name in missing if name.startswith(base)]
-    if inside:
-        raise ValueError(f"{len(inside)} weights are not in the files, {inside[0]} first")
-    if missing:
-        raise no_head(checkpoint, f"missing weights: {', '.join(missing[:3])}")
-    return model
+    return model, compare(checkpoint, model, info)
 
 
 def prepare(
@@ -150,10 +147,18 @@ def prepare(
     has_types = (getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
     if has_dynamic(encoder):
         encoder.register_forward_pre_hook(forget_earlier_inputs)
+    checkpoint = replace(checkpoint, longest=_longest_input(encoder))
     model = AttentionModel(checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, has_types)
     model.length_limit = length_limit(encoder.config.to_dict())
     with _explained(checkpoint):
         return replace(verify(model), language_model=loaded if predicts else None)
+
+
+def _longest_input(encoder: Any) -> int | None:
+    """The most tokens for which position embeddings that begin after the padding's have rows; None where none do."""
+    tables = [module for name, module in encoder.named_modules() if name.endswith("position_embeddings")]
+    padded = [table for table in tables if getattr(table, "padding_idx", None) is not None]
+    return min((table.num_embeddings - table.padding_idx - 1 for table in padded), default=None)
 
 
 def model_in_memory(

@@ -1,14 +1,19 @@
 """A model that can be observed, and what its checkpoint allows: a loss, and norms (docs/methods.md, section 11)."""
 
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from bertviz_core.errors import ModelError
+from bertviz_core.errors import BertvizError, ModelError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.tensors import Tensor
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Weights
 
+PACKAGE = Path(__file__).parents[1]
 BERTS = ("bert", "camembert", "electra", "roberta", "xlm-roberta")
 LLAMAS = ("llama", "mistral", "mixtral", "qwen2", "qwen3", "smollm3")
 OUTPUTS = {  # family -> name, in the encoder, of the output projection of a layer's attention
@@ -20,6 +25,7 @@ OUTPUTS = {  # family -> name, in the encoder, of the output projection of a lay
 # Endings of the names of classes with a head that predicts words; two of masked words end as those of next words do.
 MASKED_WORDS = ("ForMaskedLM", "ForPreTraining", "XLMWithLMHeadModel", "FlaubertWithLMHeadModel")
 NEXT_WORDS = ("ForCausalLM", "LMHeadModel")
+LANGUAGE_HEADS = (*MASKED_WORDS, *NEXT_WORDS)
 OTHER_FAMILY = "Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT."
 DISCRIMINATORS = ("ElectraForPreTraining", "FunnelForPreTraining")  # predict which words were replaced
 
@@ -40,26 +46,60 @@ class AttentionModel:
     language_model: Any = None  # `encoder` with the head that predicts words; None where it was not asked for
     factors: tuple[Tensor, ...] | None = None  # of each layer, for norms; None where weights are observed
     length_limit: int | None = None  # tokens past which an input's maps depend on the longest input of its batch
+    notices: tuple[str, ...] = ()  # what of its files is not used and changes no map
 
     @property
     def batch_tokens(self) -> int:
         return 512 if self.device == "cpu" else 65_536  # past 512 a CPU's caches overflow
 
 
+@contextmanager
+def running(model: AttentionModel, inputs: Tensor) -> Iterator[None]:
+    """Turn what the model's code raises for `inputs`, (batch, token) ids, into a ModelError.
+
+    Errors of observers and hooks, which are the project's, and a lack of memory, which smaller batches mend, pass.
+    """
+    try:
+        yield
+    except BertvizError:
+        raise
+    except Exception as error:
+        if _is_out_of_memory(error) or not _of_the_model(error):
+            raise
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:150]
+        what = f"The model {model.checkpoint.name!r} cannot read inputs of {inputs.shape[1]:,} tokens ({reason})."
+        hint = "Choose a smaller maximum length; if that does not help, a model of another family."
+        raise ModelError(what, hint=hint) from error
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError)
+        and (type(error).__name__ == "OutOfMemoryError" or "can't allocate memory" in str(error))
+    )
+
+
+def _of_the_model(error: Exception) -> bool:
+    """Whether an error comes from a model's code that does not call the project's again: by the files of its frames."""
+    files = [Path(frame.f_code.co_filename) for frame, _ in traceback.walk_tb(error.__traceback__)]
+    inside = [path.is_relative_to(PACKAGE) for path in files]
+    return False in inside and True not in inside[inside.index(False) :]
+
+
 def predicts_next_words(checkpoint: Checkpoint) -> bool:
     """Whether the model was saved with a head that predicts the next word."""
-    return any(name.endswith(NEXT_WORDS) and not name.endswith(MASKED_WORDS) for name in _classes(checkpoint))
+    return any(name.endswith(NEXT_WORDS) and not name.endswith(MASKED_WORDS) for name in classes(checkpoint))
 
 
 def check_head(checkpoint: Checkpoint) -> None:
     """Raises ModelError where the model was saved without a head that predicts words."""
-    classes = _classes(checkpoint)
-    heads = (*MASKED_WORDS, *NEXT_WORDS)
-    if classes and not any(name.endswith(heads) and name not in DISCRIMINATORS for name in classes):
-        raise no_head(checkpoint, f"it was saved as {', '.join(classes)}")
+    saved = classes(checkpoint)
+    if saved and not any(name.endswith(LANGUAGE_HEADS) and name not in DISCRIMINATORS for name in saved):
+        raise no_head(checkpoint, f"it was saved as {', '.join(saved)}")
 
 
-def _classes(checkpoint: Checkpoint) -> list[str]:
+def classes(checkpoint: Checkpoint) -> list[str]:
+    """The classes that a model was saved as."""
     return [str(name) for name in checkpoint.config.get("architectures") or []]
 
 

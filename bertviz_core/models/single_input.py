@@ -12,7 +12,7 @@ from bertviz_core.errors import InputError
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.encoding import Encoded, collate, framed
 from bertviz_core.models.labels import Layout, labels_of, layout_of, token_labels, visible
-from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.model import AttentionModel, running
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 
@@ -135,7 +135,7 @@ def predict(
     inputs = collate([masked.example], model.tokens, model.device).inputs(model)
     if ablated is not None:
         inputs["combine"] = AblatedAttention(torch.from_numpy(ablated)[None].to(model.device))
-    with torch.inference_mode():
+    with torch.inference_mode(), running(model, inputs["input_ids"]):
         logits = model.language_model(**inputs).logits[0, positions]
     shares = logits.float().softmax(-1).cpu().numpy()  # (masked position, token of the vocabulary)
     predictions = []

@@ -11,10 +11,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from bertviz_core.errors import DownloadNeeded, ModelError
+from bertviz_core.models.model_files import TRAINED
 from bertviz_core.settings import Access
 
 SECONDS = 30  # between two scans of the folders
-CHECKPOINT = re.compile(r"(step|checkpoint|epoch)\D*\d+$")  # of a training; other models' names may end in a number too
 HINT = "Choose from the list."
 PATTERNS = ["*.json", "*.safetensors", "*.txt", "*.model"]  # of the files that are downloaded
 SPARE = 10**9  # bytes that a download leaves free on the disk
@@ -51,7 +51,7 @@ def _scan(roots: tuple[Path, ...], _now: int) -> tuple[dict[str, Path], dict[str
             )
             if (folder / "config.json").is_file():
                 models.setdefault(name, folder)
-            elif any(CHECKPOINT.search(each) and (folder / each / "config.json").is_file() for each in inner):
+            elif any(TRAINED.search(each) and (folder / each / "config.json").is_file() for each in inner):
                 trainings.setdefault(name, folder)
             elif len(below.parts) < 3:  # folders further down are not listed
                 continue

@@ -13,7 +13,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models.attention import at_least_float32
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Batch, Encoded
-from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, predicts_next_words
+from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, predicts_next_words, running
 from bertviz_core.models.tokens import Tokens
 
 SELECTED = 0.15  # of the ordinary tokens
@@ -142,7 +142,7 @@ def predict_words(
         output.last_hidden_state = output.last_hidden_state[selected][None]  # (1, selected token, width)
         return output
 
-    with model.encoder.register_forward_hook(select):
+    with model.encoder.register_forward_hook(select), running(model, batch.ids):
         output = model.language_model(**batch.inputs(model), **options)
     is_whole = output.logits.shape[:2] == selected.shape  # some decoders, such as OPT, call no hook
     logits = at_least_float32(output.logits[selected] if is_whole else output.logits[0])

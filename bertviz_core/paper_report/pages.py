@@ -216,9 +216,10 @@ def _figure(figure: go.Figure, caption: str) -> str:
 def _skipped(report: Report) -> list[str]:
     """What each analysis skipped, once where several skipped the same of one corpus."""
     missing = [f"{ANALYSES[name].title}: not computed. {reason}" for name, reason in report.missing.items()]
+    notices = dict.fromkeys(line for each in report.results.values() for line in each.provenance.get("notices", ()))
     skipped: dict[tuple[str, str], str] = {}
     for name, result in report.results.items():
         corpus = result.provenance["corpus"]
         for line in describe_skipped(result.provenance["skipped"]):
             skipped.setdefault((corpus["digest"], line), f"{ANALYSES[name].title}, {corpus['name']}: {line}")
-    return [*missing, *skipped.values()]
+    return [*missing, *notices, *skipped.values()]

@@ -58,6 +58,8 @@ def ending(result: Result, computation: Computation, unit: str = "segments") -> 
     """Draw the end of a page: `about` its numbers, the skipped `unit`s, and what the numbers were computed from."""
     about(computation)
     origin = result.provenance
+    for notice in origin.get("notices", ()):
+        st.caption(f":material/info: {messages.plain(notice)}")
     changed = sum(entry["count"] for entry in origin["skipped"])
     folded(f"Skipped or modified input ({changed:,})", ":material/rule:", "skipped", _skipped, origin, unit)
     basis = f"{corpus_size(origin)}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}"

@@ -6,26 +6,27 @@ import pytest
 from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.models import checkpoint, sources
 from bertviz_core.models.checkpoint import DEMO_FOLDER, Checkpoint
+from bertviz_core.models.configuration import longest_input, with_common_names
 
 
 @pytest.mark.parametrize(
     ("config", "layers", "heads", "max_length"),
     [
         ({"num_hidden_layers": 12, "num_attention_heads": 16, "max_position_embeddings": 512}, 12, 16, 512),
-        ({"n_layers": 6, "n_heads": 12, "max_position_embeddings": 512}, 6, 12, 512),
-        ({"n_layer": 12, "n_head": 12, "n_positions": 1024}, 12, 12, 1024),
-        ({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 1}, 0, 0, 512),
-        ({"model_type": "xlm-roberta", "max_position_embeddings": 514}, 0, 0, 512),
-        ({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 0}, 0, 0, 513),
+        ({"model_type": "distilbert", "n_layers": 6, "n_heads": 12, "max_position_embeddings": 512}, 6, 12, 512),
+        ({"model_type": "gpt2", "n_layer": 12, "n_head": 12, "n_positions": 1024}, 12, 12, 1024),
+        ({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 1}, 12, 12, 512),
+        ({"model_type": "xlm-roberta", "max_position_embeddings": 514}, 12, 12, 512),
+        ({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 0}, 12, 12, 513),
         ({"model_type": "xlnet", "n_layer": 12, "n_head": 12}, 12, 12, None),
-        ({"max_position_embeddings": -1}, 0, 0, None),
         ({"model_type": "t5", "num_layers": 6, "num_heads": 8}, 6, 8, None),
-        ({"encoder_layers": 6, "encoder_attention_heads": 16}, 6, 16, None),
+        ({"model_type": "xglm", "num_layers": 6, "attention_heads": 16}, 6, 16, 2048),
     ],
 )
 def test_every_family_has_its_own_names_for_its_sizes(config, layers, heads, max_length):
-    found = Checkpoint("x", Path(), config=config)
+    found = Checkpoint("x", Path(), config=with_common_names(config))
     assert (found.layers, found.heads, found.max_length) == (layers, heads, max_length)
+    assert longest_input({"max_position_embeddings": -1}) is None
 
 
 def test_parameters_and_fingerprint_are_of_the_files_not_of_their_place_or_time(tiny_folder, tiny, folder):

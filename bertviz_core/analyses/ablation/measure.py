@@ -23,7 +23,7 @@ from bertviz_core.engine.jobs import Progress
 from bertviz_core.heads import Head
 from bertviz_core.models.ablation import Restart, WholeModel, predict_whole, predict_without
 from bertviz_core.models.encoding import Batch, Encoded, buckets, collate
-from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.model import AttentionModel, running
 from bertviz_core.models.segments import Segments
 from bertviz_core.models.word_loss import Predictions, label, targets_of
 
@@ -94,7 +94,7 @@ class AblationRun:
                 sums.append((output.double() * real).sum((0, 2)))
                 return output
 
-            with torch.inference_mode():
+            with torch.inference_mode(), running(self.model, batch.ids):
                 self.model.encoder(**label(batch, self.targets)[0].inputs(self.model), combine=combine)
             total = total + torch.stack(sums)
             tokens = tokens + batch.tokens()

@@ -15,7 +15,7 @@ from bertviz_core.analyses.probes.training import Schedule, run_epochs
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.models.encoding import buckets, collate, membership, word_of
-from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.model import AttentionModel, running
 from bertviz_core.models.reading import EncodedSentence
 
 SENTENCES = 20  # in a step
@@ -40,7 +40,9 @@ def word_states(
     for group in buckets(sentences, batch_tokens or model.batch_tokens, model.length_limit):
         batch = collate(group, model.tokens, model.device)
         shares = membership([word_of(example) for example in group], model.device).from_word
-        states = torch.stack(model.encoder(**batch.inputs(model), output_hidden_states=True).hidden_states, 1)
+        with running(model, batch.ids):
+            output = model.encoder(**batch.inputs(model), output_hidden_states=True)
+        states = torch.stack(output.hidden_states, 1)
         for row, example in enumerate(group):
             array = arrays[example.number]
             mean = shares[row, : array.shape[1], : len(example)] @ states[row, :, : len(example)].float()

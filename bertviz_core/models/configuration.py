@@ -1,0 +1,139 @@
+"""The numbers of a configuration under transformers' common names, its limits, and what its weights contradict.
+
+Most files have the common names, and nothing is imported to read those; transformers resolves what others write.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from bertviz_core.errors import ModelError
+
+LAYERS, HEADS, WIDTH = "num_hidden_layers", "num_attention_heads", "hidden_size"
+INNER, POSITIONS, PADDING = "intermediate_size", "max_position_embeddings", "pad_token_id"
+SIZES = ("vocab_size", "type_vocab_size")
+COMMON = (LAYERS, HEADS, WIDTH, INNER, POSITIONS, PADDING, *SIZES)
+# Families that count positions from the one after the padding's; those of the second kind, from a fixed one. A test
+# looks for further ones in transformers, and a loaded model's own embeddings are asked again.
+AFTER_PADDING = (
+    *("roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "xmod", "longformer"),
+    *("data2vec-text", "luke", "mluke", "ibert", "esm", "lilt", "markuplm", "layoutlmv3"),
+)
+AFTER_ONE = ("mpnet",)
+MAX_COUNT = 512  # layers, or heads
+MAX_SIZE = 1_000_000  # anything else
+MAX_LABELS = 10_000  # transformers writes a name for each
+UNBOUNDED = ("position", "theta", "length", "n_ctx")  # in names of numbers that nothing is built from
+MIN_POSITIONS = 8
+
+
+def with_common_names(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration with the numbers of its text model under their common names.
+
+    Raises:
+        ModelError: transformers does not know the model's type, or cannot read its configuration.
+    """
+    if all(type(config.get(name)) is int for name in (LAYERS, HEADS, WIDTH)):
+        return dict(config)
+    return {**config, **_resolved(json.dumps(config, sort_keys=True, default=str))}
+
+
+@lru_cache(maxsize=256)
+def _resolved(config: str) -> dict[str, Any]:
+    """The common numbers of a configuration in JSON, as transformers reads it."""
+    from bertviz_core.models.libraries import transformers
+
+    entries = json.loads(config)
+    family = entries.get("model_type")
+    if family not in transformers.CONFIG_MAPPING:
+        kind = f"type {family!r}" if family else "a type that its config.json does not name (`model_type`)"
+        what = f"The model cannot be loaded: transformers {transformers.__version__} knows no model of {kind}."
+        raise ModelError(what, hint="Install a transformers that knows it, or choose another model.")
+    try:
+        return common_numbers(transformers.CONFIG_MAPPING[family].from_dict(entries))
+    except Exception as error:  # whatever a class of configurations raises for what it cannot read
+        reason = " ".join(str(error).split())[:200]
+        what = f"The model cannot be loaded: transformers cannot read its configuration ({reason})."
+        raise ModelError(what, hint="Save the model again with save_pretrained.") from error
+
+
+def common_numbers(config: Any) -> dict[str, Any]:
+    """The common numbers of a configuration of transformers; without those that its text model does not have."""
+    text = config.get_text_config()
+    found = {}
+    for name in COMMON:
+        try:
+            found[name] = getattr(text, name)
+        except (AttributeError, ValueError):  # it has none, or another one for each layer
+            continue
+    return found
+
+
+def number(config: Mapping[str, Any], name: str) -> int:
+    """A number of the configuration; 0 where it is missing or a number for each layer."""
+    value = config.get(name)
+    return value if type(value) is int else 0
+
+
+def longest_input(config: Mapping[str, Any]) -> int | None:
+    """The most tokens, special ones included, that the position embeddings allow; None for no limit."""
+    positions = number(config, POSITIONS)
+    if not 0 < positions <= MAX_SIZE:
+        return None
+    family = config.get("model_type")
+    if family in AFTER_ONE:
+        return positions - 2
+    if family not in AFTER_PADDING:
+        return positions
+    padding = config.get(PADDING)
+    return positions - (padding if type(padding) is int else 1) - 1
+
+
+def wrong_entries(config: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with a configuration as it is written: nothing is built from such numbers."""
+    for name in COMMON:
+        value = config.get(name)
+        if value is not None and type(value) is not int and not (name == INNER and isinstance(value, list)):
+            yield f"{name} is {type(value).__name__}, not a whole number"
+    yield from _too_large(config)
+
+
+def _too_large(config: Mapping[str, Any], depth: int = 3) -> Iterator[str]:
+    """Numbers that are too large, also in configurations inside it."""
+    for name, value in config.items():
+        maximum = MAX_LABELS if name == "num_labels" else MAX_SIZE
+        if type(value) is int and value > maximum and not any(part in name for part in UNBOUNDED):
+            yield f"{name} is above {maximum:,}"
+        if isinstance(value, dict) and depth:
+            yield from _too_large(value, depth - 1)
+
+
+def wrong_numbers(config: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with the common numbers: no model of such can be analyzed."""
+    for name, kind in ((LAYERS, "layers"), (HEADS, "heads")):
+        if not 1 <= number(config, name) <= MAX_COUNT:
+            value = config.get(name)
+            yield (
+                f"a model without attention {kind} (no {name})"
+                if value is None
+                else f"{name} is {value} (1 to {MAX_COUNT} {kind} can be shown)"
+            )
+    longest = 0 if config.get(POSITIONS) == 0 else longest_input(config)
+    if longest is not None and longest < MIN_POSITIONS:
+        yield f"it reads {max(longest, 0)} tokens (the fewest that can be analyzed are {MIN_POSITIONS})"
+
+
+def misfits(config: Mapping[str, Any], shapes: Mapping[str, list[int]]) -> Iterator[str]:
+    """Sizes that the weights contradict: transformers would initialize at random what is not there, however large."""
+    positions = number(config, POSITIONS)
+    rows = [shape[0] for name, shape in shapes.items() if name.endswith("position_embeddings.weight") and shape]
+    if rows and positions > max(rows):
+        yield f"{positions:,} positions; the weights have {max(rows):,}"
+    layers, width, inner = (number(config, name) for name in (LAYERS, WIDTH, INNER))
+    different = 1 if config.get("model_type") == "albert" else layers  # whose layers have the same weights
+    embedded = sum(number(config, name) for name in SIZES)
+    needed = width * (different * (width + inner) + embedded)
+    if needed > 8 * sum(map(math.prod, shapes.values())):
+        yield f"{layers} layers of width {width:,} and {inner:,}, for which the weights are far too few"
