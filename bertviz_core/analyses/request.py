@@ -16,7 +16,7 @@ from bertviz_core.settings import Settings
 FORMAT = 4  # raised when all stored results become invalid
 CHANGES = {  # raised when those of one analysis become invalid
     "coreference_heads": 3,
-    "dependency_heads": 1,
+    "dependency_heads": 2,
     **dict.fromkeys(("surface_patterns", "entropy", "sep_gradients", "ablation"), 3),
 }
 ONE_SIDED = {  # part of the keys of decoders only: what the analysis counts, since that has changed

@@ -109,9 +109,11 @@ def cut(examples: Iterable[Encoded], tokens: int) -> Iterator[list[Encoded]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedSentence(Encoded):
-    """An encoded sentence with its words, governors and relations."""
+    """An encoded sentence with its words, governors and relations. Its `document_number` is that of its unit: of the
+    document where the treebank names several, else of the sentence itself."""
 
     sentence: Sentence
+    is_unit: bool = True  # whether the sentence is the unit
 
 
 @dataclass
@@ -124,7 +126,10 @@ class Sentences(EncodedCorpus[EncodedSentence]):
         treebank = Treebank(self.source)
         maximum = self.settings.max_length
         counts = reading.counts
+        is_unit = not treebank.names_documents(self.settings.limit)
         counts |= {"format": treebank.form.name, "words": 0, "split_words": 0}
+        counts |= {"unit": "sentences"} if is_unit else {"unit": "documents", "documents": 0}
+        last = -1
         for sentence in treebank.sentences(reading.skipped):
             number, where = sentence.number, sentence.where
             changed = Skipped()
@@ -136,7 +141,11 @@ class Sentences(EncodedCorpus[EncodedSentence]):
             reading.skipped.merge(changed)
             counts["words"] += len(pieces)
             counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
-            yield EncodedSentence(number, where, *encoded, sentence=sentence, document_number=number)
+            unit = number if is_unit else sentence.document
+            if not is_unit:
+                counts["documents"] += unit != last
+                last = unit
+            yield EncodedSentence(number, where, *encoded, sentence=sentence, document_number=unit, is_unit=is_unit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

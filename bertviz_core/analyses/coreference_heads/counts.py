@@ -7,11 +7,10 @@ import numpy as np
 
 from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, DIRECTIONS, DISTANCE, EXACT, FOLDS, TYPE_ROWS
 from bertviz_core.analyses.findings import Interval, gain_interval, share_interval
-from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, effective_n, share, t_quantile, wilson
+from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, Sums, effective_n, share, t_quantile, wilson
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import DirectedHead, highest
 
-Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # right guesses, items, moments: see `proportions.effective_n`
 TYPED = len(TYPE_ROWS) * FOLDS  # rows of types
 ENDS = np.cumsum([0, *map(len, (TYPE_ROWS, *BREAKDOWNS.values()))])
 COLUMNS = dict(zip(("type", *BREAKDOWNS), map(slice, ENDS[:-1], ENDS[1:]), strict=True))  # of the last axis of `pooled`

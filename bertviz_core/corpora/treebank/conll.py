@@ -15,6 +15,7 @@ from bertviz_core.numbers import small_int
 COLUMNS = len(DEFAULT_FIELDS)
 FORM, UPOS, DEPREL = (DEFAULT_FIELDS.index(name) for name in ("form", "upos", "deprel"))
 COMMENT = re.compile(r"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b")  # of CoNLL-U
+NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
 ID = re.compile(r"\d+(?:[-.]\d+)?\t")  # of a word, a multi-word token (5-6) or an empty node (8.1)
 LONG_NUMBER = re.compile("[0-9]{10}")  # `int` takes time that grows with the square of the digits, then refuses
 
