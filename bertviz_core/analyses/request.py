@@ -17,6 +17,7 @@ FORMAT = 4  # raised when all stored results become invalid
 CHANGES = {  # raised when those of one analysis become invalid
     "coreference_heads": 3,
     "dependency_heads": 2,
+    "probes": 1,
     **dict.fromkeys(("surface_patterns", "entropy", "sep_gradients", "ablation"), 3),
 }
 ONE_SIDED = {  # part of the keys of decoders only: what the analysis counts, since that has changed
