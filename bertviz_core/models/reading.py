@@ -79,6 +79,8 @@ class CorpusReading:
         if not self.count:
             what = f"There is nothing to analyze: all {unit} were skipped."
             hint = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in self.reading.skipped.to_json())
+            if self.examples.settings.paper and unit == "segments":
+                hint += ". The release leaves these out; the mode “corrected” reads them."
             raise self.examples.source.error(what, hint)
         self.reading.counts |= {unit: self.count, "tokens": tokens}
 

@@ -46,7 +46,28 @@ class Treebank:
         correct = np.einsum("dlhw,frw->fdrlh", right, folds, optimize=True).round().astype(int)
         offset_correct = (by_offset @ rows.T).astype(int)
         relations = ["all", "UAS", *map(str, names)]
-        return RelationCounts(provenance, relations, folds.sum(2).astype(int), correct, OFFSETS, offset_correct)
+        # Sums by sentence, which are the units: words (relation, sentence), then right guesses (..., relation, sentence)
+        n = rows.reshape(len(rows), -1, LENGTH).sum(-1)
+        fold = np.arange(n.shape[1]) % 2 == np.arange(2)[:, None]
+        of_heads = np.einsum(
+            "dlhsw,rsw->dlhrs", *(each.reshape(*each.shape[:-1], -1, LENGTH) for each in (right, rows))
+        )
+        of_offsets = np.einsum(
+            "osw,rsw->ors", *(each.reshape(*each.shape[:-1], -1, LENGTH) for each in (by_offset, rows))
+        )
+        heads = [np.stack([(each * fold[i]).sum(-1) for i in (0, 1)]) for each in (n * of_heads, of_heads**2)]
+        units = [np.stack([(each * fold[i]).sum(-1) for i in (0, 1)]) for each in (n > 0, n * n)]
+        return RelationCounts(
+            provenance,
+            relations,
+            folds.sum(2).astype(int),
+            correct,
+            OFFSETS,
+            offset_correct,
+            unit_moments=np.stack(units),
+            head_moments=np.moveaxis(np.stack(heads), -1, 3),
+            offset_moments=np.stack([(n * of_offsets).sum(-1), (of_offsets**2).sum(-1)]),
+        )
 
 
 @pytest.mark.parametrize("sentences", [8, 60])
