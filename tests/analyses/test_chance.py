@@ -46,7 +46,7 @@ class Treebank:
         correct = np.einsum("dlhw,frw->fdrlh", right, folds, optimize=True).round().astype(int)
         offset_correct = (by_offset @ rows.T).astype(int)
         relations = ["all", "UAS", *map(str, names)]
-        # Sums by sentence, which are the units: words (relation, sentence), then right guesses (..., relation, sentence)
+        # Sums by sentence, which are the units: words (relation, sentence), right guesses (..., relation, sentence)
         n = rows.reshape(len(rows), -1, LENGTH).sum(-1)
         fold = np.arange(n.shape[1]) % 2 == np.arange(2)[:, None]
         of_heads = np.einsum(
