@@ -113,7 +113,7 @@ def relations(results: Results, heads: Sequence[Head], count: int = 3) -> list[l
 
 
 def relation_heads(counts: RelationCounts, count: int = 3) -> list[Relation]:
-    """The best heads of relations that they find (`RelationCounts.above`), the furthest above on held-out text first."""
+    """The best heads of the relations that they find, see `RelationCounts.above`, the clearest ones first."""
     better = counts.better
     best = counts.best()
     is_above = counts.above()

@@ -175,8 +175,8 @@ def units_of(sentences, documents):
 
 
 def interval_over_units(sentences, guesses, relation, units):
-    """(low, high, units) of the accuracy of guesses (from 1) on a relation: Wilson's interval of the effective number of
-    words, with Student's t."""
+    """(low, high, units) of the accuracy of guesses (from 1) on a relation: Wilson's interval of the effective number
+    of words, with Student's t."""
     by_unit = {}
     for sentence, guessed, unit in zip(sentences, guesses, units, strict=True):
         right, n = score([sentence], [guessed]).get(relation, [0, 0])
