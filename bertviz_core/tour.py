@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from bertviz_core.analyses.behaviors import KINDS, linguistic
 from bertviz_core.analyses.findings import DECIDED, Finding
 from bertviz_core.analyses.results import Results
 from bertviz_core.heads import Head
@@ -42,9 +43,15 @@ class Step:
 
 
 def head_roles(results: Results, base: int) -> dict[Head, str]:
-    """The heads of the findings in ROLES, with their roles."""
-    heads = {finding.id: finding.head for finding in answers(every_finding(results, base)) if finding.head}
-    return {heads[name]: role for name, role in ROLES.items() if name in heads}
+    """The heads of the findings in ROLES, with their roles; heads that find something only if they are linguistic."""
+    findings = {finding.id: finding for finding in answers(every_finding(results, base))}
+    named = linguistic(results)
+    roles: dict[Head, str] = {}
+    for name, role in ROLES.items():
+        finding = findings.get(name)
+        if finding and finding.head and (finding.analysis not in KINDS or finding.head.label() in named):
+            roles[finding.head] = role
+    return roles
 
 
 def answers(findings: list[Finding]) -> list[Finding]:

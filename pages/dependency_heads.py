@@ -7,7 +7,6 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads import figure, guesses, relation_finding
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.analyses.proportions import wilson
 from bertviz_core.corpora.treebank import ALL, UAS, explain, meaning
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent
@@ -119,7 +118,7 @@ row = result.row(relation)
 n = int(row["n"])
 share = float(accuracy[choice.at])
 counted = int(result.counted.sum(0)[direction, column])
-low, high = (percent(float(end), counted) for end in wilson(share * counted, counted))
+low, high = (percent(float(end[direction, column][selection.head]), counted) for end in result.intervals())
 offset = guesses.offset_name(row["baseline_offset"])
 of_best = of_offset = "not in the paper"
 if result.is_causal:

@@ -7,8 +7,8 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.probes import distance_figure, paper_figure, sentence_drawing, table_3, title
-from bertviz_core.analyses.probes.result import AS_RELEASED, PROBES, ProbeOptions, Probes
-from bertviz_core.analyses.proportions import share
+from bertviz_core.analyses.probes.result import AS_RELEASED, EPOCHS, PROBES, ProbeOptions, Probes
+from bertviz_core.analyses.proportions import share, units_text
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import ALL, meaning
@@ -96,7 +96,7 @@ def draw_sentences() -> None:
 selection = header.current()
 with st.expander("Training and scoring", icon=":material/tune:"):
     with page.row():
-        epochs = choices.number("Maximum epochs", 1, 50, None, key="epochs", placeholder="default", width=150)
+        epochs = choices.number("Maximum epochs", 1, EPOCHS, None, key="epochs", placeholder="default", width=150)
         rank = choices.number("Rank of the structural probe", 1, 1024, ProbeOptions().rank, key="rank", width=210)
     probes = choices.multiselect("Probes", PROBES, key="probes", default=PROBES, format_func=title)
     files = {role: choose_file(role) for role in FILES}
@@ -108,7 +108,12 @@ result = stored.result_or_stop(request, Probes)
 page.restriction(result)
 page.finding(memoize(ANALYSES["probes"].findings, result, selection.base)[0], bold=True)
 parts = result.about["sentences"]
-st.caption(f"Trained on {parts['train']:,} sentences, scored on {parts['test']:,} others.")
+until = (
+    "for one epoch, as the release does"
+    if selection.settings.paper
+    else "until the loss of held-out sentences of the training part no longer falls"
+)
+st.caption(f"Trained on {parts['train']:,} sentences, {until}; scored on {parts['test']:,} others.")
 left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**Table 3 as a chart**")
@@ -135,13 +140,14 @@ if vectors := result.about.get("vectors"):
     entries.append(("Words without a vector", f"{vectors['unknown_words']:.1%}", source))
 page.metrics(entries or [("Best fixed offset", f"{result.about['best_offset']:+d}", "on the training part")])
 
-st.markdown("**Table 3** (%); 95% intervals over sentences")
+units = result.about["units"]
+st.markdown(f"**Table 3** (%); 95% intervals over {units_text(units['test'], units['unit'])}")
 if parts["train"] < 1000:
     st.caption("This corpus is too small to train probes well: these numbers are a demonstration, not a finding.")
 shown = table.round(1)
 shown["95%"] = [f"{low:.1f} to {high:.1f}" for low, high in zip(shown["low"], shown["high"], strict=True)]
 titles = {"with_punctuation": "with punctuation", "paper_with_punctuation": "paper, with punctuation"}
-order = ["probe", "metric", "score", "95%", "paper", *titles.values(), "parameters", "seconds"]
+order = ["probe", "metric", "score", "95%", "paper", *titles.values(), "parameters", "trained", "seconds"]
 formats = dict.fromkeys(("score", "with punctuation", "seconds"), DECIMAL)
 formats["parameters"] = st.column_config.NumberColumn(format="localized")
 shown = shown.rename(columns=titles)[order]

@@ -98,12 +98,12 @@ def linguistic_heads(request: Request, find: Callable[[Request], Result | None])
 
 
 def linguistic(results: Results) -> dict[str, str]:
-    """Label of a linguistic head -> what it is best at: the heads that Figure 6 marks with crosses. For coreference the
-    best head on all mentions, where it is above the nearest mention on held-out documents."""
+    """Label of a linguistic head -> what it is best at: the heads that Figure 6 marks with crosses, each on held-out
+    text above every baseline that needs no model. For coreference that is the best head on all mentions."""
     pairs = clear_relations(result_of(results, RelationCounts)) if "dependency_heads" in results else []
     if "coreference_heads" in results:
         counts = result_of(results, AntecedentCounts)
-        if counts.is_above("nearest"):
+        if counts.finds_antecedents():
             pairs.append((counts.best().head.label(), COREFERENCE))
     names: dict[str, list[str]] = {}
     for label, name in pairs:

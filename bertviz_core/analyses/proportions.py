@@ -17,6 +17,9 @@ ROUNDING = 1e-14  # a smaller part of the squares is what float32 rounds
 MIN_UNITS = 5  # documents (or other units of an interval) that any decision needs
 
 
+Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # right guesses, items, moments: see `effective_n`
+
+
 def t_quantile(freedom: ArrayLike = inf, comparisons: int = 1) -> np.ndarray:
     """Half-width of a two-sided 95% interval in standard errors, by Student's t with these degrees of freedom (normal
     where infinite), corrected for so many comparisons (Bonferroni)."""
@@ -43,13 +46,6 @@ def wilson(correct: ArrayLike, n: ArrayLike, z: ArrayLike | None = None) -> tupl
     low = np.where(correct == 0, 0.0, np.minimum(center - half, share))
     high = np.where(correct == n, 1.0, np.maximum(center + half, share))
     return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
-
-
-def scored(right: np.ndarray, n: np.ndarray) -> dict[str, np.ndarray]:
-    """Columns of a table: `n`, to which `right` is broadcast, `right`, their share `accuracy`, and its interval."""
-    n = np.broadcast_to(n, right.shape)
-    low, high = wilson(right, n)
-    return {"n": n, "right": right, "accuracy": share(right, n), "low": low, "high": high}
 
 
 def best_heads(correct: np.ndarray) -> np.ndarray:
@@ -127,6 +123,7 @@ class Estimate:
     freedom: float | np.ndarray = inf  # degrees of freedom of the errors
     units: int | None = None  # how many units vary independently; None where each case does
     unit: str = ""  # what they are, in the plural
+    choices: int = 1  # how many values of each head these are the best of
 
     def of(self, head: Head) -> "Estimate":
         """The estimate of one head, as of a model that has only this head."""

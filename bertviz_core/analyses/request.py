@@ -18,7 +18,8 @@ from bertviz_core.settings import Settings
 FORMAT = 4  # raised when all stored results become invalid
 CHANGES = {  # raised when those of one analysis become invalid
     "coreference_heads": 3,
-    "dependency_heads": 1,
+    "dependency_heads": 2,
+    "probes": 1,
     **dict.fromkeys(("surface_patterns", "entropy", "sep_gradients", "ablation"), 3),
 }
 READERS = 1  # part of the keys of all files but the samples: raised when files are read otherwise than before

@@ -11,7 +11,7 @@ from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.proportions import ALPHA, MIN_UNITS, Estimate, units_text
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, head_frame, to_lists
-from bertviz_core.comparison.change import CONSERVATIVE, Change, cautions, differences, names
+from bertviz_core.comparison.change import CONSERVATIVE, Change, cautions, changes, differences, names
 from bertviz_core.emergence import REQUIRED, Emergence
 from bertviz_core.engine.packing import pack
 from bertviz_core.errors import SettingsError
@@ -171,10 +171,9 @@ def compare(a: Result, b: Result) -> Comparison:
     missing = sorted(estimates.keys() ^ others.keys())
     estimates = {key: estimates[key] for key in shared}
     others = {key: others[key] for key in shared}
-    changes = {}
-    if estimates[shared[0]].values.shape == others[shared[0]].values.shape:
-        changes = {key: Change.of(estimates[key], others[key]) for key in shared}
-    return Comparison(first.provenance, a.analysis, estimates, others, second.provenance, missing, changes)
+    is_alike = estimates[shared[0]].values.shape == others[shared[0]].values.shape
+    by_quantity = changes(estimates, others) if is_alike else {}
+    return Comparison(first.provenance, a.analysis, estimates, others, second.provenance, missing, by_quantity)
 
 
 def _estimates(result: Result) -> dict[str, Estimate]:

@@ -1,6 +1,7 @@
 """The change of a quantity between two runs (docs/methods.md, section 13), and what differs between the runs."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,16 @@ class Change:
     difference: np.ndarray
     low: np.ndarray  # of the 95% interval, Newcombe's of proportions, else Welch's; NaN where no error is known
     high: np.ndarray
-    p: np.ndarray  # two-sided, adjusted by Holm over all heads; NaN for unknown errors or too few units
+    p: np.ndarray  # two-sided, adjusted (see `changes`); NaN for unknown errors or too few units
 
     @classmethod
     def of(cls, a: Estimate, b: Estimate) -> "Change":
+        """The change of one quantity that is looked at alone."""
+        return changes({"": a}, {"": b})[""]
+
+    @classmethod
+    def unadjusted(cls, a: Estimate, b: Estimate) -> "Change":
+        """The change with the p values of each head alone, of the best of several `choices` times their number."""
         difference = b.values - a.values
         freedom = welch(a, b)
         quantile = t_quantile(freedom)
@@ -41,8 +48,8 @@ class Change:
         z = np.where((difference == 0) & ~np.isnan(z), 0.0, z)
         p = np.full_like(difference, np.nan)
         if a.is_enough and b.is_enough:
-            p = 2 * stdtr(freedom, -z)
-        return cls(a.values, b.values, difference, low, high, holm(p))
+            p = np.minimum(2 * stdtr(freedom, -z) * a.choices, 1.0)
+        return cls(a.values, b.values, difference, low, high, p)
 
     @property
     def marked(self) -> np.ndarray:
@@ -73,6 +80,14 @@ class Change:
             }
             rows.append(row)
         return rows
+
+
+def changes(a: Mapping[str, Estimate], b: Mapping[str, Estimate]) -> dict[str, Change]:
+    """The changes of quantities that are looked at together: p values are adjusted by Holm over all heads of all of
+    them."""
+    alone = {key: Change.unadjusted(estimate, b[key]) for key, estimate in a.items()}
+    adjusted = iter(holm(np.stack([change.p for change in alone.values()])))
+    return {key: replace(change, p=next(adjusted)) for key, change in alone.items()}
 
 
 def welch(a: Estimate, b: Estimate) -> np.ndarray:

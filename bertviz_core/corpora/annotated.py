@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, ClassVar, Literal, Protocol
 
 from bertviz_core.corpora import Skipped
@@ -124,12 +125,18 @@ class Treebank(AnnotatedCorpus):
         super().__init__(source)
         self.reader = self.form.open(self.survey)
 
+    def names_documents(self, limit: int | None = None) -> bool:
+        """Whether several documents begin (`# newdoc`) in the file, or among its first `limit` sentences."""
+        named = (block for block in islice(blocks(self.source), limit) if begins_document(block))
+        return len(list(islice(named, 2))) == 2
+
     def sentences(self, skipped: Skipped) -> Iterator[Sentence]:
         """Every sentence that is a tree; others are counted. Raises InputError for none, and for too many labels."""
-        number = 0
+        number = document = 0
         labels = set[str]()
         first: BrokenSentence | None = None
         for block in blocks(self.source):
+            document += bool(number) and begins_document(block)
             try:
                 sentence = self.reader.sentence(number, block)
             except BrokenSentence as broken:
@@ -142,7 +149,7 @@ class Treebank(AnnotatedCorpus):
                 if len(labels) > MAX_LABELS:
                     what = f"There are more than {MAX_LABELS:,} different relations and parts of speech."
                     raise self.source.error(what, "Check that no columns are swapped.", sentence.line)
-                yield sentence
+                yield replace(sentence, document=document) if document else sentence
                 number += 1
         if first and not labels:
             if first.reason == conll.NO_WORDS:
@@ -173,6 +180,10 @@ class CoreferenceCorpus(AnnotatedCorpus):
         if not has_chain:
             what = f"Read as {self.form.name}, the file has no chain of two mentions."
             raise self.source.error(what, EXPECTED[self.kind])
+
+
+def begins_document(block: Sequence[Line]) -> bool:
+    return any(conll.NEW_DOCUMENT.match(text) for _, text in block)
 
 
 def blocks(source: Source) -> Iterator[list[Line]]:

@@ -22,7 +22,8 @@ from bertviz_core.plotting import percent
 
 AVERAGED = ("surface_patterns", "entropy")
 REQUIRED = (*AVERAGED, "dependency_heads")  # a checkpoint without one of these is skipped
-OF_RELATIONS = ("relations", "n", "offsets", "offset_correct", "visible", "random_correct")  # the same at every step
+OF_RELATIONS = ("relations", "n", "offsets", "offset_correct", "visible", "random_correct")
+OF_RELATIONS += ("unit_moments", "offset_moments")  # the same at every step
 TABLE_RELATIONS = 2  # relations that have columns in the table
 
 
@@ -45,10 +46,13 @@ class Emergence(Result):
     relations: list[str]
     n: np.ndarray  # (fold, relation) words
     correct: np.ndarray  # (step, fold, direction, relation, layer, head) right guesses
-    offsets: np.ndarray  # this and the next three as in RelationCounts
+    offsets: np.ndarray  # this and the next five as in RelationCounts
     offset_correct: np.ndarray
     visible: np.ndarray | None = None
     random_correct: np.ndarray | None = None
+    unit_moments: np.ndarray | None = None
+    offset_moments: np.ndarray | None = None
+    head_moments: np.ndarray | None = None  # (step, ...) as in RelationCounts; not known of the training that ships
 
     def __getitem__(self, quantity: str) -> np.ndarray:
         """(step, layer, head) document averages; raises KeyError for an unknown name."""
@@ -78,10 +82,16 @@ class Emergence(Result):
         options = {name: self.provenance["options"][name] for name in ("view", "min_count")}
         options |= {"offsets": int(self.offsets.max()), "merge_subtypes": False}
         about = {"corpus": self.provenance["others"]["treebank"], "options": options}
+        moments = self.head_moments
         shared = {name: getattr(self, name) for name in OF_RELATIONS}
         counts = self.correct.astype(np.int64)
         return [
-            RelationCounts(self._origin("dependency_heads", index) | about, correct=correct, **shared)
+            RelationCounts(
+                self._origin("dependency_heads", index) | about,
+                correct=correct,
+                head_moments=None if moments is None else moments[index],
+                **shared,
+            )
             for index, correct in enumerate(counts)
         ]
 

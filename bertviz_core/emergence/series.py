@@ -165,6 +165,7 @@ class Series:
                 "averages": _averaged(results, "mean").astype(np.float32),
                 "errors": _averaged(results, "error").astype(np.float32),
                 "correct": relations.correct,
+                "head_moments": relations.head_moments,
             }
             rows.append(row)
             checkpoints.append({"name": name, "step": step, "fingerprint": checkpoint.fingerprint()})
@@ -173,7 +174,8 @@ class Series:
             what = f"None of the {len(training.steps)} checkpoints has stored results."
             raise ModelError(what, where=training.name, hint=_reasons(skipped))
         arrays: dict[str, Any] = {name: np.stack([row[name] for row in rows]) for name in rows[0]}
-        arrays["correct"] = arrays["correct"].astype(np.min_scalar_type(int(arrays["correct"].max())))
+        for name in ("correct", "head_moments"):
+            arrays[name] = arrays[name].astype(np.min_scalar_type(int(arrays[name].max())))
         return Emergence(
             provenance=self._provenance(last, checkpoints, skipped),
             **arrays,
@@ -196,7 +198,7 @@ class Series:
             "model": text["model"] | model,
             "checkpoints": checkpoints,
             "others": {"treebank": treebank["corpus"]},
-            **{name: treebank[name] for name in ("format", "sentences", "words")},
+            **{name: treebank[name] for name in ("format", "sentences", "words", "unit")},
             "skipped": [*skipped.to_json(), *text["skipped"], *treebank["skipped"]],
             "options": {name: treebank["options"][name] for name in ("view", "min_count")},
         }

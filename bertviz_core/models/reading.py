@@ -83,6 +83,8 @@ class CorpusReading:
         if not self.count:
             what = f"There is nothing to analyze: all {unit} were skipped."
             hint = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in self.reading.skipped.to_json())
+            if self.examples.settings.paper and unit == "segments":
+                hint += ". The release leaves these out; the mode “corrected” reads them."
             raise self.examples.source.error(what, hint)
         self.reading.counts |= {unit: self.count, "tokens": tokens}
 
@@ -113,9 +115,11 @@ def cut(examples: Iterable[Encoded], tokens: int) -> Iterator[list[Encoded]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedSentence(Encoded):
-    """An encoded sentence with its words, governors and relations."""
+    """An encoded sentence with its words, governors and relations. Its `document_number` is that of its unit: of the
+    document where the treebank names several, else of the sentence itself."""
 
     sentence: Sentence
+    is_unit: bool = True  # whether the sentence is the unit
 
 
 @dataclass
@@ -128,7 +132,10 @@ class Sentences(EncodedCorpus[EncodedSentence]):
         treebank = Treebank(self.source)
         maximum = self.settings.max_length
         counts = reading.counts
+        is_unit = not treebank.names_documents(self.settings.limit)
         counts |= {"format": treebank.form.name, "words": 0, "split_words": 0}
+        counts |= {"unit": "sentences"} if is_unit else {"unit": "documents", "documents": 0}
+        last = -1
         for sentence in treebank.sentences(reading.skipped):
             number, where = sentence.number, sentence.where
             changed = Skipped()
@@ -140,7 +147,11 @@ class Sentences(EncodedCorpus[EncodedSentence]):
             reading.skipped.merge(changed)
             counts["words"] += len(pieces)
             counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
-            yield EncodedSentence(number, where, *encoded, sentence=sentence, document_number=number)
+            unit = number if is_unit else sentence.document
+            if not is_unit:
+                counts["documents"] += unit != last
+                last = unit
+            yield EncodedSentence(number, where, *encoded, sentence=sentence, document_number=unit, is_unit=is_unit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -113,14 +113,13 @@ def relations(results: Results, heads: Sequence[Head], count: int = 3) -> list[l
 
 
 def relation_heads(counts: RelationCounts, count: int = 3) -> list[Relation]:
-    """The best heads of relations that are above the best fixed offset, the furthest above on held-out text first."""
+    """The best heads of the relations that they find, see `RelationCounts.above`, the clearest ones first."""
     better = counts.better
     best = counts.best()
-    candidates = []
-    for row in counts.by_gain():
-        head = Head(*best[row, 1:].tolist())
-        candidates.append(_relation(counts, better, row, head, ranks(better[0][row])))
-    return [relation for relation in candidates if relation.accuracy > relation.baseline][:count]
+    is_above = counts.above()
+    found = [row for row in counts.by_gain() if is_above[row]][:count]
+    heads = [(row, Head(*best[row, 1:].tolist())) for row in found]
+    return [_relation(counts, better, row, head, ranks(better[0][row])) for row, head in heads]
 
 
 def _relation(

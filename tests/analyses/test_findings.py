@@ -219,7 +219,10 @@ def counts(n, right, offset, mode="corrected"):
     correct[:, 0, :, 0, 1] = right // 2
     provenance = {"settings": {"mode": mode}, "corpus": {"name": "x"}, "options": {"view": "function-heads"}}
     offsets = np.full((1, 3), offset)
-    return RelationCounts(provenance, ["all", "UAS", "det"], np.full((2, 3), n // 2), correct, np.array([1]), offsets)
+    words = np.full((2, 3), n // 2)
+    return RelationCounts(
+        provenance, ["all", "UAS", "det"], words, correct, np.array([1]), offsets, unit_moments=np.stack([words, words])
+    )  # each word is a unit
 
 
 @pytest.mark.parametrize("mode", ["corrected", "paper"])

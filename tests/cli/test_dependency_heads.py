@@ -8,7 +8,7 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, VIEW_NAME
 from tests.cli.running import run, written
 
 COLUMNS = ["relation", "n", "head", "direction", "accuracy", "low", "high", "heldout_accuracy"]
-COLUMNS += ["heldout_low", "heldout_high", "baseline_offset", "baseline_accuracy", "above_baseline"]
+COLUMNS += ["heldout_low", "heldout_high", "baseline_offset", "baseline_accuracy", "above_baseline", "units"]
 
 
 def test_the_table_and_the_arrays_have_the_names_that_scripts_rely_on(tmp_path):

@@ -19,6 +19,7 @@ from bertviz_core.corpora.source import from_bytes
 from bertviz_core.emergence.series import shipped
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
+from bertviz_core.heads import highest
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.settings import Settings
 from tests.analyses import measures
@@ -111,14 +112,26 @@ def test_accuracies_are_compared_as_proportions(run):
     )
     comparison = compare(a, b)
     shown = [result.default_view() for result in (a, b)]
-    row = shown[0].relations.index("UAS")
-    n = int(shown[0].n.sum(0)[row])
-    right = [result.correct.sum(0).max(0)[row, 1, 0] for result in shown]
+    estimates = [result.estimates()["UAS"] for result in shown]
+    units = {each.unit for each in estimates}, {each.units for each in estimates}
+    assert units == ({"sentences"}, {shown[0].provenance["sentences"]})
+
+    def expected(*heads) -> tuple[float, float]:
+        """By loops, from the effective numbers of words, which have a test of their own."""
+        shares = [float(each.values[head]) for each, head in zip(estimates, heads, strict=True)]
+        sizes = [float(each.effective_n[head]) for each, head in zip(estimates, heads, strict=True)]
+        freedoms = [float(each.freedom[head]) for each, head in zip(estimates, heads, strict=True)]
+        ends = [oracle.wilson(share * n, n, 1.0) for share, n in zip(shares, sizes, strict=True)]
+        a, b = (((high - low) / 2) ** 2 for low, high in ends)
+        t = uncertainty.t_quantile(uncertainty.welch(a, freedoms[0], b, freedoms[1]))
+        return oracle.newcombe(shares[0] * sizes[0], sizes[0], shares[1] * sizes[1], sizes[1], t)
+
     change = comparison.changes["UAS"]
-    assert (change.low[1, 0], change.high[1, 0]) == pytest.approx(oracle.newcombe(right[0], n, right[1], n), abs=1e-9)
+    assert (change.low[1, 0], change.high[1, 0]) == pytest.approx(expected((1, 0), (1, 0)), abs=1e-6)
     best = comparison.tables()["best"].set_index("quantity").loc["UAS"]
-    most = [result.correct.sum(0).max(0)[row].max() for result in shown]
-    assert (best["low"], best["high"]) == pytest.approx(oracle.newcombe(most[0], n, most[1], n), abs=1e-9)
+    assert (best["low"], best["high"]) == pytest.approx(
+        expected(*(highest(each.values) for each in estimates)), abs=1e-6
+    )
 
 
 def test_other_inputs_views_and_weights_are_said(run):

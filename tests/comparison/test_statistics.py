@@ -1,6 +1,7 @@
 """Tests and intervals equal the oracle's, and published examples; two samples of one population rarely differ."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,9 +11,11 @@ from hypothesis import strategies as st
 
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.coreference_heads.counts import interval_by_document
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.head_averages import averages_of
 from bertviz_core.analyses.proportions import Estimate, effective_n, t_quantile
-from bertviz_core.comparison.change import Change, holm
+from bertviz_core.comparison.change import Change, changes, holm
+from bertviz_core.corpora.treebank import TOTALS
 from tests.oracles import comparison as oracle
 from tests.oracles import uncertainty
 
@@ -108,6 +111,18 @@ def test_holm_worked_by_hand():
     assert holm(np.array([[0.01, 0.04], [0.03, 0.02]])) == pytest.approx(np.array([[0.04, 0.06], [0.06, 0.06]]))
 
 
+def test_what_is_looked_at_together_is_corrected_together():
+    """56/70 against 48/80 has p = .0081 alone: of two directions .0162, and beside two equal pairs of shares .0486."""
+    a, b = proportion(48, 80), proportion(56, 70)
+    alone = Change.of(a, b).p.item()
+    twice = Change.of(*(replace(each, choices=2) for each in (a, b))).p.item()
+    same = proportion(10, 20)
+    together = changes({"x": a, "y": same, "z": same}, {"x": b, "y": same, "z": same})
+    assert alone == pytest.approx(0.0081, abs=5e-4)
+    assert twice == pytest.approx(2 * alone) and together["x"].p.item() == pytest.approx(3 * alone)
+    assert together["y"].p.item() == 1
+
+
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.sampled_from([0.05, 0.2]))
 def test_holm_marks_what_the_procedure_rejects(p, alpha):
     adjusted = holm(np.array([*p, math.nan]))
@@ -144,6 +159,45 @@ def proportions(random: np.random.Generator, documents: int) -> tuple[Estimate, 
     values = (sums[0] / sums[1])[None]
     estimate = Estimate(values, None, int(n.sum()), size[None], freedom[None], documents, "documents")
     return estimate, interval_by_document(*sums)
+
+
+RELATIONS, SIZE = 12, 3
+
+
+def relation_counts(random: np.random.Generator, documents: int) -> RelationCounts:
+    """Right guesses of SIZE x SIZE heads on the relations of so many documents, in each of which a head may be better
+    or worse than elsewhere."""
+    n = random.poisson(8, (documents, RELATIONS))
+    n[:, :2] += 60
+    shape = documents, 2, RELATIONS, SIZE, SIZE
+    easy = random.beta(6 * MEAN, 6 * (1 - MEAN), (documents, 2, 1, SIZE, SIZE))  # for all relations of a document
+    right = random.binomial(np.broadcast_to(n[:, None, :, None, None], shape), easy)
+    fold = np.arange(documents) % 2 == np.arange(2)[:, None]  # (fold, document)
+    sized = n[:, None, :, None, None] * right
+    return RelationCounts(
+        {"options": {"view": "function-heads"}, "unit": "documents"},
+        relations=[*TOTALS, *map(str, range(2, RELATIONS))],
+        n=fold @ n,
+        correct=np.einsum("fu,udrlh->fdrlh", fold, right),
+        offsets=np.array([1]),
+        offset_correct=np.zeros((1, RELATIONS), dtype=int),
+        unit_moments=np.stack([fold @ (n > 0), fold @ (n * n)]),
+        head_moments=np.stack([np.einsum("fu,udrlh->fdrlh", fold, each) for each in (sized, right * right)]),
+    )
+
+
+def test_heads_of_one_population_of_documents_rarely_differ_in_any_relation():
+    random = np.random.default_rng(0)
+    marked = {"together": 0, "words are independent": 0}
+    for _ in range(100):
+        a, b = (relation_counts(random, 30).estimates() for _ in "AB")
+        marked["together"] += any(each.marked.any() for each in changes(a, b).values())
+        words = [
+            {key: replace(each, effective_n=None, freedom=math.inf) for key, each in run.items()} for run in (a, b)
+        ]
+        marked["words are independent"] += any(each.marked.any() for each in changes(*words).values())
+    assert marked["together"] <= 7
+    assert marked["words are independent"] > 50
 
 
 @pytest.mark.parametrize("kind", ["averages", "proportions"])

@@ -58,6 +58,7 @@ def emergence() -> Emergence:
         correct=correct,
         offsets=np.array([-1, 1]),
         offset_correct=np.array([[50, 40, 70, 2, 0], [60, 30, 10, 3, 0]]),
+        unit_moments=np.stack([n, n]),  # each word is a unit
     )
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tests.oracles.uncertainty import t_quantile
+from tests.oracles.uncertainty import effective_n, kish, t_quantile
 
 DIRECTIONS = ("dependent->governor", "governor->dependent")
 
@@ -167,3 +167,26 @@ def causal_counts(sentences, maps, relation, offsets):
                     by_offset[offset] += offset_guesses(size, offset)[word - 1] == governor
         counts[side] = (words, right, by_offset, random)
     return counts
+
+
+def units_of(sentences, documents):
+    """The number of each sentence's unit: of its document, [document of each sentence], where there are several."""
+    return documents if len(set(documents)) > 1 else [sentence["number"] for sentence in sentences]
+
+
+def interval_over_units(sentences, guesses, relation, units):
+    """(low, high, units) of the accuracy of guesses (from 1) on a relation: Wilson's interval of the effective number
+    of words, with Student's t."""
+    by_unit = {}
+    for sentence, guessed, unit in zip(sentences, guesses, units, strict=True):
+        right, n = score([sentence], [guessed]).get(relation, [0, 0])
+        if n:
+            entry = by_unit.setdefault(unit, [0, 0])
+            entry[0] += right
+            entry[1] += n
+    counts = [tuple(entry) for entry in by_unit.values()]
+    share, size = sum(c for c, _ in counts) / sum(n for _, n in counts), effective_n(counts)
+    t = t_quantile(kish([n for _, n in counts]) - 1)
+    center = (share + t * t / (2 * size)) / (1 + t * t / size)
+    half = t / (1 + t * t / size) * math.sqrt(share * (1 - share) / size + t * t / (4 * size * size))
+    return center - half, center + half, len(counts)

@@ -59,3 +59,23 @@ def class_values(maps: np.ndarray, slopes: np.ndarray, classes: Sequence[str], n
         for quantity, value in zip(quantities, (slope * n / pairs, product, share), strict=True):
             values[quantity][layer, head] = value / n
     return values
+
+
+def masked_input(
+    ids: Sequence[int], special: Sequence[int], vocabulary: Sequence[int], mask: int, seed: int, number: int
+) -> tuple[list[int], list[int]]:
+    """(ids, labels) of one segment, its `number` counted from 0: "The draw" of the methods, call by call."""
+    generator = np.random.default_rng([seed % 2**64, number])
+    positions = [i for i, token in enumerate(ids) if token not in special]
+    k = min(max(1, round(0.15 * len(positions))), len(positions))
+    selected = sorted(generator.choice(positions, k, replace=False).tolist())
+    u = generator.random(k).tolist()
+    tokens = generator.choice(sorted(set(vocabulary) - set(special)), k).tolist()
+    masked, labels = list(ids), [-100] * len(ids)
+    for position, share, token in zip(selected, u, tokens, strict=True):
+        labels[position] = ids[position]
+        if share < 0.8:
+            masked[position] = mask
+        elif share < 0.9:
+            masked[position] = token
+    return masked, labels

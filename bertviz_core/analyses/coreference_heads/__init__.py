@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.coreference_heads.guesses import BASELINES, BREAKDOWNS, COMPARED, DIRECTIONS, TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, COMPARED, DIRECTIONS, SIMPLE, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts, CoreferenceHeads, CoreferenceView
 from bertviz_core.analyses.findings import HELD_OUT, Answer, Finding, Statement, decide
 from bertviz_core.analyses.head_averages import HeadColumn
@@ -38,17 +38,19 @@ HOVER = "%{y:.1%} (%{customdata[1]:,.1~f} of %{customdata[0]:,})<extra></extra>"
 def against_baseline(
     counts: AntecedentCounts, base: int, system: str = "", points: float = 0.0, direction: int = 0
 ) -> Answer:
-    """The best head of one direction beside one system, or the best of the baselines."""
+    """The best head of one direction beside one system, or the baselines of SIMPLE."""
     best = counts.best(direction=direction)
     row = counts.row(best)
     shares = {name: counts.of_system(name)[0] for name in counts.systems}
-    strongest = max(BASELINES, key=shares.__getitem__)
+    strongest = max(SIMPLE, key=shares.__getitem__)
     other = shares[system or strongest]
     gap = row["accuracy"] - other
-    named = system or f"the best baseline, {strongest}"
+    named = system or f"the best simple baseline, {strongest}"
     distance = f"{100 * abs(gap):.1f} points {'below' if gap < 0 else 'above'} {named} ({other:.1%})"
     if system not in ("", strongest):
-        distance += f"; the best baseline is {strongest} ({shares[strongest]:.1%})"
+        distance += f"; the best simple baseline is {strongest} ({shares[strongest]:.1%})"
+    if not system:
+        distance += f"; rules find {shares['rule-based']:.1%}"
     interval = "no interval"
     if not np.isnan(row["low"]):
         interval = f"95% interval {row['low']:.1%} to {row['high']:.1%}"
@@ -64,7 +66,7 @@ def against_baseline(
     if row["n"] < MIN_SCORED:
         notes += f" Fewer than {MIN_SCORED} mentions are too few to decide."
     return Answer(
-        decide(counts.gain(system or strongest, direction), points),
+        decide(counts.gain(system, direction) if system else counts.simple_gain(direction), points),
         f"Head {best.head.label(base)}, {arrow(DIRECTIONS[direction])}, finds an antecedent of {row['accuracy']:.1%} "
         f"of {mentions} ({interval}), {distance}.{notes}",
         best.head,
@@ -72,7 +74,7 @@ def against_baseline(
 
 
 def direction_finding(counts: AntecedentCounts, direction: int, base: int = 1) -> Finding:
-    """The best head of one direction beside the best baseline."""
+    """The best head of one direction beside the baselines of SIMPLE."""
     answer = partial(against_baseline, direction=direction)
     return replace(STATEMENTS[-1], answer=answer).finding("coreference_heads", "", counts, base)
 
@@ -100,7 +102,13 @@ STATEMENTS = (
         f"The best head is at most {CLOSE:.0%} below the rule-based system, {RULE}",
         partial(against_baseline, system="rule-based", points=-CLOSE),
     ),
-    Statement("best_baseline", "", "", f"The best head is above the best of the baselines, {RULE}", against_baseline),
+    Statement(
+        "simple_baselines",
+        "",
+        "",
+        f"The best head is above every simple baseline ({', '.join(SIMPLE)}), {RULE}",
+        against_baseline,
+    ),
 )
 
 

@@ -5,13 +5,20 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, DIRECTIONS, DISTANCE, EXACT, FOLDS, TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.guesses import (
+    BREAKDOWNS,
+    DIRECTIONS,
+    DISTANCE,
+    EXACT,
+    FOLDS,
+    SIMPLE,
+    TYPE_ROWS,
+)
 from bertviz_core.analyses.findings import Interval, gain_interval, share_interval
-from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, effective_n, share, t_quantile, wilson
+from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, Sums, effective_n, share, t_quantile, wilson
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import DirectedHead, highest
 
-Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # right guesses, items, moments: see `proportions.effective_n`
 TYPED = len(TYPE_ROWS) * FOLDS  # rows of types
 ENDS = np.cumsum([0, *map(len, (TYPE_ROWS, *BREAKDOWNS.values()))])
 COLUMNS = dict(zip(("type", *BREAKDOWNS), map(slice, ENDS[:-1], ENDS[1:]), strict=True))  # of the last axis of `pooled`
@@ -166,6 +173,11 @@ class ItemCounts(Result):
             return interval.minus(Interval(other, other))
         size, freedom = (each[0] for each in effective_n(*self.sums_of(system)))
         return gain_interval(accuracy, interval, other, share_interval(other, size, freedom=freedom))
+
+    def simple_gain(self, direction: int = 0) -> Interval:
+        """How far the best head's held-out accuracy is above each of SIMPLE: above the one to which it is closest."""
+        gains = [self.gain(system, direction) for system in SIMPLE]
+        return Interval(min(gain.low for gain in gains), min(gain.high for gain in gains), gains[0].enough)
 
     def row(self, at: DirectedHead | str, kind: str = "all", picked_on: str = "all") -> dict[str, Any]:
         """A row of Table 2: a system, or a head that is best on `picked_on` in its direction, scored on one kind."""

@@ -30,6 +30,7 @@ BREAKDOWNS = {"distance": BIN_NAMES, "gender": GENDERS}
 
 EXACT = CHANCE, RANDOM = "chance (1 / candidates)", "random candidate"  # means, without an interval
 BASELINES = ("nearest", "head match", "head match, else nearest", "rule-based")
+SIMPLE = (RANDOM, "nearest", "head match")  # a head that finds antecedents is above each of them
 COMPARED = (RANDOM, "nearest", "head match", "rule-based")  # drawn beside a head; the table has the others too
 # Mentions other than pronouns: nouns and titles with a gender, and plurals without a plural ending.
 MASCULINE_NOUNS = (

@@ -103,6 +103,10 @@ class AntecedentCounts(ItemCounts):
         """Whether the best head on all mentions is above a system."""
         return bool(decide(self.gain(system)) == SHOWN)
 
+    def finds_antecedents(self) -> bool:
+        """Whether the best head on all mentions is above every baseline of SIMPLE."""
+        return bool(decide(self.simple_gain()) == SHOWN)
+
     def to_frame(self) -> pd.DataFrame:
         """Table 2: the systems, the best heads of all types and of each type; last that of the other direction."""
         best, *others = (self.best(direction=direction) for direction in range(len(self.directions)))

@@ -15,7 +15,7 @@ from bertviz_core.corpora.word_search import has
 from bertviz_core.models.tensors import Tensor
 
 DIRECTIONS = ("dependent->governor", "governor->dependent")  # row w of the map, column w
-FOLDS = 2  # by parity of the sentence's number
+FOLDS = 2  # by parity of the number of the unit, document or sentence
 OFFSETS = np.arange(-20, 21)  # all that are counted; a view shows some
 MAX_SENTENCES = 500  # with guesses in a result
 VIEWS: dict[str, Callable[[Sentence], Sentence]] = {"as-is": lambda tree: tree, "function-heads": function_heads}
@@ -33,6 +33,11 @@ CAUSAL = (
 def view_of_side(view: str, side: str) -> str:
     """Name of the view of the words whose governor is on one of SIDES."""
     return f"{view}, governor {side}"
+
+
+def merged(view: str) -> str:
+    """Name of the view with relations of one base, as nmod and nmod:poss, counted together."""
+    return f"{view}, subtypes merged"
 
 
 def offset_name(offset: int) -> str:

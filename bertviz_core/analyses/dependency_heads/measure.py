@@ -9,10 +9,20 @@ import torch
 from torch import Tensor
 
 from bertviz_core.analyses.dependency_heads import guesses
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, FOLDS, OFFSETS, SIDES, VIEWS, view_of_side
+from bertviz_core.analyses.dependency_heads.guesses import (
+    DIRECTIONS,
+    FOLDS,
+    OFFSETS,
+    SIDES,
+    VIEWS,
+    base_of,
+    merged,
+    view_of_side,
+)
 from bertviz_core.analyses.dependency_heads.relations import by_size
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.analyses.dependency_heads.word_classes import ClassSums, NamedSums, classes_of
+from bertviz_core.analyses.dependency_heads.unit_sums import Name, NamedSums, OpenUnits
+from bertviz_core.analyses.dependency_heads.word_classes import ClassSums, classes_of
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.treebank import ALL, POSSESSIVES, UAS, Sentence, sentence_of
 from bertviz_core.engine.packing import pack, unpack
@@ -32,6 +42,8 @@ class Guesses:
     by_sentence: number of a sentence -> the sentence, guesses and weights in 255ths (direction, layer, head, word): of
         a chunk; after `take_detail` only of the corpus's first.
     counts: (fold, ...) by view and relation; for a causal model the view names the governor's side, except for roots.
+    moments: (2, fold, ...) by row of the result: sums over units, for c right guesses among n words, of 1 and n^2
+        ("units"), of n c and c^2 for heads and for fixed offsets.
     """
 
     layers: int
@@ -45,16 +57,24 @@ class Guesses:
         self.by_sentence: dict[int, tuple[Sentence, np.ndarray, np.ndarray]] = {}
         self.classes = ClassSums(self.layers, self.heads)
         heads = (len(DIRECTIONS), self.layers, self.heads)
-        shapes = {"correct": heads, "offsets": OFFSETS.shape, "random": (), "n": ()}
-        self.counts = NamedSums({name: (FOLDS, *shape) for name, shape in shapes.items()}, np.int64)
+        self.shapes = {"correct": heads, "offsets": OFFSETS.shape, "random": (), "n": ()}
+        self.counts = NamedSums({name: (FOLDS, *shape) for name, shape in self.shapes.items()}, np.int64)
+        squared = {"units": (), "heads": heads, "by_offset": OFFSETS.shape}
+        self.moments = NamedSums({name: (2, FOLDS, *shape) for name, shape in squared.items()}, np.int64)
+        self.open_units = OpenUnits(self._new_sums, self._close)
 
     def new_empty(self) -> Self:
         return replace(self)
 
+    def _new_sums(self) -> NamedSums:
+        """Empty sums of one sentence or unit, by view and relation."""
+        return NamedSums(self.shapes, np.int64)
+
     def update(self, batch: Batch, attention: LayerAttention) -> None:
         if attention.layer == 0:
             self.open(batch)
-            self.classes.open([classes_of(each.sentence) for each in self.examples], attention.causal)
+            documents = [each.document_number for each in self.examples if not each.is_unit]
+            self.classes.open([classes_of(each.sentence) for each in self.examples], attention.causal, documents)
         maps = self.words.maps(attention.weights)
         self.classes.update(attention.layer, maps.sum(2).cpu().numpy())
         self.score(attention.layer, maps)
@@ -80,10 +100,19 @@ class Guesses:
         for row, example in enumerate(self.examples):
             own = np.s_[row, ..., : len(example.sentence)]
             self.by_sentence[example.number] = example.sentence, self.guesses[own], self.weights[own]
-            self._count(example.number, example.sentence, self.guesses[own].astype(np.int64) + 1)
+            counted = self._count(example.sentence, self.guesses[own].astype(np.int64) + 1)
+            unit = example.document_number
+            rows = self.counts.rows(counted.names)
+            for name, sums in counted.sums.items():
+                self.counts.sums[name][rows, unit % FOLDS] += sums
+            if example.is_unit:
+                self._close(unit, counted)
+            else:
+                self.open_units.of(unit).merge(counted)
 
-    def _count(self, number: int, sentence: Sentence, guess: np.ndarray) -> None:
+    def _count(self, sentence: Sentence, guess: np.ndarray) -> NamedSums:
         """Count a sentence's words and right guesses (direction, layer, head, word), from 1, 0 being the root."""
+        counts = self._new_sums()
         last = len(sentence)
         words = np.arange(1, last + 1)
         fixed = np.clip(words + OFFSETS[:, None], 0, last)  # (offset, word)
@@ -103,14 +132,33 @@ class Guesses:
                 "random": UNIT // visible.clip(min=1),
                 "n": np.ones(last),
             }
-            names = self.counts.rows(zip(views, tree.relations, strict=True))
+            names = counts.rows(zip(views, tree.relations, strict=True))
             rows, own = np.unique(names, return_inverse=True)
             members = np.eye(len(rows))[:, own]  # (row, word)
             for name, values in counted.items():
-                sums = np.tensordot(members, values, 1).astype(np.int64)
-                self.counts.sums[name][rows, number % FOLDS] += sums
+                counts.sums[name][rows] += np.tensordot(members, values, 1).astype(np.int64)
+        return counts
+
+    def _close(self, unit: int, counted: NamedSums) -> None:
+        """Add the squares and products of a unit's sums, each of which several rows of the result add up."""
+        names = list(counted.names)
+        rows: dict[Name, list[int]] = {}
+        for row, name in enumerate(names):
+            for key in rows_that_count(name):
+                rows.setdefault(key, []).append(row)
+        members = np.array([[row in own for row in range(len(names))] for own in rows.values()], dtype=np.int64)
+        n, heads, by_offset = (np.tensordot(members, counted.sums[name], 1) for name in ("n", "correct", "offsets"))
+        at = self.moments.rows(rows)
+        products = {"units": np.stack([n > 0, n * n], 1)}
+        for name, right in (("heads", heads), ("by_offset", by_offset)):
+            size = n.reshape(-1, *[1] * (right.ndim - 1))
+            products[name] = np.stack([size * right, right * right], 1)
+        for name, values in products.items():
+            self.moments.sums[name][at, :, unit % FOLDS] += values
 
     def merge(self, other: Self) -> None:
+        self.open_units.merge(other.open_units)  # which adds to the moments of both
+        self.moments.merge(other.moments)
         self.counts.merge(other.counts)
         self.by_sentence |= other.by_sentence
         self.classes.merge(other.classes)
@@ -130,16 +178,23 @@ class Guesses:
         return [entry[0] for entry in entries], {"guesses": joined, "weights": weights}
 
     def to_bytes(self) -> bytes:
+        for each in (self.open_units, self.classes.open_units):
+            each.close_inner()
         numbers = list(self.by_sentence)
         sentences, arrays = self.joined(numbers)
         records = {"names": list(self.counts.names), "numbers": numbers, "sentences": list(map(asdict, sentences))}
-        return pack(self.counts.sums | records | arrays | self.classes.values())
+        records |= {"rows": list(self.moments.names)}
+        opened = {"open_units": self.open_units.to_bytes(), "open_classes": self.classes.open_units.to_bytes()}
+        return pack(self.counts.sums | self.moments.sums | records | arrays | self.classes.values() | opened)
 
     def from_bytes(self, data: bytes) -> Self:
         state = unpack(data)
         full = self.new_empty()
         full.counts.restore(state["names"], state)
+        full.moments.restore(state["rows"], state)
         full.classes.restore(state["classes"], state)
+        full.open_units.restore(state["open_units"])
+        full.classes.open_units.restore(state["open_classes"])
         end = 0
         for number, record in zip(state["numbers"], state["sentences"], strict=True):
             sentence = sentence_of(record)
@@ -167,12 +222,20 @@ def accumulator(model: AttentionModel, request: Request) -> Guesses:
 
 
 def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]) -> DependencyHeads:
+    for each in (accumulator.open_units, accumulator.classes.open_units):
+        each.close_all()
     counts = accumulator.counts
     rows = rows_of(list(counts.names), counts.sums["n"].sum(1), accumulator.causal)
+    squared = accumulator.moments.rows(rows)
 
     def sums(name: str, dtype: type = np.int32) -> np.ndarray:
         """(fold, row, ...) sums of the counts that each row of the result adds up."""
         return np.stack([counts.sums[name][own].sum(0) for own in rows.values()], 1).astype(dtype)
+
+    def moments(name: str) -> np.ndarray:
+        """(2, fold, row, ...) sums over units, as small as they allow."""
+        values = accumulator.moments.sums[name][squared]
+        return np.moveaxis(values, 0, 2).astype(np.min_scalar_type(int(values.max(initial=0))))
 
     numbers = [number for number in sorted(accumulator.by_sentence) if number < guesses.MAX_SENTENCES]
     sentences, arrays = accumulator.joined(numbers)
@@ -191,20 +254,33 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
         offsets=OFFSETS,
         offset_correct=sums("offsets").sum(0).T,
         random_correct=sums("random", np.int64).sum(0) / UNIT if accumulator.causal else None,
+        unit_moments=moments("units"),
+        head_moments=np.moveaxis(moments("heads"), 3, 2),
+        offset_moments=np.moveaxis(moments("by_offset").sum(1), 2, 1),
     )
 
 
-def rows_of(names: Sequence[tuple[str, str]], n: np.ndarray, causal: bool) -> dict[tuple[str, str], list[int]]:
-    """The rows of the result, (view, relation), and which of the accumulator's `names` add up to each."""
-    rows: dict[tuple[str, str], list[int]] = {}
+def rows_that_count(name: Name) -> list[Name]:
+    """The rows of the result, (view, relation), to which the counts of one view and relation add up."""
+    view, relation = name
+    totals = [ALL] if base_of(relation) == "punct" else [ALL, UAS]
+    rows = [(view, row) for row in (*totals, relation)]
+    return rows + [(merged(view), row) for row in (*totals, base_of(relation))]
+
+
+def rows_of(names: Sequence[Name], n: np.ndarray, causal: bool) -> dict[Name, list[int]]:
+    """The rows of the result, and which of the accumulator's `names` add up to each."""
+    rows: dict[Name, list[int]] = {}
     for view in VIEWS:
         parts = [view, *(view_of_side(view, side) for side in SIDES if causal)]
         members = [row for row, (part, _) in enumerate(names) if part in parts]
-        order = by_size([names[row][1] for row in members], n[members])
-        for part in parts:
-            own = members if part == view else [row for row in members if names[row][0] == part]
-            rows[part, ALL] = own
-            rows[part, UAS] = [row for row in own if guesses.base_of(names[row][1]) != "punct"]
-            for name in order:
-                rows[part, name] = [row for row in own if names[row][1] == name]
+        for label, of in ((str, str), (base_of, merged)):
+            labels = {row: label(names[row][1]) for row in members}
+            order = by_size(list(labels.values()), n[members])
+            for part in parts:
+                own = members if part == view else [row for row in members if names[row][0] == part]
+                rows[of(part), ALL] = own
+                rows[of(part), UAS] = [row for row in own if base_of(names[row][1]) != "punct"]
+                for name in order:
+                    rows[of(part), name] = [row for row in own if labels[row] == name]
     return rows

@@ -7,10 +7,22 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.dependency_heads.guesses import CAUSAL, COUNTED, DIRECTIONS, SIDES, VIEW_NAMES
+from bertviz_core.analyses.dependency_heads.guesses import CAUSAL, COUNTED, DIRECTIONS, FOLDS, SIDES, VIEW_NAMES
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.findings import SHOWN, Interval, decide, gain_interval, share_interval
-from bertviz_core.analyses.proportions import MIN_SCORED, Estimate, best_heads, counts_of_best, scored, share, wilson
+from bertviz_core.analyses.proportions import (
+    MIN_SCORED,
+    MIN_UNITS,
+    Estimate,
+    Sums,
+    best_heads,
+    counts_of_best,
+    effective_n,
+    share,
+    t_quantile,
+    units_text,
+    wilson,
+)
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.corpora.treebank import ALL, UAS
 from bertviz_core.heads import DirectedHead, Head, all_labels
@@ -37,6 +49,12 @@ class RelationCounts(Result):
     offset_correct: np.ndarray  # (offset, relation) right guesses; of a causal model (direction, ...)
     visible: np.ndarray | None = None  # of a causal model (fold, direction, relation) words that count
     random_correct: np.ndarray | None = None  # (direction, relation) mean right guesses of a random word
+    # Sums over units, for c right guesses among n words; of a causal model by direction, before the relation or offset.
+    # Where those of heads and offsets are not known, all words of a unit count as one; without any nothing
+    # has an interval.
+    unit_moments: np.ndarray | None = None  # (2, fold, relation) of 1 and n^2
+    head_moments: np.ndarray | None = None  # (2, fold, direction, relation, layer, head) of n c and c^2
+    offset_moments: np.ndarray | None = None  # (2, offset, relation) of n c and c^2
     stored: Any = None  # the DependencyHeads that they are a view of
 
     @property
@@ -46,7 +64,29 @@ class RelationCounts(Result):
 
     @property
     def notes(self) -> list[str]:
-        return [f"Trees: {self.trees}.", *super().notes]
+        intervals = f"Intervals are over {self.units_text(ALL)}." if self.unit_moments is not None else ""
+        return [note for note in (f"Trees: {self.trees}.", intervals, *super().notes) if note]
+
+    @property
+    def unit(self) -> str:
+        """What varies independently, in the plural."""
+        return str(self.provenance.get("unit", "sentences"))
+
+    @property
+    def _units(self) -> np.ndarray:
+        """(2, fold, direction, relation) how many units have words that count, and sums of their squared numbers."""
+        if self.unit_moments is None:
+            return np.full((2, *self.counted.shape), np.nan)
+        moments = self.unit_moments.astype(float)
+        return moments if self.is_causal else np.stack([moments] * len(DIRECTIONS), 2)
+
+    @property
+    def units(self) -> np.ndarray:
+        """(relation,) units that have words which the direction of the best head counts; NaN where it is not known."""
+        return self._of_best(self._units[0].sum(0))
+
+    def units_text(self, relation: str) -> str:
+        return units_text(int(np.nan_to_num(self.units[self.relations.index(relation)])), self.unit)
 
     @property
     def restriction(self) -> str:
@@ -131,26 +171,62 @@ class RelationCounts(Result):
         rows = np.arange(len(self.relations))
         return np.asarray(counts[self.best()[:, 0], ..., rows].T)
 
-    def held_out(self) -> tuple[np.ndarray, np.ndarray]:
-        """(relation,) accuracy of each half's best head on the other half, NaN where one has no words; and words."""
-        folds = range(len(self.correct))
+    def sums(self) -> Sums:
+        """The sums (direction, relation, layer, head) of all heads."""
+        n = self.counted.sum(0)[:, :, None, None]
+        units = self._units.sum(1)[..., None, None]
+        return self.right, n, _joined(units, None if self.head_moments is None else self.head_moments.sum(1))
+
+    def sums_held_out(self) -> Sums:
+        """The sums (relation,) of each half's best head on the other half; none right is known (NaN) where a half has
+        no words."""
+        folds = range(FOLDS)
         best = [best_heads(self.correct[1 - fold]) for fold in folds]
         right = sum(counts_of_best(self.correct[fold], best[fold]) for fold in folds)
         rows = np.arange(len(self.relations))
         words = np.stack([self.counted[fold, best[fold][:, 0], rows] for fold in folds])
-        n = words.sum(0)
-        return np.where(words.all(0), share(right, n), np.nan), n
+        units = sum(self._units[:, fold, best[fold][:, 0], rows] for fold in folds)
+        squares = None
+        if (moments := self.head_moments) is not None:
+            chosen = [np.stack([counts_of_best(each, best[fold]) for each in moments[:, fold]]) for fold in folds]
+            squares = np.sum(chosen, 0, dtype=float)
+        return np.where(words.all(0), right, np.nan), words.sum(0), _joined(np.asarray(units), squares)
+
+    def held_out(self) -> tuple[np.ndarray, np.ndarray]:
+        """(relation,) accuracy of each half's best head on the other half, NaN where one has no words; and words."""
+        right, n, _ = self.sums_held_out()
+        return share(right, n), n
+
+    def _sums_of_baseline(self) -> Sums:
+        """The sums (relation,) of the best fixed offset."""
+        rows = np.arange(len(self.relations))
+        units = self._of_best(np.moveaxis(self._units.sum(1), 0, 1))
+        squares = None
+        if self.offset_moments is not None:
+            moments = self.offset_moments if self.is_causal else np.stack([self.offset_moments] * len(DIRECTIONS), 1)
+            best_offset = self._of_best(self._by_offset).argmax(0)
+            squares = moments[:, self.best()[:, 0], best_offset, rows].astype(float)
+        return self._of_best(self._by_offset).max(0), self.best_n, _joined(units, squares)
 
     def gain(self, comparisons: int | None = None) -> Interval:
-        """(relation,) how far held-out accuracies are above `control`, by default corrected for all relations."""
-        heldout, n = self.held_out()
-        control = self.control
+        """(relation,) how far held-out accuracies are above the best fixed offset and, of a causal model, above a
+        random word, whichever is closer; by default corrected for all relations."""
         count = comparisons or len(self.relations)
-        interval = share_interval(heldout, n / len(self.n), count, enough=n >= MIN_SCORED)
-        return gain_interval(heldout, interval, control, share_interval(control, self.best_n, count))
+        right, n, moments = self.sums_held_out()
+        heldout = share(right, n)
+        enough = (n >= MIN_SCORED) & (moments[0] >= MIN_UNITS)
+        size, freedom = effective_words(right, n, moments)
+        interval = share_interval(heldout, size / FOLDS, count, freedom / FOLDS, enough)
+        size, freedom = effective_words(*self._sums_of_baseline())
+        baseline = self.baseline
+        gain = gain_interval(heldout, interval, baseline, share_interval(baseline, size, count, freedom))
+        if not self.is_causal:
+            return gain
+        random = interval.minus(Interval(self.random, self.random))  # exact
+        return Interval(np.fmin(gain.low, random.low), np.fmin(gain.high, random.high), enough)
 
     def above(self) -> np.ndarray:
-        """(relation,) whether the best head is above `control`."""
+        """(relation,) whether the best head is above every baseline, see `gain`."""
         return decide(self.gain()) == SHOWN
 
     def row(self, relation: str) -> pd.Series:
@@ -170,9 +246,20 @@ class RelationCounts(Result):
 
     def estimates(self) -> dict[str, Estimate]:
         """Accuracy of each head on each relation, in the head's better direction."""
-        accuracy, counted, _ = self.better
-        each = zip(self.relations, accuracy, self.best_n.tolist(), counted.astype(float), strict=True)
-        return {name: Estimate(values, n=n, effective_n=size) for name, values, n, size in each if n}
+        accuracy, _, direction = self.better
+        size, freedom = (np.take_along_axis(each, direction[None], 0)[0] for each in effective_words(*self.sums()))
+        units = self.units
+        estimates = {}
+        for row, (name, n) in enumerate(zip(self.relations, self.best_n.tolist(), strict=True)):
+            if n:
+                known = None if np.isnan(units[row]) else int(units[row])
+                independent = (n, size[row], freedom[row], known, self.unit)
+                estimates[name] = Estimate(accuracy[row], None, *independent, choices=len(DIRECTIONS))
+        return estimates
+
+    def intervals(self) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high) of `accuracy`, 95% over units."""
+        return interval_of_words(*self.sums())
 
     def arrays(self) -> dict[str, Any]:
         n = self.n.sum(0)
@@ -195,10 +282,10 @@ class RelationCounts(Result):
         """A row for each relation: its best head, the interval and held-out check of that, and the best offset."""
         n = self.best_n
         best = self.best()
-        heldout, heldout_n = self.held_out()
+        heldout, _ = self.held_out()
         right = counts_of_best(self.right, best)
-        low, high = wilson(right, n)
-        heldout_low, heldout_high = wilson(heldout * heldout_n, heldout_n)
+        low, high = (counts_of_best(end, best) for end in self.intervals())
+        heldout_low, heldout_high = interval_of_words(*self.sums_held_out())
         columns = {
             "relation": self.relations,
             "n": n,
@@ -213,6 +300,7 @@ class RelationCounts(Result):
             "baseline_offset": self.best_offset,
             "baseline_accuracy": self.baseline,
             "above_baseline": self.above(),
+            "units": self.units,
         }
         if self.is_causal:
             columns |= {
@@ -227,7 +315,9 @@ class RelationCounts(Result):
         """Every head and every fixed offset on every relation, and how every head's attention to words divides."""
         n = self.counted.sum(0)
         right = self.right.reshape(*n.shape, -1)
-        heads = scored(right, n[:, :, None])
+        low, high = (end.reshape(right.shape) for end in self.intervals())
+        of = np.broadcast_to(n[:, :, None], right.shape)
+        heads = {"n": of, "right": right, "accuracy": share(right, of), "low": low, "high": high}
         axes = {"offset": self.offsets.tolist(), "relation": self.relations}
         if self.is_causal:
             heads["accuracy_of_all_words"] = share(right, self.n.sum(0)[:, None])
@@ -243,3 +333,21 @@ class RelationCounts(Result):
         if self.stored is not None:
             tables["attended"] = WordClasses(self.stored).frame(self.provenance["options"]["view"])
         return tables
+
+
+def _joined(units: np.ndarray, squares: np.ndarray | None) -> np.ndarray:
+    """(4, ...) moments as in `proportions.effective_n`, those of right guesses NaN where they are not known."""
+    of_right = np.full(units.shape, np.nan) if squares is None else squares
+    return np.stack(np.broadcast_arrays(*units, *of_right)).astype(float)
+
+
+def effective_words(right: np.ndarray, n: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`proportions.effective_n`; where the moments of right guesses are not known, all words of a unit count as one."""
+    size, freedom = effective_n(right, n, moments)
+    return np.where(np.isnan(moments[2]), freedom + 1, size), freedom
+
+
+def interval_of_words(right: np.ndarray, n: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(low, high) of shares: Wilson's interval of the effective numbers, with the quantile of Student's t."""
+    size, freedom = effective_words(right, n, moments)
+    return wilson(share(right, n) * size, size, t_quantile(freedom))

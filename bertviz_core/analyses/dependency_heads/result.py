@@ -2,13 +2,22 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import compress
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from typing_extensions import Doc
 
-from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, OFFSETS, SIDES, VIEWS, base_of, view_of_side
-from bertviz_core.analyses.dependency_heads.relations import ROOT, RelationCounts, by_size
+from bertviz_core.analyses.dependency_heads.guesses import (
+    DEFAULT_VIEW,
+    OFFSETS,
+    SIDES,
+    VIEWS,
+    base_of,
+    merged,
+    view_of_side,
+)
+from bertviz_core.analyses.dependency_heads.relations import ROOT, RelationCounts
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.files import SAMPLES
@@ -41,7 +50,7 @@ class RelationFilter(View):
 @dataclass(frozen=True)
 class DependencyHeads(Result):
     """Right guesses for every view of the trees, every head's guesses in the first sentences, and the sums of
-    WordClasses. Fields without a comment are as in RelationCounts."""
+    WordClasses. Fields without a comment are as in RelationCounts, with a row for each view and relation."""
 
     analysis: ClassVar[str] = "dependency_heads"
     sentences: list[dict[str, Any]]  # the first, see `guesses.sentence_record`
@@ -50,57 +59,67 @@ class DependencyHeads(Result):
     classes: list[list[str]]
     class_counts: np.ndarray
     class_sums: np.ndarray
-    views: list[str]  # of each row; of a causal model also those of `view_of_side`
+    views: list[str]  # of each row, also those of `merged`; of a causal model those of `view_of_side` too
     relations: list[str]  # for each view "all" and "UAS" first, then by falling number of words
     n: np.ndarray
     correct: np.ndarray
     offsets: np.ndarray
     offset_correct: np.ndarray
+    unit_moments: np.ndarray
+    head_moments: np.ndarray
+    offset_moments: np.ndarray
     random_correct: np.ndarray | None = None  # (relation,)
 
     def show(self, chosen: RelationFilter) -> RelationCounts:
         """The counts of one view; raises SettingsError where there is no such view, or the offsets were not counted."""
         chosen.check()
         min_count = self.min_count if chosen.min_count is None else chosen.min_count
-        rows = self._rows(chosen.view)
-        names = [self.relations[row] for row in rows]
-        if chosen.merge_subtypes:
-            names = list(map(base_of, names))
-        n = self.n[:, rows]
-        totals = n.sum(0)
-        relations = [*names[:2], *by_size(names[2:], totals[2:])]
-        member = np.array([[name == relation for name in names] for relation in relations], dtype=np.int32)
-        is_shown = (member @ totals >= min_count) & [base_of(name).lower() != ROOT for name in relations]
-        is_shown[:2] = True
-        member = member[is_shown]  # (relation, row)
+        rows = self._rows(chosen.view, chosen.merge_subtypes)
+        counts = self.n[:, rows].sum(0).tolist()
+        is_shown = [
+            n >= min_count and base_of(self.relations[row]).lower() != ROOT for row, n in zip(rows, counts, strict=True)
+        ]
+        is_shown[:2] = True, True  # the totals
+        sides = [self._rows(view_of_side(chosen.view, side), chosen.merge_subtypes) for side in SIDES]
+        is_causal = all(sides)
+        rows, *sides = (list(compress(each, is_shown)) for each in (rows, *sides))
         distances = np.abs(self.offsets)
         is_offset = (distances > 0) & (distances <= chosen.offsets)
         if self.provenance["settings"]["mode"] == "paper":
             is_offset = np.isin(self.offsets, RELEASE_OFFSETS)
         fixed = self.offset_correct[is_offset]
-        correct = self.correct[:, :, rows]
-        offset_correct = fixed[:, rows]
-        visible = random = None
-        sides = [self._rows(view_of_side(chosen.view, side)) for side in SIDES]
-        if all(sides):  # of a causal model
-            correct = np.stack([self.correct[:, direction, own] for direction, own in enumerate(sides)], 1)
-            offset_correct = np.stack([fixed[:, own] for own in sides])
-            visible = np.stack([self.n[:, own] for own in sides], 1) @ member.T
-            random = None if self.random_correct is None else self.random_correct[sides] @ member.T
+        squared = self.offset_moments[:, is_offset]
         options = self.provenance["options"] | asdict(chosen) | {"min_count": min_count}
+        whole = {
+            "provenance": self.provenance | {"options": options},
+            "relations": [self.relations[row] for row in rows],
+            "n": self.n[:, rows],
+            "offsets": self.offsets[is_offset],
+            "stored": self,
+        }
+        if not is_causal:
+            return RelationCounts(
+                **whole,
+                correct=self.correct[:, :, rows],
+                offset_correct=fixed[:, rows],
+                unit_moments=self.unit_moments[:, :, rows],
+                head_moments=self.head_moments[:, :, :, rows],
+                offset_moments=squared[:, :, rows],
+            )
+        by_direction = list(enumerate(sides))
         return RelationCounts(
-            self.provenance | {"options": options},
-            relations=[name for name, shown in zip(relations, is_shown, strict=True) if shown],
-            n=n @ member.T,
-            correct=np.einsum("mr,fdrlh->fdmlh", member, correct),
-            offsets=self.offsets[is_offset],
-            offset_correct=offset_correct @ member.T,
-            visible=visible,
-            random_correct=random,
-            stored=self,
+            **whole,
+            correct=np.stack([self.correct[:, direction, own] for direction, own in by_direction], 1),
+            offset_correct=np.stack([fixed[:, own] for own in sides]),
+            visible=np.stack([self.n[:, own] for own in sides], 1),
+            random_correct=None if self.random_correct is None else self.random_correct[sides],
+            unit_moments=np.stack([self.unit_moments[:, :, own] for own in sides], 2),
+            head_moments=np.stack([self.head_moments[:, :, direction, own] for direction, own in by_direction], 2),
+            offset_moments=np.stack([squared[:, :, own] for own in sides], 1),
         )
 
-    def _rows(self, view: str) -> list[int]:
+    def _rows(self, view: str, merge_subtypes: bool) -> list[int]:
+        view = merged(view) if merge_subtypes else view
         return [row for row, name in enumerate(self.views) if name == view]
 
     @property

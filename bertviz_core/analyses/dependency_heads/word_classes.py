@@ -1,18 +1,19 @@
 """Shares of a head's attention to words by part of speech and by relation (docs/methods.md, section 6)."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.dependency_heads.guesses import VIEWS
+from bertviz_core.analyses.dependency_heads.unit_sums import Name, NamedSums, OpenUnits
 from bertviz_core.analyses.proportions import error_by_document, share, t_quantile
 from bertviz_core.analyses.results import tidy
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.heads import Head, all_labels
 
-ClassName = tuple[str, str]  # scheme and label; a scheme is a view of the trees, or PART_OF_SPEECH
+ClassName = Name  # a scheme is a view of the trees, or PART_OF_SPEECH
 PART_OF_SPEECH = "part of speech"
 EVERY: ClassName = ("", "")  # of every word
 MIN_WORDS = 20  # rarer classes are not named
@@ -25,44 +26,25 @@ def classes_of(sentence: Sentence) -> list[list[ClassName]]:
     return [list(zip(schemes, labels, strict=True)) for labels in zip(*schemes.values(), strict=True)]
 
 
-class NamedSums:
-    """Sums (row, ...), a row for each name."""
-
-    def __init__(self, shapes: Mapping[str, Sequence[int]], dtype: type) -> None:
-        self.names: dict[ClassName, int] = {}  # -> row
-        self.sums: dict[str, np.ndarray] = {name: np.zeros((0, *shape), dtype) for name, shape in shapes.items()}
-
-    def rows(self, names: Iterable[ClassName]) -> list[int]:
-        """Rows of names; new ones are added."""
-        rows = [self.names.setdefault(name, len(self.names)) for name in names]
-        for name, sums in self.sums.items():
-            if new := len(self.names) - len(sums):
-                self.sums[name] = np.concatenate([sums, np.zeros((new, *sums.shape[1:]), sums.dtype)])
-        return rows
-
-    def merge(self, other: Self) -> None:
-        rows = self.rows(other.names)
-        for name, sums in self.sums.items():
-            sums[rows] += other.sums[name]
-
-    def restore(self, names: Iterable[Sequence[str]], sums: Mapping[str, np.ndarray]) -> None:
-        self.names = {(scheme, label): row for row, (scheme, label) in enumerate(names)}
-        self.sums = {name: sums[name] for name in self.sums}
-
-
 class ClassSums(NamedSums):
-    """Sums over the sentences of a treebank, by class, the first of which is EVERY; see WordClasses."""
+    """Sums over the units of a treebank, by class, the first of which is EVERY; see WordClasses."""
 
     def __init__(self, layers: int, heads: int) -> None:
         super().__init__({"class_counts": (3,), "class_sums": (3, layers, heads)}, float)
         self.rows([EVERY])
+        of_unit = {"words": (), "attention": (layers, heads)}
+        self.open_units = OpenUnits(lambda: NamedSums(of_unit, float), self._close)
 
-    def open(self, sentences: Sequence[Sequence[Iterable[ClassName]]], causal: bool) -> None:
-        """Begin a batch: the classes of each word of its sentences, beside EVERY."""
+    def open(
+        self, sentences: Sequence[Sequence[Iterable[ClassName]]], causal: bool, units: Sequence[int] | None = None
+    ) -> None:
+        """Begin a batch: the classes of each word of its sentences, beside EVERY; `units` are the numbers of the
+        sentences' documents, where these are the units."""
         self.rows(name for words in sentences for names in words for name in names)
         size = max(map(len, sentences))
         self.members = np.zeros((len(sentences), size, len(self.names)))
-        for words, members in zip(sentences, self.members, strict=True):
+        self.units = [self.open_units.of(unit) for unit in units or ()]
+        for index, (words, members) in enumerate(zip(sentences, self.members, strict=True)):
             for word, names in enumerate(words):
                 members[word, [self.names[name] for name in (EVERY, *names)]] = 1
             n = len(words)
@@ -71,14 +53,33 @@ class ClassSums(NamedSums):
             if causal:
                 visible = np.arange(n, 0, -1)
                 uniform = np.cumsum(1 / visible)[::-1]
-            self.sums["class_counts"] += np.stack([own.sum(1), own @ uniform, own.any(1)], 1)
+            is_unit = np.zeros(len(own)) if self.units else own.any(1)
+            self.sums["class_counts"] += np.stack([own.sum(1), own @ uniform, is_unit], 1)
+            if self.units:
+                rows = self.units[index].rows(self.names)
+                self.units[index].sums["words"][rows] += own.sum(1)
 
     def update(self, layer: int, received: np.ndarray) -> None:
         """Add one layer: attention (sentence, head, word) from all words of a sentence to each word."""
         x = received.astype(np.float64) @ self.members  # (sentence, head, class)
-        m = x[..., :1]
-        sums = np.stack([x, m * x, x**2]).sum(1)
-        self.sums["class_sums"][:, :, layer] += sums.transpose(2, 0, 1)
+        self.sums["class_sums"][:, 0, layer] += x.sum(0).T
+        if not self.units:
+            products = np.stack([x[..., :1] * x, x**2]).sum(1)
+            self.sums["class_sums"][:, 1:, layer] += products.transpose(2, 0, 1)
+        for unit, of_sentence in zip(self.units, x, strict=False):
+            unit.sums["attention"][:, layer] += of_sentence.T
+
+    def _close(self, unit: int, sums: NamedSums) -> None:
+        """Add the products of a document's sums."""
+        rows = self.rows(sums.names)
+        x = sums.sums["attention"]  # (class, layer, head)
+        self.sums["class_counts"][rows, 2] += sums.sums["words"] > 0
+        self.sums["class_sums"][rows, 1:] += np.stack([x[sums.names[EVERY]] * x, x**2], 1)
+
+    def merge(self, other: NamedSums) -> None:
+        assert isinstance(other, ClassSums)
+        self.open_units.merge(other.open_units)  # which adds to the sums of both
+        super().merge(other)
 
     def values(self) -> dict[str, Any]:
         """The fields of the result, the classes of a scheme by falling number of words."""
@@ -94,7 +95,7 @@ class WordClasses:
 
     def __init__(self, result: Any) -> None:
         self.names = {(scheme, label): row for row, (scheme, label) in enumerate(result.classes)}
-        # (class, 3): words, words weighted by what uniform attention gives each, and sentences that have one
+        # (class, 3): words, words weighted by what uniform attention gives each, and units that have one
         self.counts: np.ndarray = result.class_counts
         self.sums: np.ndarray = result.class_sums  # (class, 3, layer, head) of x, m x and x squared
 
@@ -142,13 +143,13 @@ class WordClasses:
         return texts
 
     def frame(self, view: str) -> pd.DataFrame:
-        """A row for each class and each head, with the half-widths of the shares' 95% intervals over sentences."""
+        """A row for each class and each head, with the half-widths of the shares' 95% intervals over units."""
         names = [name for scheme in self.schemes(view) for name in self.names if name[0] == scheme]
         rows = [self.names[name] for name in names]
         x, mx, xx = self.sums[rows].swapaxes(0, 1)
         m, mm = (np.broadcast_to(sums, x.shape) for sums in self.sums[0, [0, 2]])
-        sentences = np.full(x.shape, self.counts[0, 2])
-        error, effective = error_by_document(m, x, np.stack([sentences, mm, mx, xx]))
+        units = np.full(x.shape, self.counts[0, 2])
+        error, effective = error_by_document(m, x, np.stack([units, mm, mx, xx]))
         half = t_quantile(effective - 1) * error
         shares = share(x, m).reshape(len(rows), -1)
         expected = self.expected[rows][:, None]

@@ -159,7 +159,7 @@ def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
 
 def above(result: Probes, base: int, probe: str, other: str, points: float) -> Answer:
     rows = result.to_frame().set_index("probe").loc[[probe, other]]  # raises KeyError for a probe that is absent
-    enough = result.about["sentences"]["test"] >= MIN_UNITS
+    enough = result.about["units"]["test"] >= MIN_UNITS
     first, second = (Interval(row.low, row.high, enough) for row in rows.itertuples())
     scores = [f"{row.score:.1%} ({row.low:.1%} to {row.high:.1%})" for row in rows.itertuples()]
     return Answer(

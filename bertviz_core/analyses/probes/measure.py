@@ -13,7 +13,7 @@ from bertviz_core.analyses.probes import probes, scoring, structural
 from bertviz_core.analyses.probes.features import Features, Group, WordMaps, reinitialized, word_vectors
 from bertviz_core.analyses.probes.result import AS_RELEASED, MAX_SENTENCES, ProbeOptions, Probes
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
-from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
+from bertviz_core.analyses.probes.training import ITERATIONS, Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora import Skipped
 from bertviz_core.engine.jobs import Progress
@@ -23,11 +23,11 @@ from bertviz_core.models.reading import EncodedSentence, Reading, Sentences
 
 # Probes on maps or words, and their training
 MAPPED: dict[str, tuple[Callable[..., probes.Probe], Schedule]] = {
-    "attention-only": (probes.AttentionOnly, Schedule(5, 0.02, 256)),
-    "attention-and-words": (probes.AttentionAndWords, Schedule(5, 0.005, 128)),
-    "distances-and-words": (probes.DistancesAndWords, Schedule(5, 0.002, 128)),
+    "attention-only": (probes.AttentionOnly, Schedule(rate=0.02, words=256)),
+    "attention-and-words": (probes.AttentionAndWords, Schedule(rate=0.005)),
+    "distances-and-words": (probes.DistancesAndWords, Schedule(rate=0.002)),
 }
-STRUCTURAL = Schedule(20, 0.002)
+STRUCTURAL = Schedule(rate=0.002)
 PAPER = Schedule(1, 0.002, singly=True)
 RANDOM = "random-"
 # A pass in parts: options, examples, what receives the accumulator of each part, name of the stage
@@ -60,8 +60,12 @@ class ProbeRun:
         self.sentences = [encoded.sentence for encoded in self.encoded]
         early_stopping = not self.settings.paper
         self.splits = scoring.split(self.sentences, len(tested), self.settings.seed, early_stopping, self.skipped)
-        self.gold = GoldWords(self.sentences, self.splits.test)
+        units = np.array([encoded.document_number for encoded in self.encoded])
+        self.gold = GoldWords(self.sentences, self.splits.test, units)
         self.about["sentences"] = {name: len(part) for name, part in self.splits._asdict().items()}
+        is_unit = all(self.encoded[i].is_unit for i in self.splits.test.tolist())
+        self.about["units"] = {"test": self.gold.units, "unit": "sentences" if is_unit else "documents"}
+        self.about["training"] = {}
         self._score_offsets()
         if mapped := [name for name in self.names if kind_of(name) in MAPPED]:
             self._train_mapped(mapped)
@@ -141,15 +145,22 @@ class ProbeRun:
             probe = kind(heads, self.vectors, paper=paper, misaligned_root=name.endswith(AS_RELEASED))
         probe = probe.to(self.model.device)
         if kind is probes.AttentionOnly and self.options.optimizer == "lbfgs" and not paper:
-            fit_lbfgs(probe, train, validation, self.progress, text)
+            losses = fit_lbfgs(probe, train, validation, self.progress, text)
+            self._add_training(text, len(losses), ITERATIONS, "iterations")
         else:
             schedule = self._with_options(PAPER if paper else schedule)
-            fit_adam(probe, train, validation, schedule, self.progress, text)
+            losses = fit_adam(probe, train, validation, schedule, self.progress, text)
+            self._add_training(text, len(losses), schedule.epochs, "epochs")
         seconds = time.monotonic() - started
         self.progress.start(f"Scoring {text}")
         guesses = scoring.guesses(probe, test, self.progress)
         size = sum(map(torch.numel, probe.parameters()))
         return Outcome(name, "UAS", self.gold.right(guesses), self.gold.counted, guesses, size, seconds), probe
+
+    def _add_training(self, name: str, length: int, maximum: int, unit: str) -> None:
+        """Add how long a probe was trained; of several trainings the longest."""
+        length = max(length, self.about["training"].get(name, {}).get("length", 0))
+        self.about["training"][name] = {"length": length, "unit": unit, "reached_maximum": length >= maximum}
 
     def _with_options(self, schedule: Schedule) -> Schedule:
         return replace(schedule, epochs=self.options.epochs or schedule.epochs, seed=self.settings.seed)
@@ -180,7 +191,9 @@ class ProbeRun:
         rank = min(self.options.rank, dimension)
         probe = structural.StructuralProbe(layers, dimension, rank, self.settings.seed).to(self.model.device)
         train, validation, test = self.splits
-        structural.fit(probe, states, trees, train, validation, self._with_options(STRUCTURAL), self.progress)
+        schedule = self._with_options(STRUCTURAL)
+        losses = structural.fit(probe, states, trees, train, validation, schedule, self.progress)
+        self._add_training("structural", len(losses), schedule.epochs, "epochs")
         seconds = time.monotonic() - started
         self.progress.start("Scoring structural")
         counted = [scoring.not_punctuation(sentence) for sentence in self.sentences]

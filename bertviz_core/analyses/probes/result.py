@@ -13,6 +13,7 @@ from bertviz_core.analyses.request import Options
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import all_labels
+from bertviz_core.numbers import plural
 
 # The rows of Table 3 from the least to the most informed, with the control that the paper lacks.
 PROBES = (
@@ -27,6 +28,7 @@ PROBES = (
 )
 AS_RELEASED = "-as-released"  # ends the name of a row whose probe has the release's misaligned ROOT
 OPTIMIZERS = ("lbfgs", "adam")
+EPOCHS = 200  # of Adam, at most
 ATTENTION_DIRECTIONS = ("governor->dependent", "dependent->governor")  # of `attention`
 ROOT_DIRECTIONS = ("word->[CLS]", "[CLS]->word", "word->[SEP]", "[SEP]->word")  # of `root`
 MAX_SENTENCES = 100  # of the test part that are in the result, for people to look at
@@ -37,7 +39,7 @@ class ProbeOptions(Options):
     """Options of the training and scoring of probes."""
 
     probes: Annotated[tuple[str, ...], Doc("Probes to train, separated by commas.")] = PROBES
-    epochs: Annotated[int | None, Doc("Maximum epochs of Adam: 5 (structural 20), in mode paper 1.")] = None
+    epochs: Annotated[int | None, Doc("Maximum epochs of Adam (200; mode paper: 1).")] = None
     rank: Annotated[int, Doc("Rank of the structural probe.")] = 64
     optimizer: Annotated[str, Doc("Optimizer of attention-only: lbfgs or adam.")] = "lbfgs"
     seeds: Annotated[int, Doc("Number of random networks for the controls.")] = 3
@@ -84,7 +86,7 @@ class Probes(Result):
     probes: list[str]
     metrics: list[str]  # "UAS" (punctuation left out) or "UUAS"
     score: np.ndarray  # (probe,) fractions
-    low: np.ndarray  # (probe,) the ends of the 95% bootstrap interval over sentences
+    low: np.ndarray  # (probe,) the ends of the 95% bootstrap interval over units
     high: np.ndarray
     with_punctuation: np.ndarray  # (probe,) UAS over all words, NaN for UUAS
     parameters: np.ndarray  # (probe,) number of weights
@@ -98,13 +100,20 @@ class Probes(Result):
     attention: np.ndarray  # (2, layer, head) attention only's weights, see ATTENTION_DIRECTIONS
     root: np.ndarray  # (4, layer, head), see ROOT_DIRECTIONS
     layers: np.ndarray  # (layer,) UUAS by layer, embeddings first
-    about: dict[str, Any]  # splits, word vectors, control task, best offset, best layer
+    about: dict[str, Any]  # splits, units, length of trainings, word vectors, control task, best offset, best layer
     # The first ones of the test part, with every probe's guesses (the structural probe's edges)
     sentences: list[dict[str, Any]]
 
     @property
     def restriction(self) -> str:
         return CAUSAL if self.provenance["model"]["causal"] else ""
+
+    def trained(self, probe: str) -> str:
+        """How long a probe was trained, as "12 epochs"; empty for what is not trained."""
+        if (training := self.about["training"].get(probe)) is None:
+            return ""
+        end = ", the maximum" if training["reached_maximum"] else ""
+        return plural(training["length"], training["unit"]) + end
 
     def weight(self) -> np.ndarray | None:
         """(layer, head) weight of attention only in the better direction; None without that probe."""
@@ -135,4 +144,5 @@ class Probes(Result):
     def to_frame(self) -> pd.DataFrame:
         names = ("score", "low", "high", "with_punctuation", "parameters", "seconds")
         columns = {name: getattr(self, name) for name in names}
-        return pd.DataFrame({"probe": self.probes, "metric": self.metrics} | columns)
+        trained = {"trained": list(map(self.trained, self.probes))}
+        return pd.DataFrame({"probe": self.probes, "metric": self.metrics} | columns | trained)

@@ -75,7 +75,9 @@ def not_punctuation(sentence: Sentence) -> np.ndarray:
 class GoldWords:
     """All words of some sentences, in order."""
 
-    def __init__(self, sentences: Sequence[Sentence], indices: np.ndarray) -> None:
+    def __init__(self, sentences: Sequence[Sentence], indices: np.ndarray, units: np.ndarray | None = None) -> None:
+        """`units` are the numbers of the sentences' documents where these are the units; else each is its own."""
+        of_sentence = np.unique(indices if units is None else units[indices], return_inverse=True)[1]
         chosen = [sentences[i] for i in indices.tolist()]
         lengths = list(map(len, chosen))
         marks = [not_punctuation(sentence) for sentence in chosen]
@@ -84,7 +86,8 @@ class GoldWords:
             is_governor = np.append(False, mark)  # ROOT first
             edges.append(mark & is_governor[list(sentence.governors)])
         self.indices = indices  # (sentence,)
-        self.sentence = np.repeat(np.arange(len(chosen)), lengths)  # (word,) index in `indices`
+        self.unit = np.repeat(of_sentence, lengths)  # (word,)
+        self.units = int(of_sentence.max(initial=-1)) + 1
         self.governor = np.concatenate([sentence.governors for sentence in chosen])  # 0 is ROOT
         self.relation = np.concatenate([sentence.relations for sentence in chosen])
         self.counted = np.concatenate(marks)  # not punctuation
@@ -121,10 +124,10 @@ class Outcome:
         return float(self.right.mean()) if self.metric == "UAS" else float("nan")
 
     def interval(self, gold: GoldWords, seed: int) -> list[float]:
-        """95% bootstrap interval over sentences, each drawn with all its words."""
-        size = len(gold.indices)
-        right = np.bincount(gold.sentence, self.right * self.counted, size)
-        words = np.bincount(gold.sentence, self.counted, size)
+        """95% bootstrap interval over units, documents or sentences, each drawn with all its words."""
+        size = gold.units
+        right = np.bincount(gold.unit, self.right * self.counted, size)
+        words = np.bincount(gold.unit, self.counted, size)
         drawn = np.random.default_rng(seed).integers(0, size, (RESAMPLES, size))
         shares = right[drawn].sum(1) / np.maximum(words[drawn].sum(1), 1)
         return np.percentile(shares, [2.5, 97.5]).tolist()

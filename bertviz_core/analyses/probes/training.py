@@ -1,5 +1,6 @@
 """Fitting a probe by L-BFGS or by Adam; fits return the validation losses, by which they stop."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,14 +11,16 @@ import torch
 from scipy.optimize import minimize
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
-from torch.optim.lr_scheduler import LambdaLR
 
 from bertviz_core.analyses.probes.features import Group
 from bertviz_core.analyses.probes.probes import Probe, ProbeBatch
+from bertviz_core.analyses.probes.result import EPOCHS
 from bertviz_core.engine.jobs import Progress
 
-ITERATIONS = 50  # of L-BFGS
+ITERATIONS = 500  # of L-BFGS, at most
 PATIENCE = 3  # epochs without a better validation loss; for L-BFGS iterations, five times as many
+PATIENT_STEPS = 100  # these epochs have together, at least: those of a small treebank are short
+REDUCTIONS = 2  # of Adam's rate, each to a quarter, where the validation loss no longer falls
 # Map entries on the device at a time
 CHUNK = 1 << 23
 Part = TypeVar("Part")
@@ -27,8 +30,8 @@ Part = TypeVar("Part")
 class Schedule:
     """Training schedule of Adam."""
 
-    epochs: int = 5
-    rate: float = 0.005  # falls to 0
+    epochs: int = EPOCHS  # at most
+    rate: float = 0.005  # at first, see REDUCTIONS
     words: int = 128  # of a step
     singly: bool = False  # one sentence a step in file order at a constant rate, as in the release
     patience: int = PATIENCE
@@ -119,7 +122,8 @@ def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, n
 def fit_adam(
     probe: Probe, train: Data, validation: Data, schedule: Schedule, progress: Progress, name: str
 ) -> list[float]:
-    """Epochs of minibatches in an order drawn from the seed; keeps the epoch with the lowest validation loss."""
+    """Epochs of minibatches in an order drawn from the seed, until the validation loss no longer falls; keeps the epoch
+    where it is lowest."""
 
     def step(part: tuple[Group, np.ndarray]) -> tuple[Tensor, float]:
         batch = train.take(part)
@@ -142,13 +146,12 @@ def run_epochs(
     name: str,
 ) -> list[float]:
     """Train by Adam. `step` returns a minibatch's loss to minimize, and its share of the epoch's loss."""
-    best = Best(probe, schedule.patience)
+    best = Best(probe, max(schedule.patience, math.ceil(PATIENT_STEPS / max(1, len(parts)))))
     losses = list[float]()
     rng = np.random.default_rng(schedule.seed)
-    steps = schedule.epochs * len(parts)
     optimizer = torch.optim.Adam(probe.parameters(), lr=schedule.rate)
-    falling = LambdaLR(optimizer, lambda step: 1.0 if schedule.singly else max(0.0, 1 - step / max(1, steps)))
-    progress.start(f"Training {name}", steps, "steps")
+    reductions = 0
+    progress.start(f"Training {name}", len(parts) if schedule.singly else 0, "steps")  # the total is not known before
     for _ in range(schedule.epochs):
         train_loss = 0.0
         for index in range(len(parts)) if schedule.singly else rng.permutation(len(parts)):
@@ -156,14 +159,19 @@ def run_epochs(
             loss, share = step(parts[index])
             loss.backward()
             optimizer.step()
-            falling.step()
             train_loss += share
             progress.advance(1)
         validation = validate()
         progress.losses.append(train_loss)
         losses.append(float(validation.mean()))
         if best.record(validation):
-            break
+            if reductions == REDUCTIONS:
+                break
+            reductions += 1
+            best.restore()
+            best.since = 0
+            for group in optimizer.param_groups:
+                group["lr"] /= 4
     best.restore()
     return losses
 

@@ -23,6 +23,7 @@ class Sentence:
     governors: tuple[int, ...]  # for each word the word that governs it, counted from 1; 0 is the root
     relations: tuple[str, ...]  # of each word to its governor, see `relation_name`
     tags: tuple[str, ...] = ()  # part of speech of each word, as the file has it; none where it has none for some word
+    document: int = 0  # how many documents (`# newdoc`) of the file end before it
 
     @property
     def where(self) -> str:

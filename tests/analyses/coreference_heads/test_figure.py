@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.coreference_heads import by_group, more_figures, paper_figure
-from bertviz_core.analyses.coreference_heads.guesses import BASELINES
+from bertviz_core.analyses.behaviors import linguistic
+from bertviz_core.analyses.coreference_heads import by_group, direction_finding, more_figures, paper_figure
+from bertviz_core.analyses.coreference_heads.guesses import SIMPLE
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
+from bertviz_core.analyses.findings import SHOWN, decide
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import DirectedHead, Head
 from tests import shipped
@@ -48,10 +50,19 @@ def test_the_exported_figure_has_no_two_lines_alike_and_no_interval_for_what_is_
 
 
 def test_a_finding_beside_a_weaker_baseline_names_the_best_one_too(result):
-    shares = {name: float(result.systems_accuracy[result.systems.index(name), 0]) for name in BASELINES}
-    best = max(shares, key=shares.__getitem__)
+    shares = {name: float(result.systems_accuracy[result.systems.index(name), 0]) for name in (*SIMPLE, "rule-based")}
+    best = max(SIMPLE, key=shares.__getitem__)
     found = {each.id.partition(".")[2]: each.sentence for each in ANALYSES["coreference_heads"].findings(result)}
     for name, system in (("nearest", "nearest"), ("head_match", "head match"), ("rule_based", "rule-based")):
         assert f"{system} ({shares[system]:.1%})" in found[name]
-        assert (f"; the best baseline is {best} ({shares[best]:.1%})" in found[name]) == (system != best)
-    assert f"the best baseline, {best} ({shares[best]:.1%})" in found["best_baseline"]
+        assert (f"; the best simple baseline is {best} ({shares[best]:.1%})" in found[name]) == (system != best)
+    assert f"the best simple baseline, {best} ({shares[best]:.1%})" in found["simple_baselines"]
+    assert f"; rules find {shares['rule-based']:.1%}." in found["simple_baselines"]
+
+
+def test_pages_and_overview_call_a_head_linguistic_by_one_rule(result):
+    """The finding of the page is shown where the overview names the head."""
+    is_named = bool(linguistic({"coreference_heads": result}))
+    assert (direction_finding(result, 0).state == SHOWN) == is_named == result.finds_antecedents()
+    gains = [result.gain(system) for system in SIMPLE]
+    assert result.finds_antecedents() == all(decide(gain) == SHOWN for gain in gains)

@@ -10,6 +10,7 @@ import pytest
 from bertviz_core.analyses.dependency_heads import relation_sentence, word_classes
 from bertviz_core.analyses.dependency_heads.figure import examples
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.dependency_heads.relations import effective_words
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
 from bertviz_core.analyses.dependency_heads.word_classes import PART_OF_SPEECH, ClassSums, WordClasses
 from bertviz_core.analyses.request import Request
@@ -18,7 +19,7 @@ from bertviz_core.corpora.source import from_bytes
 from bertviz_core.corpora.treebank import POSSESSIVES
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
-from bertviz_core.models import checkpoint
+from bertviz_core.models import checkpoint, reading
 from bertviz_core.models.attention import forward
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.loading import load
@@ -258,3 +259,48 @@ def test_a_causal_model_s_arcs_equal_the_literal_loops(family, tmp_path):
     assert sum(each.right for each in listed) == result.correct.sum(0)[choice.direction, 0, *choice.head]
     sentence = relation_sentence(result, "all", 1)
     assert all(part in sentence for part in ("whose governor comes", "Of all", "a random word among those that come"))
+
+
+def documents_of(text: str, sizes) -> str:
+    """A treebank in CoNLL-U whose documents have so many sentences."""
+    blocks, lines = iter(text.strip().split("\n\n")), []
+    for number, size in enumerate(sizes):
+        for place in range(size):
+            rows = [line.rsplit(maxsplit=1) for line in next(blocks).splitlines()]
+            lines += [f"# newdoc id = {number}"] if not place else []
+            for index, (word, tag) in enumerate(rows, 1):
+                governor, relation = tag.split("-", 1)
+                lines.append(f"{index}\t{word}\t_\tX\t_\t_\t{governor}\t{relation}\t_\t_")
+            lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("sizes", [(1, 3, 2, 2), (8,)])
+@pytest.mark.parametrize("chunk", [20, 60, 65536])
+def test_intervals_over_documents_or_sentences_equal_the_literal_loops(model, monkeypatch, sizes, chunk):
+    monkeypatch.setattr(reading, "CHUNK_TOKENS", chunk)
+    result = analyzed(model, documents_of(plain(), sizes))
+    asked = Request("dependency_heads", checkpoint.find("demo"), from_bytes(documents_of(plain(), sizes).encode(), "x"))
+    sentences, maps = literal_maps(model, asked)
+    numbered = [document for document, size in enumerate(sizes) for _ in range(size)]
+    units = oracle.units_of(sentences, numbered)
+    shown = result.show(RelationFilter("as-is", 1))
+    assert shown.unit == ("documents" if len(sizes) > 1 else "sentences")
+    low, high = shown.intervals()
+    words = words_of(maps, first_piece=False)
+    for direction, layer, head in ((0, 0, 0), (1, 3, 2), (0, 5, 7)):
+        guesses = [oracle.head_guesses(m[layer][head], DIRECTIONS[direction]) for m in words]
+        for relation in ("all", "UAS", "nsubj", "det", "poss"):
+            row = shown.relations.index(relation)
+            expected = oracle.interval_over_units(sentences, guesses, relation, units)
+            found = low[direction, row, layer, head], high[direction, row, layer, head], shown.units[row]
+            assert found == pytest.approx(expected, rel=1e-5, abs=1e-9), relation
+    folds = [unit % 2 for unit in units]
+    n = [sum(len(s["words"]) for s, fold in zip(sentences, folds, strict=True) if fold == each) for each in (0, 1)]
+    assert shown.n[:, 0].tolist() == n
+
+
+def test_the_design_effect_worked_by_hand():
+    """Three documents have 4 nsubj each, of which a head finds 4, 2 and 0: as much as 3 independent words."""
+    moments = np.array([3, 3 * 16, 4 * 6, 16 + 4])
+    assert effective_words(np.array(6), np.array(12), moments.astype(float))[0] == pytest.approx(3)

@@ -93,6 +93,22 @@ def test_neither_batch_nor_order_matters(masked: loading.AttentionModel, batch_t
         assert (other.right, other.predicted) == (alone.right, alone.predicted)
 
 
+@pytest.mark.parametrize("seed", [0, 5, -1])
+def test_masked_inputs_are_repeated_from_the_text_of_the_methods(masked: loading.AttentionModel, seed: int) -> None:
+    source = from_bytes((TEXT * 6).encode(), "text")
+    segments = list(Segments(source, masked.tokens, Settings(max_length=24, seed=seed)))
+    assert [segment.number for segment in segments] == list(range(len(segments))) and len(segments) > 20
+    tokenizer = masked.tokens.tokenizer
+    vocabulary, special = list(tokenizer.get_vocab().values()), tokenizer.all_special_ids
+    targets, replaced = Targets(masked.tokens, seed), 0
+    for number, segment in enumerate(segments):
+        ids = segment.ids.tolist()
+        expected = reference.masked_input(ids, special, vocabulary, tokenizer.mask_token_id, seed, number)
+        assert tuple(each.tolist() for each in targets.apply(segment)) == expected
+        replaced += sum(a not in (b, tokenizer.mask_token_id) for a, b in zip(expected[0], ids, strict=True))
+    assert replaced  # by a random token
+
+
 def test_no_map_outlives_its_layer(masked: loading.AttentionModel) -> None:
     """When a layer's gradient comes by, the later layers' maps are gone; after the pass all are."""
     import gc

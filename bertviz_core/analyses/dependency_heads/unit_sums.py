@@ -1,0 +1,84 @@
+"""Sums by name over a treebank, and over its units, documents or sentences (docs/methods.md, uncertainty)."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from bertviz_core.engine.packing import pack, unpack
+
+Name = tuple[str, str]  # scheme (a view of the trees, say) and label
+
+
+class NamedSums:
+    """Sums (row, ...), a row for each name."""
+
+    def __init__(self, shapes: Mapping[str, Sequence[int]], dtype: type) -> None:
+        self.names: dict[Name, int] = {}  # -> row
+        self.sums: dict[str, np.ndarray] = {name: np.zeros((0, *shape), dtype) for name, shape in shapes.items()}
+
+    def rows(self, names: Iterable[Name]) -> list[int]:
+        """Rows of names; new ones are added."""
+        rows = [self.names.setdefault(name, len(self.names)) for name in names]
+        for name, sums in self.sums.items():
+            if new := len(self.names) - len(sums):
+                self.sums[name] = np.concatenate([sums, np.zeros((new, *sums.shape[1:]), sums.dtype)])
+        return rows
+
+    def merge(self, other: "NamedSums") -> None:
+        rows = self.rows(other.names)
+        for name, sums in self.sums.items():
+            sums[rows] += other.sums[name]
+
+    def restore(self, names: Iterable[Sequence[str]], sums: Mapping[str, np.ndarray]) -> None:
+        self.names = {(scheme, label): row for row, (scheme, label) in enumerate(names)}
+        self.sums = {name: sums[name] for name in self.sums}
+
+
+class OpenUnits:
+    """The sums of units that are not complete yet; `close` gets those of each unit once it is.
+
+    Chunks come in the order of the treebank, but sentences within a chunk in any order. So units wait for the end of
+    their chunk; then only its first and last one are incomplete, which may continue in another chunk.
+    """
+
+    def __init__(self, new: Callable[[], NamedSums], close: Callable[[int, NamedSums], None]) -> None:
+        self.new = new
+        self.close = close
+        self.units: dict[int, NamedSums] = {}
+        self.is_batch = False  # whether sums were added since: then they may be of any part of a chunk
+
+    def of(self, unit: int) -> NamedSums:
+        """The sums of a unit, to add to."""
+        self.is_batch = True
+        return self.units.setdefault(unit, self.new())
+
+    def merge(self, other: Self) -> None:
+        """Merge a batch of the same chunk, in any order, or the next chunk of the treebank."""
+        if not other.is_batch:
+            self.close_inner()
+            other.close_inner()
+        for unit, sums in other.units.items():
+            self.units.setdefault(unit, self.new()).merge(sums)
+        if not other.is_batch:
+            self.close_inner()
+
+    def close_inner(self) -> None:
+        """Close all units of a chunk but its first and last one."""
+        self.is_batch = False
+        for unit in sorted(self.units)[1:-1]:
+            self.close(unit, self.units.pop(unit))
+
+    def close_all(self) -> None:
+        for unit in sorted(self.units):
+            self.close(unit, self.units.pop(unit))
+
+    def to_bytes(self) -> bytes:
+        return pack({str(unit): pack(each.sums | {"names": list(each.names)}) for unit, each in self.units.items()})
+
+    def restore(self, data: bytes) -> None:
+        for unit, packed in unpack(data).items():
+            state: dict[str, Any] = unpack(packed)
+            sums = self.new()
+            sums.restore(state["names"], state)
+            self.units[int(unit)] = sums

@@ -1,0 +1,59 @@
+"""An untrained network has no linguistic head: of 50 of several shapes and initializations at most 5% have any."""
+
+import shutil
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bertviz_core.analyses.behaviors import linguistic
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute
+from bertviz_core.corpora.files import sample
+from bertviz_core.models import checkpoint
+from bertviz_core.models.checkpoint import DEMO_FOLDER
+from bertviz_core.settings import Execution, Settings
+
+SHAPES = ((2, 4, 32), (3, 6, 48), (4, 4, 32), (6, 8, 64), (2, 12, 96))  # layers, heads, width
+RANGES = (0.02, 0.05, 0.1, 0.2, 0.3)
+CORPORA = {"dependency_heads": "treebank", "coreference_heads": "coreference"}
+VOCABULARY = 30522  # of the demo model's tokenizer, which all networks have
+
+
+def untrained(family: str, shape: tuple[int, int, int], spread: float, seed: int) -> Any:
+    import torch
+    import transformers
+
+    layers, heads, width = shape
+    torch.manual_seed(seed)
+    if family == "bert":
+        names = {"num_hidden_layers": layers, "num_attention_heads": heads, "hidden_size": width}
+        sizes = names | {"intermediate_size": 2 * width, "vocab_size": VOCABULARY, "initializer_range": spread}
+        return transformers.BertModel(transformers.BertConfig(**sizes))
+    names = {"n_layer": layers, "n_head": heads, "n_embd": width}
+    sizes = names | {"n_positions": 512, "vocab_size": VOCABULARY, "initializer_range": spread}
+    return transformers.GPT2Model(transformers.GPT2Config(**sizes))
+
+
+def save(family: str, shape: tuple[int, int, int], spread: float, seed: int, folder: Path) -> checkpoint.Checkpoint:
+    untrained(family, shape, spread, seed).save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(DEMO_FOLDER / name, folder)
+    return checkpoint.find(str(folder))
+
+
+@pytest.mark.slow
+def test_untrained_networks_have_no_linguistic_head(tmp_path):
+    named = {}
+    networks = list(product(("bert", "gpt2"), SHAPES, RANGES))
+    for seed, (family, shape, spread) in enumerate(networks):
+        model = save(family, shape, spread, seed, tmp_path / str(seed))
+        results = {}
+        for analysis, corpus in CORPORA.items():
+            request = Request(analysis, model, sample(corpus), Settings(max_length=128))
+            results[analysis] = compute(request, None, Execution("cpu"))
+        if heads := linguistic(results):
+            named[family, shape, spread] = heads
+        shutil.rmtree(tmp_path / str(seed))
+    assert len(networks) == 50 and len(named) <= 0.05 * len(networks), named
