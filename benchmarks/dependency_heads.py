@@ -20,7 +20,7 @@ import numpy as np  # isort: skip
 import torch  # isort: skip
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.measure import Guesses
+from bertviz_core.analyses.dependency_heads.measure import GuessedBatch, Guesses
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.files import find_source
@@ -74,9 +74,9 @@ def our_scores(groups: Groups) -> Guesses:
     counts = Guesses(LAYERS, HEADS, "cpu")
     for batch, maps in groups:
         part = counts.new_empty()
-        part.open(batch)
+        guessed = GuessedBatch.of(batch, first_piece=False, causal=False)
         for layer in range(LAYERS):
-            part.score(layer, maps[layer])
+            guessed.add_word_maps(maps[layer])
         counts.merge(part)
     return counts
 

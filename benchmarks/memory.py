@@ -1,7 +1,7 @@
 """Whether memory grows with the corpus: the peak of a whole process, and its CPU time, over ever more inputs.
 
-The demo model, or a random decoder of its shape (GPT-2's layers, the demo's tokenizer), on the CPU. Each run is a process
-of its own; sizes take turns.
+The demo model, or a random decoder of its shape (GPT-2's layers, the demo's tokenizer), on the CPU. Each run is a
+process of its own; sizes take turns.
 """
 
 import argparse

@@ -1,5 +1,5 @@
-"""A second device in torch, "sim", that computes on the CPU but refuses what a GPU refuses: operations that mix devices,
-numpy on its tensors, and float64 where it is told so, as on Apple's GPUs. What waits for a GPU is counted."""
+"""A second device in torch, "sim", that computes on the CPU but refuses what a GPU refuses: operations that mix
+devices, numpy on its tensors, and float64 where it is told so, as on Apple's GPUs. What waits for a GPU is counted."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
 _setup_privateuseone_for_python_backend("sim")
+torch.sim.empty_cache = lambda: None
 DEVICE = torch.device("sim", 0)
 aten = torch.ops.aten
 MOVES = {aten._to_copy.default, aten.copy_.default, aten._local_scalar_dense.default}

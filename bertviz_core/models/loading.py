@@ -109,7 +109,7 @@ def prepare(
     """Wrap a loaded encoder, or one with a head that predicts words, and find how its maps can be read."""
     from bertviz_core.models.verification import verify
 
-    loaded.eval().requires_grad_(False).to(device)
+    _fuse_activations(loaded.eval().requires_grad_(False).to(device))
     encoder = loaded.base_model if predicts else loaded
     embedded = len(encoder.get_input_embeddings().weight)
     named = max(tokens.tokenizer.get_vocab().values()) + 1
@@ -121,6 +121,18 @@ def prepare(
     model = AttentionModel(checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, has_types)
     with _explained(checkpoint):
         return replace(verify(model), language_model=loaded if predicts else None)
+
+
+def _fuse_activations(loaded: Any) -> None:
+    """Replace the GELU that models such as GPT-2 write out in nine operations by PyTorch's own of the same formula."""
+    from transformers.activations import FastGELUActivation, NewGELUActivation
+
+    from bertviz_core.models.libraries import torch
+
+    for parent in list(loaded.modules()):
+        for name, module in parent.named_children():
+            if type(module) in (FastGELUActivation, NewGELUActivation):
+                setattr(parent, name, torch.nn.GELU("tanh"))
 
 
 def model_in_memory(
@@ -141,7 +153,8 @@ def model_in_memory(
 
 
 def choose_device(device: str) -> str:
-    """Choose cuda for `auto` where there is one, else cpu; raises SettingsError for a device that is missing."""
+    """Choose cuda for `auto` where there is one, else cpu, never mps, which has been tried on a simulated device only;
+    raises SettingsError for a device that is missing."""
     from bertviz_core.models.libraries import torch
 
     if device not in DEVICES:
@@ -149,6 +162,8 @@ def choose_device(device: str) -> str:
     has_cuda = torch.cuda.is_available()
     if device == "cuda" and not has_cuda:
         raise SettingsError("This machine has no CUDA device.", hint="Use --device cpu.")
+    if device == "mps" and not torch.backends.mps.is_available():
+        raise SettingsError("This machine has no GPU of Apple's, or PyTorch does not see it.", hint="Use --device cpu.")
     return ("cuda" if has_cuda else "cpu") if device == "auto" else device
 
 

@@ -93,8 +93,8 @@ def _output_factors(model: AttentionModel) -> tuple[Tensor, ...]:
         module = model.encoder.get_submodule(OUTPUTS[model.encoder.config.model_type].format(layer))
         transposed = hasattr(module, "nf")  # in GPT-2's kind of linear layer
         weight = (module.weight.T if transposed else module.weight).float()  # (hidden, head and width)
-        by_head = weight.unflatten(1, (model.heads, -1)).movedim(1, 0)  # (head, hidden, width)
-        factors.append(torch.linalg.qr(by_head, mode="r").R.mT.contiguous())
+        by_head = weight.cpu().unflatten(1, (model.heads, -1)).movedim(1, 0)  # (head, hidden, width)
+        factors.append(torch.linalg.qr(by_head, mode="r").R.mT.contiguous().to(model.device))
     return tuple(factors)
 
 

@@ -11,6 +11,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models.attention import LayerAttention, at_least_float32, forward, register
 from bertviz_core.models.encoding import Encoded, collate
 from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.tensors import device_of_sums
 
 EXACT = torch.float32, torch.float64
 TOLERANCE = 1e-5  # of weights and sums of rows
@@ -75,11 +76,12 @@ def _problem(model: AttentionModel, examples: Sequence[Encoded], expected: Seque
                 return problem
     moved = _moved(model, examples)
     if model.encoder.dtype == torch.float32 and not moved <= TOLERANCE:
-        model.encoder.double()  # without rounding, which layers amplify; the way back is exact
+        device = device_of_sums(model.device)
+        model.encoder.to(device).double()  # without rounding, which layers amplify; the way back is exact
         try:
-            moved = _moved(model, examples)
+            moved = _moved(replace(model, device=device), examples)
         finally:
-            model.encoder.float()
+            model.encoder.float().to(model.device)
     if not moved <= (TOLERANCE if exact else MOVED):
         return f"weights change by up to {moved:.2g} when an input is padded beside a longer one"
     return ""

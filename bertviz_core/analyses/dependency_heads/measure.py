@@ -1,7 +1,7 @@
 """Counts of right guesses by relation, head and direction (4.2; Table 1; docs/methods.md, section 6)."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,9 +17,10 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.treebank import ALL, POSSESSIVES, UAS, Sentence, sentence_of
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import Batch, membership, word_of
+from bertviz_core.models.encoding import Batch, Membership, membership, word_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Sentences
+from bertviz_core.models.tensors import to_host
 
 UNIT = 1 << 32  # of a right guess of a random word: counts are integers, so that merging is exact
 RELEASE_POSSESSIVES = ("'s", "s'")
@@ -31,6 +32,7 @@ class Guesses:
 
     by_sentence: number of a sentence -> the sentence, guesses and weights in 255ths (direction, layer, head, word): of
         a chunk; after `take_detail` only of the corpus's first.
+    batches: those of an unfinished chunk, whose guesses wait on the device.
     counts: (fold, ...) by view and relation; for a causal model the view names the governor's side, except for roots.
     """
 
@@ -43,6 +45,7 @@ class Guesses:
 
     def __post_init__(self) -> None:
         self.by_sentence: dict[int, tuple[Sentence, np.ndarray, np.ndarray]] = {}
+        self.batches: list[GuessedBatch] = []
         self.classes = ClassSums(self.layers, self.heads)
         heads = (len(DIRECTIONS), self.layers, self.heads)
         shapes = {"correct": heads, "offsets": OFFSETS.shape, "random": (), "n": ()}
@@ -53,34 +56,20 @@ class Guesses:
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
         if attention.layer == 0:
-            self.open(batch)
-            self.classes.open([classes_of(each.sentence) for each in self.examples], attention.causal)
-        maps = self.words.maps(attention.weights)
-        self.classes.update(attention.layer, maps.sum(2).cpu().numpy())
-        self.score(attention.layer, maps)
+            self.batches.append(GuessedBatch.of(batch, self.first_piece, attention.causal))
+        self.batches[-1].add(attention.weights)
 
-    def open(self, batch: Batch) -> None:
-        """Prepare for the layers of a batch."""
-        examples: Any = batch.examples
-        self.examples = examples
-        self.words = membership(list(map(word_of, self.examples)), self.device, first_piece=self.first_piece)
-        self.last = torch.tensor([[len(example.sentence) - 1] for example in self.examples], device=self.device)
-        size = self.words.mask.shape[1]
-        shape = (len(self.examples), len(DIRECTIONS), self.layers, self.heads, size)
-        self.guesses = np.zeros(shape, np.uint8 if size <= 256 else np.uint16)
-        self.weights = np.zeros(shape, np.uint8)
-
-    def score(self, layer: int, maps: Tensor) -> None:
-        """Add one layer's maps (batch, head, word, word), whose diagonals are overwritten; count after the last."""
-        weight, guess = guesses.best_words(maps, self.last)
-        self.guesses[:, :, layer] = guess.short().cpu().numpy()  # no sentence has 32,768 words
-        self.weights[:, :, layer] = (weight * 255).round().clamp(min=0).byte().cpu().numpy()
-        if layer + 1 < self.layers:
-            return
-        for row, example in enumerate(self.examples):
-            own = np.s_[row, ..., : len(example.sentence)]
-            self.by_sentence[example.number] = example.sentence, self.guesses[own], self.weights[own]
-            self._count(example.number, example.sentence, self.guesses[own].astype(np.int64) + 1)
+    def complete(self) -> None:
+        """Count what the batches of a chunk hold; the host waits for the device here alone."""
+        batches, self.batches = self.batches, []
+        copied = [to_host([getattr(each, name) for each in batches]) for name in ("received", "guesses", "weights")]
+        for batch, received, guess, weight in zip(batches, *copied, strict=True):
+            self.classes.add([classes_of(each) for each in batch.sentences.values()], received, batch.causal)
+            dtype = np.uint8 if guess.shape[-1] <= 256 else np.uint16
+            for row, (number, sentence) in enumerate(batch.sentences.items()):
+                own = np.s_[row, ..., : len(sentence)]
+                self.by_sentence[number] = sentence, guess[own].astype(dtype), weight[own].copy()
+                self._count(number, sentence, guess[own].astype(np.int64) + 1)
 
     def _count(self, number: int, sentence: Sentence, guess: np.ndarray) -> None:
         """Count a sentence's words and right guesses (direction, layer, head, word), from 1, 0 being the root."""
@@ -111,12 +100,17 @@ class Guesses:
                 self.counts.sums[name][rows, number % FOLDS] += sums
 
     def merge(self, other: Self) -> None:
+        if other.batches:  # of the same chunk
+            self.batches += other.batches
+            return
+        self.complete()
         self.counts.merge(other.counts)
         self.by_sentence |= other.by_sentence
         self.classes.merge(other.classes)
 
     def take_detail(self) -> dict[str, Any]:
         """The guesses of a chunk for `SentenceQuery`, without words: a corpus that is deleted is gone."""
+        self.complete()
         sentences, arrays = self.joined(sorted(self.by_sentence))
         self.by_sentence = {n: entry for n, entry in self.by_sentence.items() if n < guesses.MAX_SENTENCES}
         return arrays | guesses.trees_of(sentences, VIEWS)
@@ -130,6 +124,7 @@ class Guesses:
         return [entry[0] for entry in entries], {"guesses": joined, "weights": weights}
 
     def to_bytes(self) -> bytes:
+        self.complete()
         numbers = list(self.by_sentence)
         sentences, arrays = self.joined(numbers)
         records = {"names": list(self.counts.names), "numbers": numbers, "sentences": list(map(asdict, sentences))}
@@ -147,6 +142,51 @@ class Guesses:
             full.by_sentence[number] = sentence, state["guesses"][own], state["weights"][own]
             end += len(sentence)
         return full
+
+
+@dataclass
+class GuessedBatch:
+    """A batch's guesses, on its device: layers one after the other, then stacked."""
+
+    sentences: dict[int, Sentence]  # by number
+    words: Membership
+    last: Tensor  # (batch, 1) index of the last word
+    causal: bool
+    layers: list[tuple[Tensor, Tensor, Tensor]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, batch: Batch, first_piece: bool, causal: bool) -> Self:
+        examples: Any = batch.examples
+        device = str(batch.ids.device)
+        words = membership(list(map(word_of, examples)), device, first_piece=first_piece)
+        last = torch.tensor([[len(example.sentence) - 1] for example in examples], device=device)
+        return cls({example.number: example.sentence for example in examples}, words, last, causal)
+
+    def add(self, weights: Tensor) -> None:
+        """Add the maps (batch, head, query, key) of the next layer."""
+        self.add_word_maps(self.words.maps(weights))
+
+    def add_word_maps(self, maps: Tensor) -> None:
+        """Likewise (batch, head, word, word), whose diagonals are overwritten."""
+        received = maps.sum(2)
+        weight, guess = guesses.best_words(maps, self.last)
+        # No sentence has 32,768 words.
+        self.layers.append((received, guess.short(), (weight * 255).round().clamp(min=0).byte()))
+
+    @property
+    def received(self) -> Tensor:
+        """(layer, batch, head, word) attention that each word receives."""
+        return torch.stack([received for received, _, _ in self.layers])
+
+    @property
+    def guesses(self) -> Tensor:
+        """(batch, direction, layer, head, word) int16, from 0."""
+        return torch.stack([guess for _, guess, _ in self.layers], 2)
+
+    @property
+    def weights(self) -> Tensor:
+        """(batch, direction, layer, head, word) in 255ths."""
+        return torch.stack([weight for _, _, weight in self.layers], 2)
 
 
 def _is_right(guess: np.ndarray, governors: np.ndarray, is_shifted: np.ndarray) -> np.ndarray:
@@ -167,6 +207,7 @@ def accumulator(model: AttentionModel, request: Request) -> Guesses:
 
 
 def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]) -> DependencyHeads:
+    accumulator.complete()
     counts = accumulator.counts
     rows = rows_of(list(counts.names), counts.sums["n"].sum(1), accumulator.causal)
 

@@ -57,12 +57,13 @@ class ClassSums(NamedSums):
         super().__init__({"class_counts": (3,), "class_sums": (3, layers, heads)}, float)
         self.rows([EVERY])
 
-    def open(self, sentences: Sequence[Sequence[Iterable[ClassName]]], causal: bool) -> None:
-        """Begin a batch: the classes of each word of its sentences, beside EVERY."""
+    def add(self, sentences: Sequence[Sequence[Iterable[ClassName]]], received: np.ndarray, causal: bool) -> None:
+        """Add a batch: the classes of each word of its sentences, beside EVERY; and attention (layer, sentence, head,
+        word) from all words of a sentence to each word."""
         self.rows(name for words in sentences for names in words for name in names)
         size = max(map(len, sentences))
-        self.members = np.zeros((len(sentences), size, len(self.names)))
-        for words, members in zip(sentences, self.members, strict=True):
+        batch_members = np.zeros((len(sentences), size, len(self.names)))
+        for words, members in zip(sentences, batch_members, strict=True):
             for word, names in enumerate(words):
                 members[word, [self.names[name] for name in (EVERY, *names)]] = 1
             n = len(words)
@@ -72,13 +73,11 @@ class ClassSums(NamedSums):
                 visible = np.arange(n, 0, -1)
                 uniform = np.cumsum(1 / visible)[::-1]
             self.sums["class_counts"] += np.stack([own.sum(1), own @ uniform, own.any(1)], 1)
-
-    def update(self, layer: int, received: np.ndarray) -> None:
-        """Add one layer: attention (sentence, head, word) from all words of a sentence to each word."""
-        x = received.astype(np.float64) @ self.members  # (sentence, head, class)
-        m = x[..., :1]
-        sums = np.stack([x, m * x, x**2]).sum(1)
-        self.sums["class_sums"][:, :, layer] += sums.transpose(2, 0, 1)
+        for layer, of_layer in enumerate(received):
+            x = of_layer.astype(np.float64) @ batch_members  # (sentence, head, class)
+            m = x[..., :1]
+            sums = np.stack([x, m * x, x**2]).sum(1)
+            self.sums["class_sums"][:, :, layer] += sums.transpose(2, 0, 1)
 
     def values(self) -> dict[str, Any]:
         """The fields of the result, the classes of a scheme by falling number of words."""
