@@ -20,7 +20,7 @@ import numpy as np  # isort: skip
 import torch  # isort: skip
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.measure import GuessedBatch, Guesses
+from bertviz_core.analyses.dependency_heads.measure import Guesses
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.files import find_source
@@ -74,10 +74,11 @@ def our_scores(groups: Groups) -> Guesses:
     counts = Guesses(LAYERS, HEADS, "cpu")
     for batch, maps in groups:
         part = counts.new_empty()
-        guessed = GuessedBatch.of(batch, first_piece=False, causal=False)
+        part.open(batch)
         for layer in range(LAYERS):
-            guessed.add_word_maps(maps[layer])
+            part.score(maps[layer])
         counts.merge(part)
+    counts.complete()
     return counts
 
 

@@ -76,8 +76,7 @@ class AntecedentSums:
             if attention.causal:
                 windows = tuple(map(guesses.earlier_antecedents, windows))
             self._start_batch(windows, attention.causal)
-        answered = self.batches[-1]
-        items = answered.items
+        items = self.items_of_batch
         guess, weight, right = guesses.answers(items, attention.weights)
         # (batch, direction, candidates, head, item) @ (batch, 1, 1, item, group)
         counts = right.float() @ items.groups[:, None, None]
@@ -85,12 +84,13 @@ class AntecedentSums:
         rows = torch.cat([counts.flatten(1, 3).short(), self.baseline_counts], 1)  # (batch, system, group)
         documents = np.array([example.document_number for example in batch.examples])
         self.by_document.add(layer, documents, rows)
-        answered.layers.append((guess[:, :, 0].short(), weight[:, :, 0].half(), right[:, :, 0]))
+        self.batches[-1].layers.append((guess[:, :, 0].short(), weight[:, :, 0].half(), right[:, :, 0]))
 
     def _start_batch(self, windows: tuple[Window, ...], causal: bool) -> None:
         """Prepare for a batch, whose layers follow, and count what needs no attention."""
         items = BatchItems.of(windows, self.device, self.first_piece, causal)
-        self.batches.append(AnsweredBatch(windows, items))
+        self.items_of_batch = items
+        self.batches.append(AnsweredBatch(windows, items.mention))
         self.sums["chance"] += items.chance
         candidates = (items.mention >= 0).sum(-1)  # (batch, item)
         self.sums["single"] += int((candidates == 1).sum())
@@ -115,7 +115,7 @@ class AntecedentSums:
         """Add the items of each window, from arrays (batch, direction, layer, head, item)."""
         mentions = max(len(window.heads) for window in batch.windows)
         dtype = np.uint16 if mentions < 1 << 16 else np.uint32
-        at_words = np.take_along_axis(batch.items.mention[:, None, None, None], words[..., None].astype(np.int64), -1)
+        at_words = np.take_along_axis(batch.mention[:, None, None, None], words[..., None].astype(np.int64), -1)
         guess = at_words[..., 0].astype(dtype)
         for row, window in enumerate(batch.windows):
             number = window.document.number
@@ -179,7 +179,7 @@ class AnsweredBatch:
     weight, and whether it is right."""
 
     windows: tuple[Window, ...]
-    items: BatchItems
+    mention: np.ndarray  # as in BatchItems
     layers: list[tuple[Tensor, Tensor, Tensor]] = field(default_factory=list)
 
     def stacked(self, kind: int) -> Tensor:

@@ -17,7 +17,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.treebank import ALL, POSSESSIVES, UAS, Sentence, sentence_of
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import Batch, Membership, membership, word_of
+from bertviz_core.models.encoding import Batch, membership, word_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Sentences
 from bertviz_core.models.tensors import to_host
@@ -56,15 +56,30 @@ class Guesses:
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
         if attention.layer == 0:
-            self.batches.append(GuessedBatch.of(batch, self.first_piece, attention.causal))
-        self.batches[-1].add(attention.weights)
+            self.open(batch)
+        self.score(self.words.maps(attention.weights))
+
+    def open(self, batch: Batch) -> None:
+        """Prepare for the layers of a batch."""
+        examples: Any = batch.examples
+        self.words = membership(list(map(word_of, examples)), self.device, first_piece=self.first_piece)
+        self.last = torch.tensor([[len(example.sentence) - 1] for example in examples], device=self.device)
+        self.batches.append(GuessedBatch({example.number: example.sentence for example in examples}))
+
+    def score(self, maps: Tensor) -> None:
+        """Add the next layer's maps (batch, head, word, word), whose diagonals are overwritten."""
+        received = maps.sum(2)
+        weight, guess = guesses.best_words(maps, self.last)
+        # No sentence has 32,768 words.
+        guessed = (received, guess.short(), (weight * 255).round().clamp(min=0).byte())
+        self.batches[-1].layers.append(guessed)
 
     def complete(self) -> None:
         """Count what the batches of a chunk hold; the host waits for the device here alone."""
         batches, self.batches = self.batches, []
         copied = [to_host([getattr(each, name) for each in batches]) for name in ("received", "guesses", "weights")]
         for batch, received, guess, weight in zip(batches, *copied, strict=True):
-            self.classes.add([classes_of(each) for each in batch.sentences.values()], received, batch.causal)
+            self.classes.add([classes_of(each) for each in batch.sentences.values()], received, self.causal)
             dtype = np.uint8 if guess.shape[-1] <= 256 else np.uint16
             for row, (number, sentence) in enumerate(batch.sentences.items()):
                 own = np.s_[row, ..., : len(sentence)]
@@ -146,32 +161,10 @@ class Guesses:
 
 @dataclass
 class GuessedBatch:
-    """A batch's guesses, on its device: layers one after the other, then stacked."""
+    """A batch's guesses, which wait on its device: of each layer what words receive, guesses and weights."""
 
     sentences: dict[int, Sentence]  # by number
-    words: Membership
-    last: Tensor  # (batch, 1) index of the last word
-    causal: bool
     layers: list[tuple[Tensor, Tensor, Tensor]] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, batch: Batch, first_piece: bool, causal: bool) -> Self:
-        examples: Any = batch.examples
-        device = str(batch.ids.device)
-        words = membership(list(map(word_of, examples)), device, first_piece=first_piece)
-        last = torch.tensor([[len(example.sentence) - 1] for example in examples], device=device)
-        return cls({example.number: example.sentence for example in examples}, words, last, causal)
-
-    def add(self, weights: Tensor) -> None:
-        """Add the maps (batch, head, query, key) of the next layer."""
-        self.add_word_maps(self.words.maps(weights))
-
-    def add_word_maps(self, maps: Tensor) -> None:
-        """Likewise (batch, head, word, word), whose diagonals are overwritten."""
-        received = maps.sum(2)
-        weight, guess = guesses.best_words(maps, self.last)
-        # No sentence has 32,768 words.
-        self.layers.append((received, guess.short(), (weight * 255).round().clamp(min=0).byte()))
 
     @property
     def received(self) -> Tensor:
