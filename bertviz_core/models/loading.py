@@ -104,10 +104,17 @@ def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> A
 
 
 def prepare(
-    loaded: Any, tokens: Tokens, checkpoint: Checkpoint, device: str = "cpu", *, predicts: bool = False
+    loaded: Any,
+    tokens: Tokens,
+    checkpoint: Checkpoint,
+    device: str = "cpu",
+    *,
+    predicts: bool = False,
+    described: bool = False,
 ) -> AttentionModel:
-    """Wrap a loaded encoder, or one with a head that predicts words, and find how its maps can be read."""
-    from bertviz_core.models.verification import verify
+    """Wrap a loaded encoder, or one with a head that predicts words, and find how its maps can be read, once for each
+    model whose weights the checkpoint was `described` from."""
+    from bertviz_core.models.verification import verify, verify_once
 
     _fuse_activations(loaded.eval().requires_grad_(False).to(device))
     encoder = loaded.base_model if predicts else loaded
@@ -120,7 +127,8 @@ def prepare(
     has_types = (getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
     model = AttentionModel(checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, has_types)
     with _explained(checkpoint):
-        return replace(verify(model), language_model=loaded if predicts else None)
+        verified = verify_once(model) if described else verify(model)
+        return replace(verified, language_model=loaded if predicts else None)
 
 
 def _fuse_activations(loaded: Any) -> None:
@@ -149,7 +157,8 @@ def model_in_memory(
         raise SettingsError("The model's weights are on the device `meta`.", hint="Load them first.")
     shared = {id(each): torch.nn.Parameter(each.data, requires_grad=False) for each in model.parameters()}
     copied = deepcopy(model, shared).to(device=device, dtype=getattr(torch, dtype))
-    return prepare(copied if predicts else copied.base_model, Tokens(tokenizer), checkpoint, device, predicts=predicts)
+    loaded = copied if predicts else copied.base_model
+    return prepare(loaded, Tokens(tokenizer), checkpoint, device, predicts=predicts, described=True)
 
 
 def choose_device(device: str) -> str:
