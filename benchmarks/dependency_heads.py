@@ -76,8 +76,9 @@ def our_scores(groups: Groups) -> Guesses:
         part = counts.new_empty()
         part.open(batch)
         for layer in range(LAYERS):
-            part.score(layer, maps[layer])
+            part.score(maps[layer])
         counts.merge(part)
+    counts.complete()
     return counts
 
 

@@ -1,7 +1,7 @@
 """Divergences between all pairs of heads: against the authors' loop, as released (float16) and in float32.
 
-The same maps for every side, BERT-base's shape: 144 heads, 128 tokens. CPU time, one thread each. Where there is a
-CUDA device, also how close it comes to the device's limit of logarithms.
+The same maps for every side, BERT-base's shape: 144 heads, 128 tokens. CPU time, one thread each. `benchmarks.gpu`
+measures a GPU, and how close it comes to its limit of logarithms.
 """
 
 import argparse
@@ -71,30 +71,28 @@ def ours(documents: int, native: bool) -> Work:
     return work
 
 
-def on_cuda(documents: int = 64) -> str:
-    """Logarithms a second, and what share of the device's special-function limit that is."""
+def on_device(device: str, documents: int) -> tuple[float, float]:
+    """Logarithms a second, and seconds for each document."""
     import torch
 
     from bertviz_core.analyses.clustering.measure import divergences
 
-    one = torch.from_numpy(maps(1)).flatten(2)[0].cuda()
+    one = torch.from_numpy(maps(1)).flatten(2)[0].to(device)
     held = one.repeat(1, documents)
     divergences(held, documents * TOKENS)
-    torch.cuda.synchronize()
     start = time.perf_counter()
-    divergences(held, documents * TOKENS)
-    torch.cuda.synchronize()
+    divergences(held, documents * TOKENS).cpu()  # which waits for the device
     seconds = time.perf_counter() - start
-    logarithms = HEADS * (HEADS + 1) / 2 * held.shape[1]
-    device = torch.cuda.get_device_properties(0)
+    return HEADS * (HEADS + 1) / 2 * held.shape[1] / seconds, seconds / documents
+
+
+def special_function_limit() -> float:
+    """Logarithms a second that the CUDA device can compute at its highest clock."""
+    import torch
+
     query = ["nvidia-smi", "--query-gpu=clocks.max.sm", "--format=csv,noheader,nounits", "--id=0"]
     clock = float(subprocess.run(query, check=True, capture_output=True, text=True).stdout) * 1e6
-    limit = PER_CLOCK * device.multi_processor_count * clock
-    rate = logarithms / seconds
-    return (
-        f"{device.name}: {rate:.2e} logarithms a second, {rate / limit:.0%} of the limit ({limit:.2e}); "
-        f"{seconds / documents * 1e6:,.0f} ms for 1,000 segments"
-    )
+    return PER_CLOCK * torch.cuda.get_device_properties(0).multi_processor_count * clock
 
 
 def main() -> None:
@@ -118,9 +116,6 @@ def main() -> None:
             print(f"{name}: {less:.0f} times less CPU time than in {dtype} (required: {REQUIRED[dtype]})")
         off = [np.abs(theirs[0].answer - mine[0].answer).max() / (n * TOKENS) for theirs in (half, single)]
         print(f"{name}: differs by at most {off[0]:.1e} nats a token from float16, {off[1]:.1e} from float32")
-    import torch
-
-    print(on_cuda() if torch.cuda.is_available() else "no CUDA device here")
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def one_pass(count: int, weights: Weights = "attention") -> Work:
     """Our side: maps reduced inside the layer, nothing kept."""
     tokens = load_tokens(find("demo"))
     segments = segments_of(tokens, count)
-    model = with_weights(prepare(_bert(tokens, register()), tokens, find("demo")), weights)
+    model = with_weights(prepare(bert(tokens, register()), tokens, find("demo")), weights)
 
     def work() -> dict[str, np.ndarray]:
         shape = (model.layers, model.heads, model.device)
@@ -72,7 +72,7 @@ def one_pass(count: int, weights: Weights = "attention") -> Work:
 def forward_alone(count: int) -> Work:
     """The same forward passes with nobody looking: what the statistics add is the rest."""
     tokens = load_tokens(find("demo"))
-    model = prepare(_bert(tokens, register()), tokens, find("demo"))
+    model = prepare(bert(tokens, register()), tokens, find("demo"))
     segments = segments_of(tokens, count)
     return lambda: stream.run(model, segments, [], Progress())
 
@@ -85,22 +85,20 @@ def release(count: int, by_index: bool = False) -> Work:
     """
     tokens = load_tokens(find("demo"))
     segments = segments_of(tokens, count)
-    encoder = _bert(tokens, "eager").eval().requires_grad_(False)
+    encoder = bert(tokens, "eager").eval().requires_grad_(False)
     if not by_index:
         encoder.embeddings.word_embeddings.forward = partial(_one_hot, encoder.embeddings.word_embeddings.weight)
 
     def work() -> dict[str, np.ndarray]:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "attn.pkl"
-            _extract(encoder, tokens, segments, path)
-            with path.open("rb") as stream:
-                documents = pickle.load(stream)
-            return _notebook(documents)
+            extract(encoder, tokens, segments, path)
+            return notebook(read(path))
 
     return work
 
 
-def _extract(encoder: BertModel, tokens: Tokens, examples: list[Encoded], path: Path) -> None:
+def extract(encoder: BertModel, tokens: Tokens, examples: list[Encoded], path: Path) -> None:
     """Maps of every example, in file order, in batches padded to the maximum length, as float16, in one pickle."""
     import torch
 
@@ -111,17 +109,23 @@ def _extract(encoder: BertModel, tokens: Tokens, examples: list[Encoded], path: 
         mask = np.stack([np.arange(MAX_LENGTH) < len(example) for example in batch])
         with torch.inference_mode():
             output = encoder(
-                input_ids=torch.from_numpy(ids),
-                attention_mask=torch.from_numpy(mask).long(),
-                token_type_ids=torch.zeros(ids.shape, dtype=torch.int64),
+                input_ids=torch.from_numpy(ids).to(encoder.device),
+                attention_mask=torch.from_numpy(mask).long().to(encoder.device),
+                token_type_ids=torch.zeros(ids.shape, dtype=torch.int64, device=encoder.device),
                 output_attentions=True,
             )
-        maps = torch.stack(output.attentions, 1).numpy()  # (batch, layer, head, query, key)
+        maps = torch.stack(output.attentions, 1).cpu().numpy()  # (batch, layer, head, query, key)
         for example, attention in zip(batch, maps, strict=True):
             n = len(example)
             kept.append({"tokens": tokens.names(example.ids), "attns": attention[:, :, :n, :n].astype(np.float16)})
     with path.open("wb") as stream:
         pickle.dump(kept, stream, -1)
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """What `extract` wrote a moment ago: the release keeps its maps in a pickle."""
+    with path.open("rb") as stream:
+        return pickle.load(stream)
 
 
 def _one_hot(table: Tensor, ids: Tensor) -> Tensor:
@@ -131,7 +135,7 @@ def _one_hot(table: Tensor, ids: Tensor) -> Tensor:
     return torch.nn.functional.one_hot(ids, len(table)).to(table.dtype) @ table
 
 
-def _notebook(documents: list[dict[str, Any]]) -> dict[str, np.ndarray]:
+def notebook(documents: list[dict[str, Any]]) -> dict[str, np.ndarray]:
     """Average attention to positions and tokens (one selector matrix for each kind), then smoothed entropies."""
     heads = documents[0]["attns"].shape[:2]
     totals: dict[str, np.ndarray] = {name: np.zeros(heads) for name in RELEASE_NAMES}
@@ -167,13 +171,13 @@ def _selectors(names: list[str]) -> dict[str, tuple[np.ndarray, int]]:
     }
 
 
-def _bert(tokens: Tokens, attention: str) -> BertModel:
+def bert(tokens: Tokens, attention: str, layers: int = 12) -> BertModel:
     """BERT-base's shape is BertConfig's default, the vocabulary too: the demo model's ids are some of its."""
     import torch
     from transformers import BertConfig, BertModel
 
     torch.manual_seed(0)
-    config = BertConfig(attn_implementation=attention)
+    config = BertConfig(attn_implementation=attention, num_hidden_layers=layers)
     assert len(tokens.tokenizer) <= config.vocab_size
     return BertModel(config, add_pooling_layer=False)
 

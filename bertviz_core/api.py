@@ -49,7 +49,7 @@ def analyze(
         model: "demo", a folder, a hub name, or a pair `(model, tokenizer)` of transformers in memory, left unchanged.
         corpus: A file, a sample's name, a list of texts (each a document), a list of (words, governors, relations), or
             a list of dicts as a JSON corpus has them. The sample of the analysis's kind where it is None.
-        device: "auto", "cpu" or "cuda". A model in memory stays where it is under "auto".
+        device: "auto", "cpu", "cuda" or "mps". A model in memory stays where it is under "auto".
         batch_tokens: Tokens per batch; the device decides where it is None.
         store: True for the store that the command line and the app use, a folder for another one, False for none.
         **options: `max_length`, `limit`, `seed`, `mode`, `dtype`, `weights` and the analysis's own options.

@@ -14,7 +14,7 @@ MODES: tuple[Mode, ...] = ("corrected", "paper")
 Weights = Literal["attention", "norms"]
 WEIGHTS: tuple[Weights, ...] = ("attention", "norms")
 DTYPES = ("float32", "bfloat16")
-DEVICES = ("auto", "cpu", "cuda")
+DEVICES = ("auto", "cpu", "cuda", "mps")
 T = TypeVar("T")
 YES = ("1", "true", "yes", "on")
 NO = ("", "0", "false", "no", "off")
@@ -58,7 +58,7 @@ class Settings:
 class Execution:
     """How a result is computed; never part of a key."""
 
-    device: str = "auto"  # or "cpu" or "cuda"
+    device: str = "auto"  # or another of DEVICES
     batch_tokens: int | None = None  # None lets the device choose
     workers: int = 0  # processes that share the work; 0 for this one alone, or as many as a cluster has room for
     ray: str = ""  # address of a running Ray cluster; empty for none

@@ -40,6 +40,8 @@ SLOW = (  # beginnings of the names of tests that are not among the quick ones
     "test_hostile_inputs.py::test_a_sentence_and",
     "test_hostile_inputs.py::test_no_input_of_50_mb",
     "test_package.py",
+    "test_second_device.py::test_every_analysis",
+    "test_second_device.py::test_decoders",
 )
 QUICK = "app/test_pages.py"
 

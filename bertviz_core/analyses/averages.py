@@ -12,6 +12,7 @@ from bertviz_core.analyses import proportions
 from bertviz_core.analyses.head_averages import TOP
 from bertviz_core.engine import packing
 from bertviz_core.models.encoding import Batch, Encoded
+from bertviz_core.models.tensors import device_of_sums, in_float64, to_host
 
 # (batch, what the pass shows of one layer: LayerAttention, LayerGradient) -> (batch, head, quantity), NaN where absent
 Measure = Callable[[Batch, Any], Tensor]
@@ -68,9 +69,9 @@ class DocumentSums:
         documents = np.concatenate([numbers for rows in self.rows for numbers, _ in rows])
         ends = np.unique([documents.min(), documents.max()])
         sums = np.zeros((len(ends), *self.sums.shape[1:]))
-        for layer, rows in enumerate(self.rows):
+        by_layer = to_host([torch.cat([each for _, each in rows]) for rows in self.rows])
+        for layer, (rows, values) in enumerate(zip(self.rows, by_layer, strict=True)):
             documents = np.concatenate([numbers for numbers, _ in rows])
-            values = torch.cat([each for _, each in rows]).cpu().numpy()
             numbers, layer_sums = _sum_by_number(documents, values.astype(np.float64))
             is_end = np.isin(numbers, ends)
             sums[np.searchsorted(ends, numbers[is_end]), layer] = layer_sums[is_end]
@@ -111,7 +112,7 @@ def average_moments(sums: np.ndarray) -> np.ndarray:
 
 class SegmentAverages:
     """Accumulates averages over segments of every (layer, head, quantity), their errors, and the TOP segments. Sums are
-    float64 on the device; values of segments are float32."""
+    float64, on the device where it has that; values of segments are float32."""
 
     summed: tuple[str, ...] = ("sums",)  # names of the attributes that a merge adds up
 
@@ -121,11 +122,12 @@ class SegmentAverages:
         self.measure = measure
         self.device = device
         shape = (layers, heads, len(quantities))
-        self.sums = torch.zeros((4, *shape), dtype=torch.float64, device=device)  # of 1, x, x^2 and x^3
+        where = device_of_sums(device)
+        self.sums = torch.zeros((4, *shape), dtype=torch.float64, device=where)  # of 1, x, x^2 and x^3
         self.documents = DocumentSums(average_moments, layers, 2, heads, len(self.quantities))
         self.top_values = torch.full((*shape, TOP), -torch.inf, device=device)
         self.top = torch.full((*shape, TOP), -1, dtype=torch.int64, device=device)
-        self.examples: dict[int, Encoded] = {}  # by number; after a merge only those of `top`
+        self.examples: dict[int, Encoded] = {}  # by number; of what is merged by chunks only those of `top`
 
     def new_empty(self) -> Self:
         return type(self)(*self.arguments)
@@ -141,8 +143,8 @@ class SegmentAverages:
         present = ~values.isnan()
         known = values.nan_to_num(nan=0.0)
         self.documents.add(layer, documents, torch.stack([present, known], 1))
-        known = known.double()
-        for power, each in enumerate((present, known, known.square(), known.pow(3))):
+        known = in_float64(known)
+        for power, each in enumerate((in_float64(present), known, known.square(), known.pow(3))):
             self.sums[power, layer] += each.sum(0)
         ranked = values.nan_to_num(nan=-float("inf")).permute(1, 2, 0)  # (head, quantity, batch)
         self._keep_top(slice(layer, layer + 1), ranked[None], numbers.expand_as(ranked)[None])
@@ -152,10 +154,12 @@ class SegmentAverages:
             sums = getattr(self, name)
             sums += getattr(other, name)
             setattr(self, name, sums)
+        is_batch = other.documents.is_batch
         self.documents.merge(other.documents)
         self._keep_top(slice(None), other.top_values, other.top)
         self.examples |= other.examples
-        self.examples = self._top_examples()
+        if not is_batch:  # to know the top ones waits for the device
+            self.examples = self._top_examples()
 
     def to_bytes(self) -> bytes:
         return packing.pack(self.state())
@@ -174,8 +178,9 @@ class SegmentAverages:
 
     def restore(self, state: dict[str, Any]) -> None:
         for name in (*self.summed, "top_values", "top"):
-            is_array = isinstance(state[name], np.ndarray)
-            setattr(self, name, torch.from_numpy(state[name]).to(self.device) if is_array else state[name])
+            before = getattr(self, name)
+            is_tensor = isinstance(before, Tensor)
+            setattr(self, name, torch.from_numpy(state[name]).to(before.device) if is_tensor else state[name])
         self.documents.restore(state["documents"])
         for number, where, listed in state["examples"]:
             ids = np.array(listed, dtype=np.int64)
@@ -193,7 +198,7 @@ class SegmentAverages:
         self.top[layers] = numbers.gather(-1, order)[..., :TOP]
 
     def _top_examples(self) -> dict[int, Encoded]:
-        numbers = self.top[~self.top_values.isinf()].unique().tolist()
+        numbers = np.unique(self.top.masked_fill(self.top_values.isinf(), -1).cpu().numpy()).tolist()
         return {number: self.examples[number] for number in numbers if number in self.examples}
 
     def fields(self, examples: Any) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class Console:
     input: Annotated[list[str], typer.Argument(help=INPUT)]
     model: Annotated[str, Doc("`demo`, a local folder, or a hub name.")] = "demo"
     revision: Annotated[str | None, Doc("A hub model's branch, tag or commit.")] = None
-    device: Annotated[str, Doc("auto, cpu or cuda.")] = "auto"
+    device: Annotated[str, Doc("auto, cpu, cuda or mps.")] = "auto"
     dtype: Annotated[str, Doc("float32, or bfloat16 for previews.")] = "float32"
     max_length: Annotated[int, Doc("Maximum tokens per input, special tokens included.")] = 128
     limit: Annotated[int | None, Doc("Maximum number of inputs; default: all.")] = None

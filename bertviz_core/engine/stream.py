@@ -53,7 +53,7 @@ def run(
                 batch = collate(part, model.tokens, model.device)
                 (passing or forward)(model, batch, *(partial(each.update, batch) for each in sums))
             except RuntimeError as error:
-                if type(error).__name__ != "OutOfMemoryError" and "can't allocate memory" not in str(error):
+                if not is_out_of_memory(error):
                     raise
                 if len(part) == 1:
                     what = f"One example of {len(part[0])} tokens does not fit into the {model.device} memory."
@@ -64,10 +64,16 @@ def run(
                 progress.advance(len(part))
                 continue
             parts[:0] = part[: len(part) // 2], part[len(part) // 2 :]
-            if model.device.startswith("cuda"):  # after the error, which has references to the failed pass
+            if model.device != "cpu":  # after the error, which has references to the failed pass
                 import torch
 
-                torch.cuda.empty_cache()
+                torch.get_device_module(model.device).empty_cache()
+
+
+def is_out_of_memory(error: RuntimeError) -> bool:
+    """Whether a batch did not fit: CUDA has a class of its own for that, a CPU and Apple's GPUs have words."""
+    words = ("can't allocate memory", "MPS backend out of memory")
+    return type(error).__name__ == "OutOfMemoryError" or any(each in str(error) for each in words)
 
 
 def extract(

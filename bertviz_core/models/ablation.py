@@ -15,7 +15,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models.attention import at_least_float32
 from bertviz_core.models.encoding import Batch, collate, encode_words
 from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, running
-from bertviz_core.models.word_loss import Predictions, predict_words
+from bertviz_core.models.word_loss import Labels, Predictions, predict_words
 
 RunLayer = Callable[..., Any]  # (a layer's own forward function, hidden states, *others) -> what the layer returns
 
@@ -25,7 +25,7 @@ class AblatedAttention:
     """Replaces the product of weights and values for one forward pass (make a new object for each): by zeros, by
     `mean`, or by the product without the weights to `keys`, where the other weights are not renormalized."""
 
-    heads: Tensor  # (row, layer, head) bool
+    heads: Tensor  # (row, layer, head) bool, on the CPU: it decides what is computed
     keys: Tensor | None = None  # (row, token)
     mean: Tensor | None = None  # (layer, head, width of a head)
     layer: int = 0  # the next one
@@ -38,7 +38,7 @@ class AblatedAttention:
         self.layer += 1
         if not self.affected[layer]:
             return weights @ value
-        off = self.heads[:, layer, :, None, None]  # (row, head, 1, 1)
+        off = self.heads[:, layer, :, None, None].to(value.device)  # (row, head, 1, 1)
         if self.keys is not None:
             return weights.masked_fill(off & self.keys[:, None, None], 0) @ value
         output = weights @ value
@@ -96,8 +96,8 @@ class WholeModel:
     estimates: list[Tensor]  # (row, head) mean over tokens of |output . dL/d output|, L the row's loss, in nats
 
 
-def predict_whole(restart: Restart, batch: Batch, labels: Tensor) -> WholeModel:
-    """One pass forward and one back of labeled segments; labels: (row, token), IGNORED where not predicted."""
+def predict_whole(restart: Restart, batch: Batch, labels: Labels) -> WholeModel:
+    """One pass forward and one back of labeled segments."""
     inputs: list[Tensor] = []
     outputs: list[Tensor] = []
 
@@ -123,7 +123,7 @@ def predict_whole(restart: Restart, batch: Batch, labels: Tensor) -> WholeModel:
 def predict_without(
     restart: Restart,
     batch: Batch,
-    labels: Tensor,
+    labels: Labels,
     inputs: Sequence[Tensor],
     heads: Tensor,
     *,
@@ -131,18 +131,18 @@ def predict_without(
     mean: Tensor | None = None,
     batch_tokens: int,
 ) -> Iterator[Predictions]:
-    """Predict a batch's words without each of several sets of heads, `heads` (set, layer, head) bool. `inputs` are
-    those of `predict_whole`; as many sets go through the model together as fit into `batch_tokens`, at least one."""
+    """Predict a batch's words without each of several sets of heads, `heads` (set, layer, head) bool on the CPU.
+    `inputs` are those of `predict_whole`; as many sets go through the model together as fit into `batch_tokens`."""
     first = int(heads.any(0).any(-1).nonzero()[0])
     names = ("ids", "types", "mask", "cls", "sep", "punctuation")
     with torch.inference_mode():
-        for chosen in heads.split(max(1, batch_tokens // labels.numel())):
+        for chosen in heads.split(max(1, batch_tokens // batch.ids.numel())):
             size = len(chosen)
             repeated = replace(batch, **{name: getattr(batch, name).repeat(size, 1) for name in names})
-            off = chosen.repeat_interleave(len(labels), 0)  # (set and row, layer, head)
+            off = chosen.repeat_interleave(len(batch.ids), 0)  # (set and row, layer, head)
             combine = AblatedAttention(off, None if keys is None else keys.repeat(size, 1), mean, first)
             with restart.layers_run_by(_start_at(first, inputs[first].repeat(size, 1, 1))):
-                predictions = predict_words(restart.model, repeated, labels.repeat(size, 1), combine=combine)[1]
+                predictions = predict_words(restart.model, repeated, labels.repeat(size), combine=combine)[1]
             for parts in zip(*(value.chunk(size) for value in vars(predictions).values()), strict=True):
                 yield Predictions(*parts)
 

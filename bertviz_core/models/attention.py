@@ -103,11 +103,20 @@ def at_least_float32(values: Tensor) -> Tensor:
 def register() -> str:
     """Register the function and, so that padding is masked, a mask function; returns their name in transformers."""
     from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.masking_utils import eager_mask
 
     AttentionInterface.register(REGISTERED, observed_attention)
-    AttentionMaskInterface.register(REGISTERED, eager_mask)
+    AttentionMaskInterface.register(REGISTERED, _mask)
     return REGISTERED
+
+
+def _mask(**options: Any) -> Any:
+    """The mask of transformers' eager attention. Whether a batch has no padding, so that it needs none, is asked of the
+    CPU alone: any other device would be waited for."""
+    from transformers.masking_utils import eager_mask
+
+    if str(options.get("device", "cpu")) != "cpu":
+        options["allow_is_bidirectional_skip"] = False
+    return eager_mask(**options)
 
 
 class _LastLayerObserved(Exception):

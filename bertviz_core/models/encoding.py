@@ -68,14 +68,14 @@ def collate(examples: Iterable[Encoded], tokens: Tokens, device: str) -> Batch:
     import torch
 
     rows = tuple(examples)
-    ids = _padded([example.ids for example in rows], tokens.pad)
-    types = _padded([example.types for example in rows], 0)
-    mask = _padded([np.ones_like(example.ids) for example in rows], 0).astype(bool)
+    ids = padded([example.ids for example in rows], tokens.pad)
+    types = padded([example.types for example in rows], 0)
+    mask = padded([np.ones_like(example.ids) for example in rows], 0).astype(bool)
     classes = (mask & (ids == tokens.cls), mask & (ids == tokens.sep), mask & np.isin(ids, tokens.punctuation))
     return Batch(rows, *(torch.from_numpy(array).to(device) for array in (ids, types, mask, *classes)))
 
 
-def _padded(rows: Sequence[np.ndarray], padding: int) -> np.ndarray:
+def padded(rows: Sequence[np.ndarray], padding: int) -> np.ndarray:
     """(row, position) int64."""
     padded = np.full((len(rows), max(map(len, rows))), padding, dtype=np.int64)
     for number, row in enumerate(rows):
@@ -164,7 +164,7 @@ def membership(owners: Sequence[np.ndarray], device: str, *, first_piece: bool =
     `first_piece` takes its first piece alone, as the release does."""
     import torch
 
-    owned = torch.from_numpy(_padded(owners, -1)).to(device)
+    owned = torch.from_numpy(padded(owners, -1)).to(device)
     words = max(int(owner.max(initial=-1)) + 1 for owner in owners)
     to_word = (owned[:, :, None] == torch.arange(words, device=device)).float()
     pieces = to_word.sum(1)  # (batch, word)

@@ -130,12 +130,19 @@ def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> t
 
 
 def prepare(
-    loaded: Any, tokens: Tokens, checkpoint: Checkpoint, device: str = "cpu", *, predicts: bool = False
+    loaded: Any,
+    tokens: Tokens,
+    checkpoint: Checkpoint,
+    device: str = "cpu",
+    *,
+    predicts: bool = False,
+    described: bool = False,
 ) -> AttentionModel:
-    """Wrap a loaded encoder, or one with a head that predicts words, and find how its maps can be read."""
-    from bertviz_core.models.verification import verify
+    """Wrap a loaded encoder, or one with a head that predicts words, and find how its maps can be read, once for each
+    model whose weights the checkpoint was `described` from."""
+    from bertviz_core.models.verification import verify, verify_once
 
-    loaded.eval().requires_grad_(False).to(device)
+    _fuse_activations(loaded.eval().requires_grad_(False).to(device))
     encoder = loaded.base_model if predicts else loaded
     with _explained(checkpoint):
         embedded = len(encoder.get_input_embeddings().weight)
@@ -151,7 +158,21 @@ def prepare(
     model = AttentionModel(checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, has_types)
     model.length_limit = length_limit(encoder.config.to_dict())
     with _explained(checkpoint):
-        return replace(verify(model), language_model=loaded if predicts else None)
+        verified = verify_once(model) if described else verify(model)
+        return replace(verified, language_model=loaded if predicts else None)
+
+
+def _fuse_activations(loaded: Any) -> None:
+    """Replace the GELU that models such as GPT-2 write out in nine operations by PyTorch's own of the same formula."""
+    from transformers.activations import FastGELUActivation, NewGELUActivation
+
+    from bertviz_core.models.libraries import torch
+
+    for parent in list(loaded.modules()):
+        for name, module in parent.named_children():
+            is_changed = module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module)
+            if type(module) in (FastGELUActivation, NewGELUActivation) and not is_changed:
+                setattr(parent, name, torch.nn.GELU("tanh"))
 
 
 def _longest_input(encoder: Any) -> int | None:
@@ -181,7 +202,9 @@ def model_in_memory(
         copied = _cast(deepcopy(model, shared), device, getattr(torch, dtype))
     with _tokenizer_explained(checkpoint):
         tokens = Tokens(tokenizer)
-    return prepare(copied if predicts else copied.base_model, tokens, checkpoint, device, predicts=predicts)
+    loaded = copied if predicts else copied.base_model
+    is_described = not checkpoint.unknown_code
+    return prepare(loaded, tokens, checkpoint, device, predicts=predicts, described=is_described)
 
 
 def _cast(model: Any, device: str, dtype: Any) -> Any:
@@ -195,7 +218,8 @@ def _cast(model: Any, device: str, dtype: Any) -> Any:
 
 
 def choose_device(device: str) -> str:
-    """Choose cuda for `auto` where there is one, else cpu; raises SettingsError for a device that is missing."""
+    """Choose cuda for `auto` where there is one, else cpu, never mps, which has been tried on a simulated device only;
+    raises SettingsError for a device that is missing."""
     from bertviz_core.models.libraries import torch
 
     if device not in DEVICES:
@@ -203,6 +227,8 @@ def choose_device(device: str) -> str:
     has_cuda = torch.cuda.is_available()
     if device == "cuda" and not has_cuda:
         raise SettingsError("This machine has no CUDA device.", hint="Use --device cpu.")
+    if device == "mps" and not torch.backends.mps.is_available():
+        raise SettingsError("This machine has no GPU of Apple's, or PyTorch does not see it.", hint="Use --device cpu.")
     return ("cuda" if has_cuda else "cpu") if device == "auto" else device
 
 

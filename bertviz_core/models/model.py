@@ -132,9 +132,9 @@ def _output_factors(model: AttentionModel) -> tuple[Tensor, ...]:
     factors = []
     for layer in range(model.layers):
         module = model.encoder.get_submodule(OUTPUTS[model.encoder.config.model_type].format(layer))
-        weight = _matrix(module, model).float()  # (hidden, head and width)
+        weight = _matrix(module, model).float().cpu()  # (hidden, head and width)
         by_head = weight.unflatten(1, (model.heads, -1)).movedim(1, 0)  # (head, hidden, width)
-        factors.append(torch.linalg.qr(by_head, mode="r").R.mT.contiguous())
+        factors.append(torch.linalg.qr(by_head, mode="r").R.mT.contiguous().to(model.device))
     return tuple(factors)
 
 

@@ -134,7 +134,7 @@ def predict(
         return ()
     inputs = collate([masked.example], model.tokens, model.device).inputs(model)
     if ablated is not None:
-        inputs["combine"] = AblatedAttention(torch.from_numpy(ablated)[None].to(model.device))
+        inputs["combine"] = AblatedAttention(torch.from_numpy(ablated)[None])
     with torch.inference_mode(), running(model, inputs["input_ids"]):
         logits = model.language_model(**inputs).logits[0, positions]
     shares = logits.float().softmax(-1).cpu().numpy()  # (masked position, token of the vocabulary)

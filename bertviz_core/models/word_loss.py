@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from torch import Tensor
 from bertviz_core.errors import ModelError
 from bertviz_core.models.attention import at_least_float32
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.encoding import Batch, Encoded
+from bertviz_core.models.encoding import Batch, Encoded, padded
 from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, predicts_next_words, running
 from bertviz_core.models.tokens import Tokens
 
@@ -62,6 +62,23 @@ def targets_of(checkpoint: Checkpoint, tokens: Tokens, seed: int) -> Targets:
         what = "The model's tokenizer has no mask token, so there is no masked word to predict."
         raise ModelError(what, hint="Choose a model trained to predict masked words, such as BERT or RoBERTa.")
     return Targets(tokens, seed)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The tokens of a batch that are predicted, by row, then by position; their places are known without asking the
+    device. All (selected token,) int64 but `counts`."""
+
+    rows: Tensor
+    positions: Tensor
+    ids: Tensor  # of the words to predict
+    counts: Tensor  # (batch,) number in each row
+
+    def repeat(self, times: int) -> Self:
+        """The labels of a batch that is repeated."""
+        starts = torch.arange(times, device=self.rows.device)[:, None] * len(self.counts)
+        others = (each.repeat(times) for each in (self.positions, self.ids, self.counts))
+        return type(self)((starts + self.rows).flatten(), *others)
 
 
 @dataclass(frozen=True)
@@ -121,36 +138,34 @@ def backward(
         raise ModelError(f"{what}, as this family of models shows them.", hint=OTHER_FAMILY)
 
 
-def label(batch: Batch, targets: Targets) -> tuple[Batch, Tensor]:
-    """The batch with its masks, and labels (batch, token); token classes stay those of the original tokens."""
-    ids = batch.ids.cpu().numpy().copy()
-    labels = np.full_like(ids, IGNORED)
-    for row, example in enumerate(batch.examples):
-        ids[row, : len(example)], labels[row, : len(example)] = targets.apply(example)
-    device = batch.ids.device
-    return replace(batch, ids=torch.from_numpy(ids).to(device)), torch.from_numpy(labels).to(device)
+def label(batch: Batch, targets: Targets) -> tuple[Batch, Labels]:
+    """The batch with its masks, and its labels; token classes stay those of the original tokens."""
+    ids, labels = zip(*map(targets.apply, batch.examples), strict=True)
+    by_row = padded(labels, IGNORED)
+    rows, positions = np.nonzero(by_row != IGNORED)
+    arrays = (padded(ids, targets.tokens.pad), rows, positions, by_row[rows, positions], (by_row != IGNORED).sum(1))
+    masked, *places = (torch.from_numpy(array).to(batch.ids.device) for array in arrays)
+    return replace(batch, ids=masked), Labels(*places)
 
 
 def predict_words(
-    model: AttentionModel, batch: Batch, labels: Tensor, **options: Any
+    model: AttentionModel, batch: Batch, labels: Labels, **options: Any
 ) -> tuple[Tensor, Predictions, Any]:
-    """Run a model on a batch with labels (batch, token); only labeled positions reach the (large) vocabulary layer.
+    """Run a model on a batch with labels; only labeled positions reach the (large) vocabulary layer.
     Returns the sum of the segments' losses, in the graph; the predictions, out of it; the output."""
-    selected = labels != IGNORED
+    at = (labels.rows, labels.positions)
 
     def select(_module: Any, _inputs: Any, output: Any) -> Any:
-        output.last_hidden_state = output.last_hidden_state[selected][None]  # (1, selected token, width)
+        output.last_hidden_state = output.last_hidden_state[at][None]  # (1, selected token, width)
         return output
 
     with model.encoder.register_forward_hook(select), running(model, batch.ids):
         output = model.language_model(**batch.inputs(model), **options)
-    is_whole = output.logits.shape[:2] == selected.shape  # some decoders, such as OPT, call no hook
-    logits = at_least_float32(output.logits[selected] if is_whole else output.logits[0])
-    rows = selected.nonzero()[:, 0]
-    targets = labels[selected]
-    losses = torch.nn.functional.cross_entropy(logits, targets, reduction="none")
+    is_whole = output.logits.shape[:2] == batch.ids.shape  # some decoders, such as OPT, call no hook
+    logits = at_least_float32(output.logits[at] if is_whole else output.logits[0])
+    losses = torch.nn.functional.cross_entropy(logits, labels.ids, reduction="none")
     guess = logits.argmax(-1)
-    counts = selected.sum(1)
-    right = counts.new_zeros(len(counts)).index_add(0, rows, (guess == targets).long())
-    loss = losses.new_zeros(len(counts)).index_add(0, rows, losses) / counts
+    counts = labels.counts
+    right = counts.new_zeros(len(counts)).index_add(0, labels.rows, (guess == labels.ids).long())
+    loss = losses.new_zeros(len(counts)).index_add(0, labels.rows, losses) / counts
     return loss.sum(), Predictions(loss.detach(), right, counts, losses.detach(), guess), output

@@ -99,4 +99,4 @@ def measure(model: AttentionModel, single: OneInput, head: Head, position: int) 
 
 
 def _array(values: Tensor) -> np.ndarray:
-    return values.double().cpu().numpy()
+    return values.cpu().double().numpy()

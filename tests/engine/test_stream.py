@@ -67,8 +67,9 @@ def fail_over(monkeypatch, model, most, error, layer=0):
     [
         torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"),
         RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes."),
+        RuntimeError("MPS backend out of memory (MPS allocated: 9.00 GB). Tried to allocate 2.00 GB on private pool."),
     ],
-    ids=["cuda", "cpu"],
+    ids=["cuda", "cpu", "mps"],
 )
 def test_without_room_batches_are_halved_and_nothing_counts_twice(tiny, examples, monkeypatch, error):
     expected = run(tiny, examples, 100_000)

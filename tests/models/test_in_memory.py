@@ -3,6 +3,8 @@ import torch
 from transformers import AutoModelForMaskedLM, AutoModelForSequenceClassification, AutoTokenizer
 
 from bertviz_core.errors import ModelError
+from bertviz_core.models import verification
+from bertviz_core.models.attention import REGISTERED
 from bertviz_core.models.checkpoint import DEMO_FOLDER, checkpoint_of, describe
 from bertviz_core.models.loading import model_in_memory
 
@@ -77,3 +79,17 @@ def test_only_transformers_objects_are_a_model(classifier, tokenizer):
     ):
         with pytest.raises(ModelError, match=message):
             checkpoint_of(pair)
+
+
+def test_maps_are_verified_once_for_the_same_weights(classifier, tokenizer, monkeypatch):
+    verified = []
+    verify = verification.verify
+    monkeypatch.setattr(verification, "verify", lambda model: verified.append(model) or verify(model))
+    monkeypatch.setattr(verification, "_known", {})
+    models = [model_in_memory((classifier, tokenizer), describe(classifier, tokenizer)) for _ in range(2)]
+    assert len(verified) == 1 and len({(each.layers, each.heads, each.causal) for each in models}) == 1
+    assert models[1].observable and models[1].encoder.config._attn_implementation == REGISTERED
+    with torch.no_grad():
+        classifier.base_model.encoder.layer[1].output.dense.bias[3] += 1
+    model_in_memory((classifier, tokenizer), describe(classifier, tokenizer))
+    assert len(verified) == 2

@@ -15,7 +15,7 @@ from bertviz_core.models.attention import forward
 from bertviz_core.models.checkpoint import describe
 from bertviz_core.models.encoding import Encoded, buckets, collate
 from bertviz_core.models.rotary import length_limit
-from bertviz_core.models.verification import in_float64
+from bertviz_core.models.verification import unrounded
 from tests.architectures import ARCHITECTURES, POSITIONS, REFUSED, save
 from tests.families import gpt2_bpe
 
@@ -58,7 +58,7 @@ def alone(folder: Path, example: Encoded, tokens: Any) -> np.ndarray:
 
 def check_neighbors(model: Any, lengths: tuple[int, ...] = LENGTHS) -> None:
     examples = inputs_of(model, lengths)
-    with in_float64(model.encoder):  # rounding, which differs with the shape of products, is no neighbor
+    with unrounded(model):  # rounding, which differs with the shape of products, is no neighbor
         expected = maps_in_batches(model, examples, 1)
         for batch_tokens in (16, 4096):
             for one, other in zip(expected, maps_in_batches(model, examples, batch_tokens), strict=True):

@@ -12,8 +12,9 @@ from bertviz_core.analyses.head_averages import TOP
 from bertviz_core.analyses.sep_gradients.measure import GradientAverages
 from bertviz_core.models.encoding import Batch, Encoded
 from bertviz_core.models.labels import token_labels
+from bertviz_core.models.tensors import device_of_sums, in_float64
 from bertviz_core.models.tokens import Tokens
-from bertviz_core.models.word_loss import IGNORED, Predictions, Targets
+from bertviz_core.models.word_loss import Labels, Predictions, Targets
 
 CONTEXT = 14  # tokens on either side of a word
 FIELDS = ("change", "position_id", "original", "guess_before", "guess_after", "loss_before", "loss_after")
@@ -38,7 +39,7 @@ class HeadChanges(GradientAverages):
         super().__init__(*args)
         shape = (*self.top.shape[:2], TOP, len(FIELDS))
         # float64: ids are integers below 2^53.
-        self.worst = torch.full(shape, -torch.inf, dtype=torch.float64, device=self.device)
+        self.worst = torch.full(shape, -torch.inf, dtype=torch.float64, device=device_of_sums(self.device))
 
     def update(self, batch: Batch, changes: Changes) -> None:  # type: ignore[override]
         super().update(batch, changes)  # type: ignore[arg-type]
@@ -50,7 +51,7 @@ class HeadChanges(GradientAverages):
         self._keep_words(slice(None), other.worst)
 
     def _keep_words(self, layers: slice, fields: Tensor) -> None:
-        both = torch.cat([self.worst[layers], fields.double()], 2)
+        both = torch.cat([self.worst[layers], in_float64(fields)], 2)
         for field, descending in (("position_id", False), ("change", True)):
             values = both[..., FIELDS.index(field)]
             order = values.argsort(dim=-1, descending=descending, stable=True)
@@ -99,14 +100,11 @@ def change_of(whole: Predictions, without: Iterable[Predictions]) -> Tensor:
     return torch.stack([torch.stack(change, -1) for change in changes])
 
 
-def words_of(batch: Batch, labels: Tensor, shift: int, whole: Predictions, without: Sequence[Predictions]) -> Tensor:
-    """(head, word, field) in the order of FIELDS, of the words that `labels` (row, token) asks for and each head."""
-    selected = labels != IGNORED
-    rows, positions = selected.nonzero().T
-    position_id = batch.numbers[rows] * MAX_POSITIONS + positions + shift
-    original = labels[rows, positions]
+def words_of(batch: Batch, labels: Labels, shift: int, whole: Predictions, without: Sequence[Predictions]) -> Tensor:
+    """(head, word, field) float64 in the order of FIELDS, of the words that `labels` asks for and each head."""
+    position_id = batch.numbers[labels.rows] * MAX_POSITIONS + labels.positions + shift
     guess = torch.stack([after.guess for after in without])  # (head, word)
-    loss = torch.stack([after.word_loss for after in without]).double()
-    change = loss - whole.word_loss.double()
-    fields = (change, position_id, original, whole.guess, guess, whole.word_loss, loss)
-    return torch.stack(torch.broadcast_tensors(*(field.double() for field in fields)), -1)
+    loss = in_float64(torch.stack([after.word_loss for after in without]))
+    change = loss - in_float64(whole.word_loss)
+    fields = (change, position_id, labels.ids, whole.guess, guess, whole.word_loss, loss)
+    return torch.stack(torch.broadcast_tensors(*map(in_float64, fields)), -1)

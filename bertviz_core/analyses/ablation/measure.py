@@ -25,7 +25,8 @@ from bertviz_core.models.ablation import Restart, WholeModel, predict_whole, pre
 from bertviz_core.models.encoding import Batch, Encoded, buckets, collate
 from bertviz_core.models.model import AttentionModel, running
 from bertviz_core.models.segments import Segments
-from bertviz_core.models.word_loss import Predictions, label, targets_of
+from bertviz_core.models.tensors import device_of_sums, in_float64
+from bertviz_core.models.word_loss import Labels, Predictions, label, targets_of
 
 DRAWS = 5  # random sets of heads for each group
 POINTS = 20  # of the curve
@@ -56,7 +57,7 @@ class AblationRun:
         self.removals = removals(self.heads.result()["mean"][0])
         self.groups = groups(labels, self.request.settings.seed)
         of_groups = [heads for sets in self.groups.values() for heads in sets]
-        sets = torch.from_numpy(np.stack(self.removals[1:] + of_groups)).to(self.model.device)  # (set, layer, head)
+        sets = torch.from_numpy(np.stack(self.removals[1:] + of_groups))  # (set, layer, head)
         self.sets = SegmentAverages(("loss_change",), self.heads.measure, 1, len(sets), self.model.device)
         work = int((layers - _lowest_layer(sets)).sum())
         self._stream("Ablating groups of heads", work, self.sets, partial(self._each_set, sets=sets))
@@ -81,7 +82,7 @@ class AblationRun:
     def _mean_outputs(self) -> Tensor:
         """(layer, head, width of a head): the mean output of each head over the tokens of the labeled segments."""
         self.progress.start("Measuring the mean outputs of heads", len(self.examples), "segments")
-        total = torch.zeros((), dtype=torch.float64, device=self.model.device)
+        total = torch.zeros((), dtype=torch.float64, device=device_of_sums(self.model.device))
         tokens = 0
         batch_tokens = min(self.batch_tokens, BATCH_TOKENS)
         for examples in buckets(self.examples, batch_tokens, self.model.length_limit):
@@ -91,7 +92,7 @@ class AblationRun:
 
             def combine(weights: Tensor, value: Tensor, real: Tensor = real, sums: list[Tensor] = sums) -> Tensor:
                 output = weights @ value  # (batch, head, query, width)
-                sums.append((output.double() * real).sum((0, 2)))
+                sums.append((in_float64(output) * in_float64(real)).sum((0, 2)))
                 return output
 
             with torch.inference_mode(), running(self.model, batch.ids):
@@ -99,7 +100,7 @@ class AblationRun:
             total = total + torch.stack(sums)
             tokens = tokens + batch.tokens()
             self.progress.advance(len(examples))
-        return total / tokens
+        return (total / tokens).float().to(self.model.device)
 
     def _each_head(self, model: AttentionModel, batch: Batch, observe: Observe) -> None:
         shown, labels = label(batch, self.targets)
@@ -109,7 +110,7 @@ class AblationRun:
         keys = {"sep": batch.sep, "cls": batch.cls}.get(self.sink, first)  # (batch, key)
         has_sink = keys.any(1)[None, :, None]  # without a sink there is no attention to it: absent, not zero
         for layer in range(model.layers):
-            heads = torch.zeros(model.heads, model.layers, model.heads, dtype=torch.bool, device=labels.device)
+            heads = torch.zeros(model.heads, model.layers, model.heads, dtype=torch.bool)
             heads[:, layer].fill_diagonal_(True)
             without = list(self._without(shown, labels, whole, heads, mean=self.mean))
             to_sink = self._without(shown, labels, whole, heads, keys=keys)
@@ -124,22 +125,22 @@ class AblationRun:
         shown, labels = label(batch, self.targets)
         whole = predict_whole(self.restart, shown, labels)
         first = _lowest_layer(sets)
-        change = torch.empty(len(batch.examples), len(sets), 1, device=labels.device)
+        change = torch.empty(len(batch.examples), len(sets), 1, device=batch.ids.device)
         for layer in first.unique().tolist():
-            at = first == layer
+            at = (first == layer).nonzero().flatten()
             without = self._without(shown, labels, whole, sets[at], mean=self.mean)
             change[:, at] = change_of(whole.predictions, without)[..., :1].transpose(0, 1)
         observe(Changes(0, change))
 
     def _without(
-        self, shown: Batch, labels: Tensor, whole: WholeModel, heads: Tensor, **how: Any
+        self, shown: Batch, labels: Labels, whole: WholeModel, heads: Tensor, **how: Any
     ) -> Iterator[Predictions]:
         """`predict_without` for sets (set, layer, head) that begin at the same layer; counts the progress."""
         layers = self.model.layers - int(_lowest_layer(heads)[0])
         arguments = (self.restart, shown, labels, whole.inputs, heads)
         for predictions in predict_without(*arguments, batch_tokens=self.batch_tokens, **how):
             yield predictions
-            self.progress.advance(layers * len(labels))
+            self.progress.advance(layers * len(shown.ids))
 
 
 def _lowest_layer(sets: Tensor) -> Tensor:

@@ -19,6 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -34,6 +35,7 @@ from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.segments import Segments
+from bertviz_core.models.tensors import device_of_sums, in_float64
 
 SMOOTHING = 0.001  # of the release: 0.001 / N + 0.999 A in place of A
 TINY = 1e-30  # stands for a weight of 0: 0 log 0 = 0 to any precision, without a special case
@@ -59,7 +61,8 @@ class DivergenceSums(SegmentAverages):
         self.smoothed = smoothed
         self.tokens = 0
         layers, heads = self.top.shape[:2]
-        self.divergence = torch.zeros(layers * heads, layers * heads, dtype=torch.float64, device=self.device)
+        square = (layers * heads, layers * heads)
+        self.divergence = torch.zeros(square, dtype=torch.float64, device=device_of_sums(self.device))
         self.maps: Tensor | None = None  # (head, position) of the batch in progress
 
     def update(self, batch: Batch, layer: LayerAttention) -> None:
@@ -132,11 +135,12 @@ def divergences(maps: Tensor, rows: int) -> Tensor:
 
 def torch_sums(maps: Tensor) -> Tensor:
     """(head, head) float64: sum over positions of s log2 s, s = p + q; upper triangle and diagonal, 0 below."""
-    sums = torch.zeros(len(maps), len(maps), dtype=torch.float64, device=maps.device)
+    device = device_of_sums(str(maps.device))
+    sums = torch.zeros(len(maps), len(maps), dtype=torch.float64, device=device)
     for part in _parts(maps, len(maps)):
         for head in range(len(maps)):
             mixture = part[head] + part[head:]
-            sums[head, head:] += mixture.log2().mul_(mixture).sum(-1).sum(-1, dtype=sums.dtype)
+            sums[head, head:] += in_float64(mixture.log2().mul_(mixture).sum(-1)).sum(-1)
     return sums
 
 
@@ -152,9 +156,9 @@ def _parts(maps: Tensor, heads: int) -> Iterator[Tensor]:
 
 def _redo_close(maps: Tensor, divergence: Tensor, limit: float) -> None:
     """Replace sums under `limit`, in place, by the sum of (s/4) [2 d atanh d + log(1 - d^2)], d = (p - q) / s."""
-    close = (divergence < limit).triu(1)
-    for head in close.any(1).nonzero().flatten().tolist():
-        others = close[head].nonzero().flatten()
+    close = (divergence < limit).triu(1).cpu().numpy()
+    for head in np.flatnonzero(close.any(1)).tolist():
+        others = torch.from_numpy(np.flatnonzero(close[head]))
         divergence[head, others] = 0.0
         for part in _parts(maps, len(others)):
             p = part[head]
@@ -162,7 +166,7 @@ def _redo_close(maps: Tensor, divergence: Tensor, limit: float) -> None:
             s = p + q
             d = ((p - q) / s).clamp_(-BELOW_ONE, BELOW_ONE)
             terms = (2 * d * d.atanh()).add_(d.square().neg_().log1p_()).mul_(s)
-            divergence[head, others] += terms.sum(-1).sum(-1, dtype=divergence.dtype) / 4
+            divergence[head, others] += in_float64(terms.sum(-1)).sum(-1) / 4
 
 
 @cache

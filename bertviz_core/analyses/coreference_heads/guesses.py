@@ -91,6 +91,8 @@ class BatchItems:
     allowed: Tensor  # (batch, 1, candidates, item, word) bool, the words that may be guessed
     right: Tensor  # (batch, item, word) bool, heads of antecedents
     groups: Tensor  # (batch, item, group) 0/1
+    group_members: np.ndarray  # the same, on the CPU
+    chance: np.ndarray  # (2, candidates, group) sums over the items: 1 / candidates, and antecedents / candidates
 
     @classmethod
     def of(cls, windows: Sequence[Window], device: str, first_piece: bool, causal: bool) -> "BatchItems":
@@ -117,7 +119,8 @@ class BatchItems:
                 right[row, column, heads[list(item.antecedents)]] = True
         allowed = np.stack([mention >= 0, others], 1)[:, None]
         tensors = (torch.from_numpy(array).to(device) for array in (head, allowed, right, groups))
-        return cls(membership(list(map(word_of, windows)), device, first_piece=first_piece), mention, *tensors)
+        words = membership(list(map(word_of, windows)), device, first_piece=first_piece)
+        return cls(words, mention, *tensors, groups, chance(allowed, right, groups))
 
     def scores(self, weights: Tensor) -> Tensor:
         """(batch, direction, head, item, word) attention from an item's head word to every word, and to it."""
@@ -131,13 +134,14 @@ class BatchItems:
         back = from_word[:, None] @ (weights @ columns[:, None])
         return torch.stack([ahead, back.mT], 1)
 
-    def chance(self) -> np.ndarray:
-        """(2, candidates, group) sums over the items: 1 / candidates, and antecedents / candidates."""
-        candidates = self.allowed[:, 0].sum(-1).cpu().double().numpy()  # (batch, candidates, item)
-        antecedents = self.right.sum(-1)[:, None].cpu().double().numpy()
-        counts = [np.ones_like(candidates), np.broadcast_to(antecedents, candidates.shape)]
-        shares = np.stack(counts) / np.maximum(candidates, 1)
-        return np.einsum("sbci,big->scg", shares, self.groups.cpu().double().numpy())
+
+def chance(allowed: np.ndarray, right: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """(2, candidates, group) sums over the items of BatchItems: 1 / candidates, and antecedents / candidates."""
+    candidates = allowed[:, 0].sum(-1).astype(float)  # (batch, candidates, item)
+    antecedents = right.sum(-1)[:, None].astype(float)
+    counts = [np.ones_like(candidates), np.broadcast_to(antecedents, candidates.shape)]
+    shares = np.stack(counts) / np.maximum(candidates, 1)
+    return np.einsum("sbci,big->scg", shares, groups.astype(float))
 
 
 def answers(items: BatchItems, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -1,12 +1,13 @@
 """Counts of right guesses by every head and by the baselines (4.3; Table 2; docs/methods.md, section 7)."""
 
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Self, cast
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from bertviz_core.analyses.averages import DocumentSums
 from bertviz_core.analyses.coreference_heads import guesses
@@ -20,6 +21,7 @@ from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Window, Windows
+from bertviz_core.models.tensors import to_host
 
 
 def count_moments(sums: np.ndarray) -> np.ndarray:
@@ -56,6 +58,7 @@ class AntecedentSums:
             "chance": np.zeros((2, len(CANDIDATES), GROUPS)),
             "single": 0,
         }
+        self.batches: list[AnsweredBatch] = []  # of an unfinished chunk, whose guesses wait on the device
         systems = len(DIRECTIONS) * len(CANDIDATES) * self.heads + len(BASELINES) + 1
         self.by_document = DocumentSums(count_moments, self.layers, systems, GROUPS)
         self.blocks: dict[int, ItemGuesses] = {}
@@ -81,38 +84,40 @@ class AntecedentSums:
         rows = torch.cat([counts.flatten(1, 3).short(), self.baseline_counts], 1)  # (batch, system, group)
         documents = np.array([example.document_number for example in batch.examples])
         self.by_document.add(layer, documents, rows)
-        words = guess[:, :, 0].cpu().numpy()[..., None]  # (batch, direction, head, item, 1)
-        mentions = items.mention[:, None, None]
-        self.guess[:, :, layer] = np.take_along_axis(mentions, words, -1)[..., 0]
-        self.weight[:, :, layer] = weight[:, :, 0].cpu().numpy()
-        self.right[:, :, layer] = right[:, :, 0].cpu().numpy()
+        self.batches[-1].layers.append((guess[:, :, 0].short(), weight[:, :, 0].half(), right[:, :, 0]))
 
     def _start_batch(self, windows: tuple[Window, ...], causal: bool) -> None:
         """Prepare for a batch, whose layers follow, and count what needs no attention."""
         items = BatchItems.of(windows, self.device, self.first_piece, causal)
         self.items_of_batch = items
-        self.sums["chance"] += items.chance()
+        self.batches.append(AnsweredBatch(windows, items.mention))
+        self.sums["chance"] += items.chance
         candidates = (items.mention >= 0).sum(-1)  # (batch, item)
         self.sums["single"] += int((candidates == 1).sum())
-        mentions = max(len(window.heads) for window in windows)
-        shape = (len(windows), len(DIRECTIONS), self.layers, self.heads, candidates.shape[1])
-        self.guess = np.zeros(shape, np.uint16 if mentions < 1 << 16 else np.uint32)
-        self.weight = np.zeros(shape, np.float16)
-        self.right = np.zeros(shape, np.bool_)
         # (batch, system, item) whether each baseline is right; the last system is all items
         right = np.ones((len(windows), len(BASELINES) + 1, candidates.shape[1]), np.float32)
         for row, window in enumerate(windows):
             right[row, :-1, : len(window.items)] = guesses.baselines_right(window)
-        counts = torch.from_numpy(right).to(self.device) @ items.groups
-        self.baseline_counts = counts.short()  # (batch, system, group)
-        *systems, everything = counts.sum(0).long().cpu().numpy()
+        counts = right @ items.group_members
+        self.baseline_counts = torch.from_numpy(counts).to(self.device).short()  # (batch, system, group)
+        *systems, everything = counts.sum(0).astype(np.int64)
         self.sums["system_correct"] += systems
         self.sums["group_n"] += everything
-        self._add_blocks(windows)
 
-    def _add_blocks(self, windows: tuple[Window, ...]) -> None:
-        """Add the items of each window, with views of the arrays that the layers fill."""
-        for row, window in enumerate(windows):
+    def complete(self) -> None:
+        """Copy the guesses of a chunk's batches from the device; the host waits for it here alone."""
+        batches, self.batches = self.batches, []
+        copied = [to_host([batch.stacked(kind) for batch in batches]) for kind in range(3)]
+        for batch, *arrays in zip(batches, *copied, strict=True):
+            self._add_blocks(batch, *arrays)
+
+    def _add_blocks(self, batch: "AnsweredBatch", words: np.ndarray, weight: np.ndarray, right: np.ndarray) -> None:
+        """Add the items of each window, from arrays (batch, direction, layer, head, item)."""
+        mentions = max(len(window.heads) for window in batch.windows)
+        dtype = np.uint16 if mentions < 1 << 16 else np.uint32
+        at_words = np.take_along_axis(batch.mention[:, None, None, None], words[..., None].astype(np.int64), -1)
+        guess = at_words[..., 0].astype(dtype)
+        for row, window in enumerate(batch.windows):
             number = window.document.number
             starts = self.passage_starts(window.document.sentences, len(window.document.words))
             table = []
@@ -120,19 +125,24 @@ class AntecedentSums:
                 passage = bisect_right(starts, window.heads[item.mention]) - 1
                 table.append([number, item.mention, starts[passage], *window.span])
             own = np.s_[row, ..., : len(table)]
-            arrays = (self.guess[own], self.weight[own], self.right[own])
+            arrays = (guess[own], weight[own], right[own])
             items = np.array(table, dtype=np.uint32).reshape(-1, 5)  # none where a causal model sees no antecedent
             self.blocks[window.item_number] = ItemGuesses(items, *arrays)
             if window.item_number < MAX_ITEMS and number not in self.documents:
                 self.documents[number] = document_record(window.document, window.heads)
 
     def merge(self, other: Self) -> None:
+        if other.batches:  # of the same chunk
+            self.batches += other.batches
+        else:
+            self.complete()
         self.sums = {name: value + other.sums[name] for name, value in self.sums.items()}
         self.by_document.merge(other.by_document)
         self.blocks |= other.blocks
         self.documents |= other.documents
 
     def items(self) -> ItemGuesses:
+        self.complete()
         shape = (len(DIRECTIONS), self.layers, self.heads)
         return ItemGuesses.joined([items for _, items in sorted(self.blocks.items())], shape)
 
@@ -143,6 +153,7 @@ class AntecedentSums:
         return detail | {"right": np.packbits(detail["right"], axis=-1)}
 
     def to_bytes(self) -> bytes:
+        self.complete()
         blocks = {number: len(part.items) for number, part in sorted(self.blocks.items())}
         state = {"items": pack(self.items()._asdict()), "by_document": self.by_document.to_bytes()}
         return pack(self.sums | state | {"blocks": blocks, "documents": list(self.documents.items())})
@@ -160,6 +171,20 @@ class AntecedentSums:
         full.documents = dict(state["documents"])
         full.by_document.restore(state["by_document"])
         return full
+
+
+@dataclass
+class AnsweredBatch:
+    """A batch's guesses, on its device: of each layer (batch, direction, head, item), the word that is guessed, its
+    weight, and whether it is right."""
+
+    windows: tuple[Window, ...]
+    mention: np.ndarray  # as in BatchItems
+    layers: list[tuple[Tensor, Tensor, Tensor]] = field(default_factory=list)
+
+    def stacked(self, kind: int) -> Tensor:
+        """(batch, direction, layer, head, item) of one of the three."""
+        return torch.stack([layer[kind] for layer in self.layers], 2)
 
 
 def accumulator(model: AttentionModel, request: Request) -> AntecedentSums:

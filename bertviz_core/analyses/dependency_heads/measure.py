@@ -1,7 +1,7 @@
 """Counts of right guesses by relation, head and direction (4.2; Table 1; docs/methods.md, section 6)."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -29,7 +29,8 @@ from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch, membership, word_of
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.reading import Sentences
+from bertviz_core.models.reading import EncodedSentence, Sentences
+from bertviz_core.models.tensors import to_host
 
 UNIT = 1 << 32  # of a right guess of a random word: counts are integers, so that merging is exact
 RELEASE_POSSESSIVES = ("'s", "s'")
@@ -41,6 +42,7 @@ class Guesses:
 
     by_sentence: number of a sentence -> the sentence, guesses and weights in 255ths (direction, layer, head, word): of
         a chunk; after `take_detail` only of the corpus's first.
+    batches: those of an unfinished chunk, whose guesses wait on the device.
     counts: (fold, ...) by view and relation; for a causal model the view names the governor's side, except for roots.
     moments: (2, fold, ...) by row of the result: sums over units, for c right guesses among n words, of 1 and n^2
         ("units"), of n c and c^2 for heads and for fixed offsets.
@@ -55,6 +57,7 @@ class Guesses:
 
     def __post_init__(self) -> None:
         self.by_sentence: dict[int, tuple[Sentence, np.ndarray, np.ndarray]] = {}
+        self.batches: list[GuessedBatch] = []
         self.classes = ClassSums(self.layers, self.heads)
         heads = (len(DIRECTIONS), self.layers, self.heads)
         self.shapes = {"correct": heads, "offsets": OFFSETS.shape, "random": (), "n": ()}
@@ -73,42 +76,47 @@ class Guesses:
     def update(self, batch: Batch, attention: LayerAttention) -> None:
         if attention.layer == 0:
             self.open(batch)
-            documents = [each.document_number for each in self.examples if not each.is_unit]
-            self.classes.open([classes_of(each.sentence) for each in self.examples], attention.causal, documents)
-        maps = self.words.maps(attention.weights)
-        self.classes.update(attention.layer, maps.sum(2).cpu().numpy())
-        self.score(attention.layer, maps)
+        self.score(self.words.maps(attention.weights))
 
     def open(self, batch: Batch) -> None:
         """Prepare for the layers of a batch."""
         examples: Any = batch.examples
-        self.examples = examples
-        self.words = membership(list(map(word_of, self.examples)), self.device, first_piece=self.first_piece)
-        self.last = torch.tensor([[len(example.sentence) - 1] for example in self.examples], device=self.device)
-        size = self.words.mask.shape[1]
-        shape = (len(self.examples), len(DIRECTIONS), self.layers, self.heads, size)
-        self.guesses = np.zeros(shape, np.uint8 if size <= 256 else np.uint16)
-        self.weights = np.zeros(shape, np.uint8)
+        self.words = membership(list(map(word_of, examples)), self.device, first_piece=self.first_piece)
+        self.last = torch.tensor([[len(example.sentence) - 1] for example in examples], device=self.device)
+        self.batches.append(GuessedBatch(examples))
 
-    def score(self, layer: int, maps: Tensor) -> None:
-        """Add one layer's maps (batch, head, word, word), whose diagonals are overwritten; count after the last."""
+    def score(self, maps: Tensor) -> None:
+        """Add the next layer's maps (batch, head, word, word), whose diagonals are overwritten."""
+        received = maps.sum(2)
         weight, guess = guesses.best_words(maps, self.last)
-        self.guesses[:, :, layer] = guess.short().cpu().numpy()  # no sentence has 32,768 words
-        self.weights[:, :, layer] = (weight * 255).round().clamp(min=0).byte().cpu().numpy()
-        if layer + 1 < self.layers:
-            return
-        for row, example in enumerate(self.examples):
-            own = np.s_[row, ..., : len(example.sentence)]
-            self.by_sentence[example.number] = example.sentence, self.guesses[own], self.weights[own]
-            counted = self._count(example.sentence, self.guesses[own].astype(np.int64) + 1)
-            unit = example.document_number
-            rows = self.counts.rows(counted.names)
-            for name, sums in counted.sums.items():
-                self.counts.sums[name][rows, unit % FOLDS] += sums
-            if example.is_unit:
-                self._close(unit, counted)
-            else:
-                self.open_units.of(unit).merge(counted)
+        # No sentence has 32,768 words.
+        guessed = (received, guess.short(), (weight * 255).round().clamp(min=0).byte())
+        self.batches[-1].layers.append(guessed)
+
+    def complete(self) -> None:
+        """Count what the batches of a chunk hold; the host waits for the device here alone."""
+        batches, self.batches = self.batches, []
+        copied = [to_host([getattr(each, name) for each in batches]) for name in ("received", "guesses", "weights")]
+        for batch, received, guess, weight in zip(batches, *copied, strict=True):
+            documents = [each.document_number for each in batch.examples if not each.is_unit]
+            classes = [classes_of(each.sentence) for each in batch.examples]
+            self.classes.add(classes, received, self.causal, documents)
+            dtype = np.uint8 if guess.shape[-1] <= 256 else np.uint16
+            for row, example in enumerate(batch.examples):
+                own = np.s_[row, ..., : len(example.sentence)]
+                self.by_sentence[example.number] = example.sentence, guess[own].astype(dtype), weight[own].copy()
+                self._add(example, self._count(example.sentence, guess[own].astype(np.int64) + 1))
+
+    def _add(self, example: EncodedSentence, counted: NamedSums) -> None:
+        """Add the counts of a sentence, to those of its document where documents are the units."""
+        unit = example.document_number
+        rows = self.counts.rows(counted.names)
+        for name, sums in counted.sums.items():
+            self.counts.sums[name][rows, unit % FOLDS] += sums
+        if example.is_unit:
+            self._close(unit, counted)
+        else:
+            self.open_units.of(unit).merge(counted)
 
     def _count(self, sentence: Sentence, guess: np.ndarray) -> NamedSums:
         """Count a sentence's words and right guesses (direction, layer, head, word), from 1, 0 being the root."""
@@ -157,6 +165,10 @@ class Guesses:
             self.moments.sums[name][at, :, unit % FOLDS] += values
 
     def merge(self, other: Self) -> None:
+        if other.batches:  # of the same chunk
+            self.batches += other.batches
+            return
+        self.complete()
         self.open_units.merge(other.open_units)  # which adds to the moments of both
         self.moments.merge(other.moments)
         self.counts.merge(other.counts)
@@ -165,6 +177,7 @@ class Guesses:
 
     def take_detail(self) -> dict[str, Any]:
         """The guesses of a chunk for `SentenceQuery`, without words: a corpus that is deleted is gone."""
+        self.complete()
         sentences, arrays = self.joined(sorted(self.by_sentence))
         self.by_sentence = {n: entry for n, entry in self.by_sentence.items() if n < guesses.MAX_SENTENCES}
         return arrays | guesses.trees_of(sentences, VIEWS)
@@ -178,6 +191,7 @@ class Guesses:
         return [entry[0] for entry in entries], {"guesses": joined, "weights": weights}
 
     def to_bytes(self) -> bytes:
+        self.complete()
         for each in (self.open_units, self.classes.open_units):
             each.close_inner()
         numbers = list(self.by_sentence)
@@ -204,6 +218,29 @@ class Guesses:
         return full
 
 
+@dataclass
+class GuessedBatch:
+    """A batch's guesses, which wait on its device: of each layer what words receive, guesses and weights."""
+
+    examples: tuple[EncodedSentence, ...]
+    layers: list[tuple[Tensor, Tensor, Tensor]] = field(default_factory=list)
+
+    @property
+    def received(self) -> Tensor:
+        """(layer, batch, head, word) attention that each word receives."""
+        return torch.stack([received for received, _, _ in self.layers])
+
+    @property
+    def guesses(self) -> Tensor:
+        """(batch, direction, layer, head, word) int16, from 0."""
+        return torch.stack([guess for _, guess, _ in self.layers], 2)
+
+    @property
+    def weights(self) -> Tensor:
+        """(batch, direction, layer, head, word) in 255ths."""
+        return torch.stack([weight for _, _, weight in self.layers], 2)
+
+
 def _is_right(guess: np.ndarray, governors: np.ndarray, is_shifted: np.ndarray) -> np.ndarray:
     """(word, ...) whether guesses (..., word), from 1, are right; where shifted, the next word's guess counts."""
     following = np.concatenate([guess[..., 1:], guess[..., -1:]], -1)
@@ -222,6 +259,7 @@ def accumulator(model: AttentionModel, request: Request) -> Guesses:
 
 
 def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]) -> DependencyHeads:
+    accumulator.complete()
     for each in (accumulator.open_units, accumulator.classes.open_units):
         each.close_all()
     counts = accumulator.counts

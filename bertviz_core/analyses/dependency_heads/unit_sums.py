@@ -38,34 +38,29 @@ class NamedSums:
 class OpenUnits:
     """The sums of units that are not complete yet; `close` gets those of each unit once it is.
 
-    Chunks come in the order of the treebank, but sentences within a chunk in any order. So units wait for the end of
-    their chunk; then only its first and last one are incomplete, which may continue in another chunk.
+    Chunks come in the order of the treebank, but sentences within a chunk in any order. So units wait until their chunk
+    is counted; then only its first and last one are incomplete, which may continue in another chunk.
     """
 
     def __init__(self, new: Callable[[], NamedSums], close: Callable[[int, NamedSums], None]) -> None:
         self.new = new
         self.close = close
         self.units: dict[int, NamedSums] = {}
-        self.is_batch = False  # whether sums were added since: then they may be of any part of a chunk
 
     def of(self, unit: int) -> NamedSums:
         """The sums of a unit, to add to."""
-        self.is_batch = True
         return self.units.setdefault(unit, self.new())
 
     def merge(self, other: Self) -> None:
-        """Merge a batch of the same chunk, in any order, or the next chunk of the treebank."""
-        if not other.is_batch:
-            self.close_inner()
-            other.close_inner()
+        """Merge the next chunk of the treebank."""
+        self.close_inner()
+        other.close_inner()
         for unit, sums in other.units.items():
             self.units.setdefault(unit, self.new()).merge(sums)
-        if not other.is_batch:
-            self.close_inner()
+        self.close_inner()
 
     def close_inner(self) -> None:
         """Close all units of a chunk but its first and last one."""
-        self.is_batch = False
         for unit in sorted(self.units)[1:-1]:
             self.close(unit, self.units.pop(unit))
 

@@ -35,16 +35,21 @@ class ClassSums(NamedSums):
         of_unit = {"words": (), "attention": (layers, heads)}
         self.open_units = OpenUnits(lambda: NamedSums(of_unit, float), self._close)
 
-    def open(
-        self, sentences: Sequence[Sequence[Iterable[ClassName]]], causal: bool, units: Sequence[int] | None = None
+    def add(
+        self,
+        sentences: Sequence[Sequence[Iterable[ClassName]]],
+        received: np.ndarray,
+        causal: bool,
+        units: Sequence[int] = (),
     ) -> None:
-        """Begin a batch: the classes of each word of its sentences, beside EVERY; `units` are the numbers of the
-        sentences' documents, where these are the units."""
+        """Add a batch: the classes of each word of its sentences, beside EVERY; attention (layer, sentence, head, word)
+        from all words of a sentence to each word; and the numbers of the sentences' documents, where these are the
+        units."""
         self.rows(name for words in sentences for names in words for name in names)
         size = max(map(len, sentences))
-        self.members = np.zeros((len(sentences), size, len(self.names)))
-        self.units = [self.open_units.of(unit) for unit in units or ()]
-        for index, (words, members) in enumerate(zip(sentences, self.members, strict=True)):
+        batch_members = np.zeros((len(sentences), size, len(self.names)))
+        documents = [self.open_units.of(unit) for unit in units]
+        for index, (words, members) in enumerate(zip(sentences, batch_members, strict=True)):
             for word, names in enumerate(words):
                 members[word, [self.names[name] for name in (EVERY, *names)]] = 1
             n = len(words)
@@ -53,21 +58,19 @@ class ClassSums(NamedSums):
             if causal:
                 visible = np.arange(n, 0, -1)
                 uniform = np.cumsum(1 / visible)[::-1]
-            is_unit = np.zeros(len(own)) if self.units else own.any(1)
+            is_unit = np.zeros(len(own)) if documents else own.any(1)
             self.sums["class_counts"] += np.stack([own.sum(1), own @ uniform, is_unit], 1)
-            if self.units:
-                rows = self.units[index].rows(self.names)
-                self.units[index].sums["words"][rows] += own.sum(1)
-
-    def update(self, layer: int, received: np.ndarray) -> None:
-        """Add one layer: attention (sentence, head, word) from all words of a sentence to each word."""
-        x = received.astype(np.float64) @ self.members  # (sentence, head, class)
-        self.sums["class_sums"][:, 0, layer] += x.sum(0).T
-        if not self.units:
-            products = np.stack([x[..., :1] * x, x**2]).sum(1)
-            self.sums["class_sums"][:, 1:, layer] += products.transpose(2, 0, 1)
-        for unit, of_sentence in zip(self.units, x, strict=False):
-            unit.sums["attention"][:, layer] += of_sentence.T
+            if documents:
+                rows = documents[index].rows(self.names)
+                documents[index].sums["words"][rows] += own.sum(1)
+        for layer, of_layer in enumerate(received):
+            x = of_layer.astype(np.float64) @ batch_members  # (sentence, head, class)
+            self.sums["class_sums"][:, 0, layer] += x.sum(0).T
+            if not documents:
+                products = np.stack([x[..., :1] * x, x**2]).sum(1)
+                self.sums["class_sums"][:, 1:, layer] += products.transpose(2, 0, 1)
+            for document, of_sentence in zip(documents, x, strict=False):
+                document.sums["attention"][:, layer] += of_sentence.T
 
     def _close(self, unit: int, sums: NamedSums) -> None:
         """Add the products of a document's sums."""

@@ -10,6 +10,7 @@ from typing import Self
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from bertviz_core.corpora.readers import read_vectors
 from bertviz_core.corpora.source import Source
@@ -17,9 +18,10 @@ from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import Batch, membership, word_of
+from bertviz_core.models.encoding import Batch, Encoded, membership, word_of
 from bertviz_core.models.loading import prepare
 from bertviz_core.models.model import AttentionModel, with_weights
+from bertviz_core.models.tensors import to_host
 
 IN_MEMORY = 1 << 29  # bytes; more goes to disk
 MAX_ON_DISK = 1 << 35  # bytes that may go there
@@ -84,44 +86,55 @@ class WordMaps:
 
     model: AttentionModel
     first_piece: bool  # whether a split word is its first piece, as in mode paper
-    features: dict[int, np.ndarray] = field(init=False, default_factory=dict)
+    _features: dict[int, np.ndarray] = field(init=False, default_factory=dict)
+    # Batches whose maps wait on the device: examples, the words of each one's tokens, maps (batch, query, key, head)
+    _waiting: list[tuple[tuple[Encoded, ...], list[np.ndarray], Tensor]] = field(init=False, default_factory=list)
 
     def new_empty(self) -> Self:
         return replace(self)
 
     def merge(self, other: Self) -> None:
-        self.features |= other.features
+        self._features |= other._features
+        self._waiting += other._waiting
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
         """Add a layer of the one batch that the accumulator sees."""
-        model = self.model
-        if not self.features:
+        if attention.layer == 0:
             self._owners = [word_of(example, special=True) for example in batch.examples]
-            self._membership = membership(self._owners, model.device, first_piece=self.first_piece)
-        maps = self._membership.maps(attention.weights).half().permute(0, 2, 3, 1).cpu().numpy()
-        first = attention.layer * model.heads
-        end = first + model.heads
-        for sentence, example, owner in zip(maps, batch.examples, self._owners, strict=True):
-            is_word = np.asarray(example.words) >= 0
-            words = np.unique(owner[is_word])
-            n = len(words)
-            number = example.number
-            if number not in self.features:
-                shape = (n + ROOT_ROWS, n, model.layers * model.heads)
-                self.features[number] = np.zeros(shape, dtype=np.float16)
-            own = self.features[number][..., first:end]
-            own[:n] = sentence[np.ix_(words, words)]
-            for row, token in ((n, model.tokens.cls), (n + 2, model.tokens.sep)):
-                for special in owner[~is_word & (example.ids == token)][:1]:  # a model without it has zeros
-                    own[row] = sentence[words, special]
-                    own[row + 1] = sentence[special, words]
+            self._membership = membership(self._owners, self.model.device, first_piece=self.first_piece)
+            self._maps: list[Tensor] = []
+        self._maps.append(self._membership.maps(attention.weights).half().permute(0, 2, 3, 1))
+        if attention.layer == self.model.layers - 1:
+            self._waiting.append((batch.examples, self._owners, torch.cat(self._maps, -1)))
+            self._maps = []
+
+    @property
+    def features(self) -> dict[int, np.ndarray]:
+        waiting, self._waiting = self._waiting, []
+        for (examples, owners, _), maps in zip(waiting, to_host([each for *_, each in waiting]), strict=True):
+            for sentence, example, owner in zip(maps, examples, owners, strict=True):
+                self._features[example.number] = self._of_sentence(sentence, example, owner)
+        return self._features
+
+    def _of_sentence(self, maps: np.ndarray, example: Encoded, owner: np.ndarray) -> np.ndarray:
+        """The features of one sentence from its maps (query, key, head), special tokens and padding included."""
+        is_word = np.asarray(example.words) >= 0
+        words = np.unique(owner[is_word])
+        n = len(words)
+        features = np.zeros((n + ROOT_ROWS, n, maps.shape[-1]), dtype=np.float16)
+        features[:n] = maps[np.ix_(words, words)]
+        for row, token in ((n, self.model.tokens.cls), (n + 2, self.model.tokens.sep)):
+            for special in owner[~is_word & (example.ids == token)][:1]:  # a model without it has zeros
+                features[row] = maps[words, special]
+                features[row + 1] = maps[special, words]
+        return features
 
     def to_bytes(self) -> bytes:
         return pack({str(number): each for number, each in self.features.items()})
 
     def from_bytes(self, data: bytes) -> Self:
         full = self.new_empty()
-        full.features = {int(number): each for number, each in unpack(data).items()}
+        full._features = {int(number): each for number, each in unpack(data).items()}
         return full
 
 

@@ -14,6 +14,7 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.errors import InputError
+from bertviz_core.models.tensors import to_host
 
 TEST = 0.2  # share of the different sentences
 VALIDATION = 0.1
@@ -160,8 +161,11 @@ def best_offset(sentences: Sequence[Sentence]) -> int:
 def guesses(probe: Probe, data: Data, progress: Progress) -> dict[int, np.ndarray]:
     """Index of a sentence -> (word,) the likeliest governors, 0 being ROOT."""
     trees: dict[int, np.ndarray] = {}
-    for group, rows in data.parts():
-        likeliest = probe(data.take((group, rows))).log_softmax(-1).argmax(-1).cpu().numpy()
-        trees |= dict(zip(group.indices[rows].tolist(), likeliest, strict=True))
+    parts = data.parts()
+    likeliest = []
+    for part in parts:
+        likeliest.append(probe(data.take(part)).log_softmax(-1).argmax(-1))
         progress.advance(0)
+    for (group, rows), governors in zip(parts, to_host(likeliest), strict=True):
+        trees |= dict(zip(group.indices[rows].tolist(), governors, strict=True))
     return trees

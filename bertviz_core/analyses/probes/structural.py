@@ -17,8 +17,10 @@ from bertviz_core.engine.jobs import Progress
 from bertviz_core.models.encoding import buckets, collate, membership, word_of
 from bertviz_core.models.model import AttentionModel, running
 from bertviz_core.models.reading import EncodedSentence
+from bertviz_core.models.tensors import to_host
 
 SENTENCES = 20  # in a step
+COPIED = 64  # sentences whose distances come from the device at a time
 Edges = list[list[tuple[int, int]]]  # of each layer, (lower word, higher word), words from 0
 
 
@@ -43,10 +45,10 @@ def word_states(
         with running(model, batch.ids):
             output = model.encoder(**batch.inputs(model), output_hidden_states=True)
         states = torch.stack(output.hidden_states, 1)
-        for row, example in enumerate(group):
+        means = (shares[:, None] @ states.float()).half().cpu().numpy()  # (sentence, layer, word, dimension)
+        for mean, example in zip(means, group, strict=True):
             array = arrays[example.number]
-            mean = shares[row, : array.shape[1], : len(example)] @ states[row, :, : len(example)].float()
-            array[:] = mean.half().cpu().numpy()
+            array[:] = mean[:, : array.shape[1]]
         progress.advance(len(group))
     return arrays
 
@@ -92,17 +94,17 @@ def fit(
         gold = torch.from_numpy(np.stack([trees[i] for i in chosen])).to(device).float()
         return loss_of(probe(together), gold)
 
-    def step(chosen: list[int]) -> tuple[Tensor, float]:
+    def step(chosen: list[int]) -> tuple[Tensor, Tensor]:
         loss = losses(chosen)
-        return loss.sum(), float(loss.detach().mean()) * len(chosen) / total
+        return loss.sum(), loss.detach().mean() * (len(chosen) / total)
 
     @torch.no_grad()
     def validate() -> Tensor:
         """(layer,) mean over the sentences held out; NaN of none."""
-        sums = torch.zeros(len(probe.maps))
+        sums = torch.zeros(len(probe.maps), device=device)
         for chosen in held_out:
-            sums += len(chosen) * losses(chosen).cpu()
-        return sums / sum(map(len, held_out))
+            sums += len(chosen) * losses(chosen)
+        return sums.cpu() / sum(map(len, held_out))
 
     return run_epochs(probe, schedule, parts, step, validate, progress, "structural")
 
@@ -129,10 +131,12 @@ def spanning_trees(
         return [(int(min(pair)), int(max(pair))) for pair in zip(*(words[end] for end in ends), strict=True)]
 
     trees: dict[int, Edges] = {}
-    for i in chosen.tolist():
-        predicted = probe(torch.from_numpy(states[i])[:, None].to(probe.maps.device).float())
-        words = np.flatnonzero(counted[i])
-        trees[i] = [tree(layer, words) for layer in predicted[:, 0].double().cpu().numpy()]
+    for start in range(0, len(chosen), COPIED):
+        together = chosen[start : start + COPIED].tolist()
+        devices = [torch.from_numpy(states[i])[:, None].to(probe.maps.device).float() for i in together]
+        for i, predicted in zip(together, to_host([probe(each)[:, 0] for each in devices]), strict=True):
+            words = np.flatnonzero(counted[i])
+            trees[i] = [tree(layer, words) for layer in predicted.astype(np.float64)]
     return trees
 
 

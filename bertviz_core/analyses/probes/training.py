@@ -10,12 +10,13 @@ import numpy as np
 import torch
 from scipy.optimize import minimize
 from torch import Tensor, nn
-from torch.nn.utils import parameters_to_vector, vector_to_parameters
+from torch.nn.utils import parameters_to_vector
 
 from bertviz_core.analyses.probes.features import Group
 from bertviz_core.analyses.probes.probes import Probe, ProbeBatch
 from bertviz_core.analyses.probes.result import EPOCHS
 from bertviz_core.engine.jobs import Progress
+from bertviz_core.models.tensors import device_of_sums, in_float64
 
 ITERATIONS = 500  # of L-BFGS, at most
 PATIENCE = 3  # epochs without a better validation loss; for L-BFGS iterations, five times as many
@@ -73,7 +74,8 @@ def loss_of(probe: Probe, batch: ProbeBatch) -> Tensor:
 @torch.no_grad()
 def mean_loss(probe: Probe, data: Data) -> Tensor:
     """Mean loss of a probe in nats a word, float64; NaN for no words."""
-    total = sum(float(loss_of(probe, data.take(part))) for part in data.parts())
+    losses = [loss_of(probe, data.take(part)) for part in data.parts()]
+    total = float(in_float64(torch.stack(losses)).sum()) if losses else torch.nan
     return torch.tensor(total / data.words if data.words else torch.nan, dtype=torch.float64)
 
 
@@ -85,24 +87,26 @@ def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, n
     latest = 0.0
     progress.start(f"Training {name}", ITERATIONS, "iterations")
 
+    @torch.no_grad()
     def move_to(point: np.ndarray) -> None:
-        vector_to_parameters(torch.from_numpy(point).to(parameters[0]), parameters)
+        values = torch.from_numpy(point).float().to(parameters[0].device)
+        for parameter, part in zip(parameters, values.split([each.numel() for each in parameters]), strict=True):
+            parameter.copy_(part.view_as(parameter))
 
     def value(point: np.ndarray) -> tuple[float, np.ndarray]:
         """Mean loss over all words and its gradient, chunk by chunk; sums in float64."""
         nonlocal latest
         progress.advance(0)
         move_to(point)
-        total = 0.0
-        gradient = np.zeros(len(point))
+        sums = torch.zeros(1 + len(point), dtype=torch.float64)  # the loss and its gradient
+        sums = sums.to(device_of_sums(str(parameters[0].device)))
         for part in train.parts():
-            batch = train.take(part)
-            loss = loss_of(probe, batch)
+            loss = loss_of(probe, train.take(part))
             parts = torch.autograd.grad(loss, parameters)
-            gradient += torch.cat([each.flatten() for each in parts]).cpu().double().numpy()
-            total += float(loss.detach())
-        latest = total / train.words
-        return latest, gradient / train.words
+            sums += in_float64(torch.cat([each.detach().flatten() for each in (loss, *parts)]))
+        mean = sums.cpu().numpy() / train.words
+        latest = float(mean[0])
+        return latest, mean[1:]
 
     def after(point: np.ndarray) -> None:
         move_to(point)
@@ -125,10 +129,10 @@ def fit_adam(
     """Epochs of minibatches in an order drawn from the seed, until the validation loss no longer falls; keeps the epoch
     where it is lowest."""
 
-    def step(part: tuple[Group, np.ndarray]) -> tuple[Tensor, float]:
+    def step(part: tuple[Group, np.ndarray]) -> tuple[Tensor, Tensor]:
         batch = train.take(part)
         loss = loss_of(probe, batch)
-        return loss if schedule.singly else loss / batch.governors.numel(), float(loss.detach()) / train.words
+        return loss if schedule.singly else loss / batch.governors.numel(), loss.detach() / train.words
 
     parts = train.parts(1 if schedule.singly else schedule.words)
     if schedule.singly:  # in file order
@@ -140,7 +144,7 @@ def run_epochs(
     probe: nn.Module,
     schedule: Schedule,
     parts: Sequence[Part],
-    step: Callable[[Part], tuple[Tensor, float]],
+    step: Callable[[Part], tuple[Tensor, Tensor]],
     validate: Callable[[], Tensor],
     progress: Progress,
     name: str,
@@ -153,16 +157,16 @@ def run_epochs(
     reductions = 0
     progress.start(f"Training {name}", len(parts) if schedule.singly else 0, "steps")  # the total is not known before
     for _ in range(schedule.epochs):
-        train_loss = 0.0
+        shares = list[Tensor]()
         for index in range(len(parts)) if schedule.singly else rng.permutation(len(parts)):
             optimizer.zero_grad()
             loss, share = step(parts[index])
             loss.backward()
             optimizer.step()
-            train_loss += share
+            shares.append(share)
             progress.advance(1)
         validation = validate()
-        progress.losses.append(train_loss)
+        progress.losses.append(float(torch.stack(shares).sum()) if shares else 0.0)
         losses.append(float(validation.mean()))
         if best.record(validation):
             if reductions == REDUCTIONS:

@@ -16,6 +16,7 @@ from bertviz_core.engine.jobs import Progress
 from bertviz_core.models.encoding import Batch, Encoded
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.segments import Segments
+from bertviz_core.models.tensors import device_of_sums, in_float64
 from bertviz_core.models.word_loss import LayerGradient, Targets, backward, targets_of
 from bertviz_core.settings import Settings
 
@@ -29,7 +30,7 @@ class GradientAverages(SegmentAverages):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.predicted = torch.zeros(4, dtype=torch.float64, device=self.device)
+        self.predicted = torch.zeros(4, dtype=torch.float64, device=device_of_sums(self.device))
         self.skipped = Skipped()
 
     def update(self, batch: Batch, gradient: LayerGradient) -> None:
@@ -37,7 +38,7 @@ class GradientAverages(SegmentAverages):
         if gradient.layer == 0:  # once a batch
             whole = gradient.predictions
             each = (whole.loss, whole.right, whole.selected, torch.ones_like(whole.loss))
-            self.predicted += torch.stack([values.double().sum() for values in each])
+            self.predicted += in_float64(torch.stack([values.float() for values in each])).sum(1)
 
     def merge(self, other: "GradientAverages") -> None:
         super().merge(other)

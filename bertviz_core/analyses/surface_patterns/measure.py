@@ -9,6 +9,7 @@ from bertviz_core.analyses.surface_patterns.figure import NORM_QUANTITIES, QUANT
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch
 from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.tensors import in_float64
 
 
 def measure(batch: Batch, attention: LayerAttention) -> Tensor:
@@ -61,10 +62,10 @@ def measure_with_lengths(batch: Batch, attention: LayerAttention) -> Tensor:
 
 def _spearman(first: Tensor, second: Tensor, mask: Tensor) -> Tensor:
     """(batch, head): Pearson's correlation of ranks, over the marked tokens; NaN where either does not vary."""
-    weights = mask[:, None].double()
+    weights = in_float64(mask)[:, None]
     mean = (weights.sum(-1, keepdim=True) + 1) / 2
     a, b = ((_ranks(values, mask) - mean) * weights for values in (first, second))
-    return ((a * b).sum(-1) / (a.square().sum(-1) * b.square().sum(-1)).sqrt()).float()
+    return ((a * b).sum(-1) / (a.square().sum(-1) * b.square().sum(-1)).sqrt()).float().to(first.device)
 
 
 def _ranks(values: Tensor, mask: Tensor) -> Tensor:
@@ -72,7 +73,7 @@ def _ranks(values: Tensor, mask: Tensor) -> Tensor:
     values = values.masked_fill(~mask[:, None], torch.inf).contiguous()
     ordered = values.sort(-1).values
     below, up_to = (torch.searchsorted(ordered, values, right=right) for right in (False, True))
-    return (below + up_to + 1).double() / 2
+    return in_float64(below + up_to + 1) / 2
 
 
 def _present(mask: Tensor) -> Tensor:

@@ -1,0 +1,114 @@
+"""One `analyze` beside TransformerLens: attention to the previous, the current and the first token, entropy, and the
+largest weight of every head, on the same tokens and random weights in GPT-2's shape.
+
+TransformerLens is not among the requirements: run this in an environment that has both. Nothing is downloaded.
+TransformerLens computes the model's predictions besides, which cannot be left out while its cache is filled.
+"""
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import Work, alternate, ratio, table
+
+TOKENS = 128
+VOCABULARY = 50_257
+QUANTITIES = ("previous", "current", "to_first", "entropy", "max_weight")
+GOAL = 1.5  # times less CPU time
+
+
+def texts(count: int) -> list[str]:
+    """Segments of TOKENS words, each of which is one token."""
+    ids = np.random.default_rng(0).integers(1, VOCABULARY, (count, TOKENS))
+    return [" ".join(f"w{i}" for i in row) for row in ids.tolist()]
+
+
+def gpt2() -> tuple[Any, Any]:
+    """(model, tokenizer); the tokenizer knows the words w0, w1, ... and adds no special token."""
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+
+    torch.manual_seed(0)
+    words = Tokenizer(models.WordLevel({f"w{i}": i for i in range(VOCABULARY)}, unk_token="w0"))
+    words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    model = GPT2LMHeadModel(GPT2Config(attn_implementation="eager")).eval()
+    return model, PreTrainedTokenizerFast(tokenizer_object=words, unk_token="w0", eos_token="w0")
+
+
+def ours(count: int) -> Work:
+    """Both analyses from the one pass that they share."""
+    import tempfile
+
+    import bertviz_core as bv
+
+    pair = gpt2()
+    corpus = texts(count)
+
+    def work() -> dict[str, np.ndarray]:
+        with tempfile.TemporaryDirectory() as store:
+            results = [
+                bv.analyze(name, model=pair, corpus=corpus, max_length=TOKENS, store=store, device="cpu")
+                for name in ("surface_patterns", "entropy")
+            ]
+        means = {name: result[name] for result in results for name in QUANTITIES if name in result}
+        return {name: means[name] for name in QUANTITIES}
+
+    return work
+
+
+def transformer_lens(count: int, batch: int) -> Work:
+    """Its cache of the patterns of all layers, reduced in torch as its users do."""
+    import torch
+    from transformer_lens.model_bridge import TransformerBridge
+
+    model, tokenizer = gpt2()
+    lens = TransformerBridge.boot_transformers("gpt2", hf_model=model, tokenizer=tokenizer, device="cpu")
+    ids = torch.tensor([tokenizer(text)["input_ids"] for text in texts(count)])
+
+    def work() -> dict[str, np.ndarray]:
+        sums = torch.zeros(len(QUANTITIES), 12, 12, dtype=torch.float64)
+        with torch.inference_mode():
+            for tokens in ids.split(batch):
+                _, cache = lens.run_with_cache(tokens, names_filter=lambda name: name.endswith("hook_pattern"))
+                patterns = torch.stack([cache[f"blocks.{layer}.attn.hook_pattern"] for layer in range(12)], 1)
+                sums += reduced(patterns).double().sum(1)
+        return dict(zip(QUANTITIES, (sums / len(ids)).numpy(), strict=True))
+
+    return work
+
+
+def reduced(patterns: Any) -> Any:
+    """(quantity, batch, layer, head) from patterns (batch, layer, head, query, key)."""
+    import torch
+
+    rows = patterns.shape[-1]
+    previous = patterns.diagonal(-1, -2, -1).sum(-1) / rows
+    current = patterns.diagonal(0, -2, -1).mean(-1)
+    first = patterns[..., 1:, 0].mean(-1)
+    entropy = torch.special.entr(patterns).sum(-1).mean(-1)
+    return torch.stack([previous, current, first, entropy, patterns.amax(-1).mean(-1)])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--segments", type=int, default=24)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--batch", type=int, default=4, help="segments in a batch of TransformerLens")
+    options = parser.parse_args()
+    sides = {
+        "TransformerLens, run_with_cache": (transformer_lens, (options.segments, options.batch)),
+        "analyze": (ours, (options.segments,)),
+    }
+    costs = alternate(sides, options.repeats)
+    theirs, mine = costs.values()
+    print(table(costs))
+    print(f"CPU time: {ratio(theirs, mine, 'cpu'):.2f} times less (goal: {GOAL}); ", end="")
+    print(f"peak memory: {ratio(theirs, mine, 'peak'):.2f} times less")
+    for name, values in mine[0].answer.items():
+        print(f"{name:>14}: differs by at most {np.abs(values - theirs[0].answer[name]).max():.1e}")
+
+
+if __name__ == "__main__":
+    main()

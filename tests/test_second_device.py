@@ -1,0 +1,210 @@
+"""Everything that computes, on a simulated second device: the numbers of the CPU, no operation that mixes devices, and
+as good as no waiting."""
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import load_file
+from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+from bertviz_core.analyses import requests
+from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
+from bertviz_core.analyses.request import Request
+from bertviz_core.corpora.files import SAMPLES, sample
+from bertviz_core.corpora.source import from_bytes
+from bertviz_core.engine import memory
+from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.stream import extract
+from bertviz_core.errors import SettingsError
+from bertviz_core.heads import Head
+from bertviz_core.models import loading, reading, single_input
+from bertviz_core.models.checkpoint import describe, find
+from bertviz_core.models.model import with_weights
+from bertviz_core.models.segments import Segments
+from bertviz_core.models.tensors import device_of_sums
+from bertviz_core.settings import Execution, Settings
+from bertviz_core.viewer import query_key
+from tests import predicting, second_device
+from tests.families import FAMILIES, save
+
+LIMITS = {"ablation": 2, "probes": 40}
+BATCH = 200  # tokens: some batches a chunk
+# Documents of short lines, the last one closed: mode paper drops what does not fit.
+LINES = ["the cat sat on the mat .", "the dog slept near the door", "a river runs", "lamps are lit ;", "people walk ."]
+TEXT = "\n\n".join("\n".join(LINES[i % 5 :] + LINES[: 1 + i % 3]) for i in range(9)) + "\n\n"
+EQUAL = {"rtol": 1e-6, "atol": 1e-6}
+
+
+@pytest.fixture(autouse=True)
+def known_device(monkeypatch):
+    monkeypatch.setattr(loading, "DEVICES", (*loading.DEVICES, "sim"))
+    device_of_sums.cache_clear()
+    yield
+    device_of_sums.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def llama_folder(tmp_path_factory):
+    return predicting.save("llama", tmp_path_factory.mktemp("llama"))
+
+
+def request_of(analysis, folder, **settings):
+    definition = ANALYSES[analysis]
+    is_text = definition.corpus == "text"
+    corpus = from_bytes(TEXT.encode(), "text.txt") if is_text else sample(next(iter(SAMPLES[definition.corpus])))
+    chosen = definition.relevant(Settings(limit=LIMITS.get(analysis, 10), max_length=40, **settings))
+    return Request(analysis, find(str(folder)), corpus, chosen, {"epochs": 1} if analysis == "probes" else {})
+
+
+def loaded(request, device):
+    model = loading.load(
+        request.checkpoint, device, request.settings.dtype, language_model=ANALYSES[request.analysis].language_model
+    )
+    return with_weights(model, request.settings.weights)
+
+
+def computed(request, device, batch_tokens=BATCH):
+    model = loaded(request, device)
+    second_device.waits.clear()
+    return requests.compute(request, None, Execution(device, batch_tokens), model=model)
+
+
+def assert_equal(ours, theirs, **tolerance):
+    for name, values in theirs.arrays().items():
+        if np.asarray(values).dtype.kind in "fiu" and name != "seconds":
+            np.testing.assert_allclose(ours.arrays()[name], values, err_msg=name, **(tolerance or EQUAL))
+
+
+@pytest.mark.parametrize("weights", ["attention", "norms"])
+@pytest.mark.parametrize("mode", ["corrected", "paper"])
+@pytest.mark.parametrize("analysis", BUILT_IN)
+def test_every_analysis_gives_the_cpus_numbers(masked_folder, analysis, mode, weights):
+    if weights == "norms" and not ANALYSES[analysis].reads_maps:
+        pytest.skip("it reads no maps")
+    request = request_of(analysis, masked_folder, mode=mode, weights=weights)
+    with second_device.active():
+        there = computed(request, "sim")
+    assert_equal(there, computed(request, "cpu"))
+
+
+@pytest.mark.parametrize("analysis", BUILT_IN)
+def test_decoders_too(llama_folder, analysis):
+    request = request_of(analysis, llama_folder)
+    with second_device.active():
+        there = computed(request, "sim")
+    assert_equal(there, computed(request, "cpu"))
+
+
+@pytest.mark.parametrize("analysis", BUILT_IN)
+def test_without_float64_sums_are_kept_where_it_is(masked_folder, analysis):
+    request = request_of(analysis, masked_folder)
+    with second_device.active(float64=False):
+        assert device_of_sums("sim") == "cpu"
+        with pytest.raises(TypeError, match="float64"):
+            torch.zeros(2, device="sim").double()
+        there = computed(request, "sim")
+    assert_equal(there, computed(request, "cpu"))
+
+
+@pytest.mark.parametrize("analysis", ["surface_patterns", "dependency_heads", "sep_gradients"])
+def test_bfloat16(masked_folder, analysis):
+    request = request_of(analysis, masked_folder, dtype="bfloat16")
+    with second_device.active():
+        there = computed(request, "sim")
+    assert_equal(there, computed(request, "cpu"))
+
+
+def test_models_that_return_their_maps(tmp_path):
+    request = request_of("entropy", save(FAMILIES["mpnet"], tmp_path))
+    with second_device.active():
+        assert not loaded(request, "sim").observable
+        there = computed(request, "sim")
+    assert_equal(there, computed(request, "cpu"))
+
+
+def test_a_model_in_memory_that_is_there_already(masked_folder):
+    pair = AutoModelForMaskedLM.from_pretrained(masked_folder), AutoTokenizer.from_pretrained(masked_folder)
+    checkpoint = describe(*pair)
+    request = request_of("sep_gradients", masked_folder)
+    here = requests.compute(request, None, Execution("cpu", BATCH), model=loading.model_in_memory(pair, checkpoint))
+    with second_device.active():
+        pair[0].to("sim")
+        assert describe(*pair).fingerprint() == checkpoint.fingerprint()
+        model = loading.model_in_memory(pair, checkpoint)
+        assert model.device.startswith("sim")
+        there = requests.compute(request, None, Execution("sim", BATCH), model=model)
+    assert_equal(there, here)
+
+
+def test_the_viewer_with_masking_ablation_and_query_and_keys(masked_folder):
+    checkpoint = find(str(masked_folder))
+
+    def seen(device):
+        model = loading.load(checkpoint, device, language_model=True)
+        single = single_input.from_text("the old cat sat near the door .", "", model.tokens, Settings())
+        hidden = single_input.mask(single, [2, 3], model.tokens)
+        off = np.eye(2, dtype=bool)
+        predictions = single_input.predict(model, single, hidden), single_input.predict(model, single, hidden, off)
+        product = query_key.measure(model, single, Head(1, 1), 3)
+        return single_input.attention(model, hidden.example), predictions, product
+
+    maps, predictions, product = seen("cpu")
+    for float64 in (True, False):
+        device_of_sums.cache_clear()
+        with second_device.active(float64):
+            there = seen("sim")
+        np.testing.assert_allclose(there[0], maps, **EQUAL)
+        assert there[1] == predictions
+        np.testing.assert_allclose(there[2].products, product.products, **EQUAL)
+
+
+def test_extract(tiny_folder, tmp_path, source):
+    checkpoint = find(str(tiny_folder))
+
+    def write(device):
+        model = loading.load(checkpoint, device)
+        examples = list(Segments(source("the cat sat\nthe dog slept near the door"), model.tokens, Settings()))
+        extract(model, examples, tmp_path / f"{device}.safetensors", Progress())
+        return load_file(tmp_path / f"{device}.safetensors")
+
+    with second_device.active():
+        there = write("sim")
+    for name, maps in write("cpu").items():
+        np.testing.assert_allclose(there[name], maps, **EQUAL)
+
+
+# In clustering each batch asks once whether heads are close to one another; the probes and ablation are no sums.
+@pytest.mark.parametrize("analysis", [name for name in BUILT_IN if name not in ("clustering", "probes", "ablation")])
+def test_waits_do_not_grow_with_the_batches(masked_folder, analysis, monkeypatch):
+    request = request_of(analysis, masked_folder)
+    counted = []
+    with second_device.active() as waits:
+        for batch_tokens in (1000, 40):
+            computed(request, "sim", batch_tokens)
+            counted.append(sum(waits.values()))
+        chunks = []
+        monkeypatch.setattr(memory, "give_back", lambda: chunks.append(1))
+        monkeypatch.setattr(reading, "CHUNK_TOKENS", 80)
+        computed(request, "sim", 1000)
+        by_chunks = sum(waits.values())
+    assert counted[0] == counted[1] <= 15, counted
+    assert len(chunks) > 2 and by_chunks - counted[0] <= 4 * len(chunks), (by_chunks, counted, len(chunks))
+
+
+def test_mixed_devices_and_numpy_are_refused_as_a_gpu_does():
+    with second_device.active():
+        there = torch.ones(2, device="sim")
+        with pytest.raises(RuntimeError, match="same device"):
+            there + torch.ones(2)
+        with pytest.raises(TypeError, match="numpy"):
+            np.asarray(there)
+        assert (there + 1).cpu().tolist() == [2, 2]
+
+
+def test_mps_is_never_chosen_by_itself(monkeypatch):
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert loading.choose_device("mps") == "mps"
+    assert loading.choose_device("auto") in ("cpu", "cuda")
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    with pytest.raises(SettingsError, match="Apple"):
+        loading.choose_device("mps")
