@@ -31,6 +31,7 @@ LAYERS = (  # a module may import its own layer and those above it in this list
     ("bertviz_core",),  # whose names are the library's, loaded when they are used
     ("pages.shared",),
     ("pages",),
+    ("pages.shared.server",),  # which no page imports
     ("app", "bertviz_core.__main__"),
 )
 MATHEMATICS = {"math", "numpy", "scipy", "sklearn", "statistics", "torch"}
