@@ -1,8 +1,8 @@
 """Everything that the app uses of Streamlit beyond its documented interface, one name for each.
 
 The next version of Streamlit may change any of it. tests/app/test_streamlit_internals.py has a test for each name here;
-tests/test_imports.py fails where another module uses what is not documented. `TEST_IDS` are the parts of Streamlit's pages
-that appearance.css styles; what JavaScript relies on is in components/streamlit_internals.js.
+tests/test_imports.py fails where another module uses what is not documented. `TEST_IDS` are the parts of Streamlit's
+pages that appearance.css styles; what JavaScript relies on is in components/streamlit_internals.js.
 """
 
 from pathlib import Path
