@@ -7,8 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.engine.uploads import Upload
 from bertviz_core.settings import Access
-from pages.shared import services, streamlit_internals
-from pages.shared.frame import uploads
+from pages.shared import services, streamlit_internals, uploads
 from tests.app.driving import open_app, open_uploads, shown, unescaped, uploader, wait_for_job, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -108,7 +107,7 @@ def test_encodings_and_several_files() -> None:
     assert not app.error, app.error[0].value
     (kept,) = stored()
     assert kept.name == "a.txt and 1 more"
-    text = "".join(services.source_of(kept).text())
+    text = "".join(uploads.source(kept).text())
     assert [line for line in text.splitlines() if line] == ["Grüße aus München.", "Es war warm."]
 
 
