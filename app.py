@@ -25,21 +25,22 @@ else:
         is_complete = False
         address.arrive(entry.name)
         st.html(header.STYLE)
-        notes = st.container()
-        try:
-            header.draw(entry, page_choices.default_head)
-            if entry in links.HEAD_PAGES:
-                with header.title_line():
-                    head_panel.folded(entry.name, header.current())
-            page.run()
-            is_complete = True
-        except DownloadNeeded as needed:
-            jobs.offer_download(needed)
-        except BertvizError as error:
-            messages.error(error)
-        except address.PageEnd:
-            pass
-        address.leave(is_complete)
-        with notes:
-            address.warn_of_problems()
+        with st.container(gap="xsmall"):
+            notes = st.container()
+            try:
+                header.draw(entry, page_choices.default_head)
+                if entry in links.HEAD_PAGES:
+                    with header.title_line():
+                        head_panel.folded(entry.name, header.current())
+                page.run()
+                is_complete = True
+            except DownloadNeeded as needed:
+                jobs.offer_download(needed)
+            except BertvizError as error:
+                messages.error(error)
+            except address.PageEnd:
+                pass
+            address.leave(is_complete)
+            with notes:
+                address.warn_of_problems()
         startup.first_page_served.set()

@@ -22,10 +22,9 @@ CLOSED = {("_stcore", "metrics"), ("_stcore", "agent")}  # consecutive parts of 
 TEST_IDS = {  # `data-testid` in Streamlit's pages -> what appearance.css does with it
     "stMainBlockContainer": "the page: narrower margins, a smaller gap at its top",
     "stVerticalBlock": "containers: a smaller gap between their parts",
-    "stColumn": "columns: the same, and two beside each other on a phone",
+    "stColumn": "columns: the same",
     "stMain": "the page without the sidebar",
     "stWidgetLabel": "labels of choices, which stand in the edge of their boxes",
-    "stCheckbox": "toggles, whose labels stay beside them",
     "stSelectbox": "boxes whose labels stand in their edge",
     "stNumberInput": "the same",
     "stButtonGroup": "segmented controls, as high as the boxes beside them",
@@ -33,7 +32,6 @@ TEST_IDS = {  # `data-testid` in Streamlit's pages -> what appearance.css does w
     "stBaseButton-primary": "buttons whose text needs contrast on the dark theme's primary color",
     "stMultiSelect": "chosen options, likewise",
     "stMetric": "cards, whose values and notes wrap",
-    "stMetricValue": "their numbers, smaller where there is little room",
 }
 
 

@@ -5,7 +5,7 @@ import inspect
 import threading
 import webbrowser
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 
 import streamlit as st
@@ -35,9 +35,20 @@ first_page_served = threading.Event()
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Open a browser, and prepare the first page while the browser loads Streamlit's own code."""
     streamlit_internals.run_app_at_every_address()
+    _allow_open_files()
     for work in (_get_ready, _import_later):
         threading.Thread(target=work, name=work.__name__, daemon=True).start()
     yield
+
+
+def _allow_open_files() -> None:
+    """Raise the limit of open files, often 1,024, to what the system allows: a session takes four, and three more for
+    two minutes after its end."""
+    with suppress(ImportError, OSError, ValueError):  # Windows has no such limit
+        import resource
+
+        _, highest = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (highest, highest))
 
 
 def _get_ready() -> None:
