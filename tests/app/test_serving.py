@@ -46,11 +46,15 @@ def test_a_browser_opens_at_the_server_and_no_page_is_run_without_the_frame(monk
 
 
 def test_the_server_may_open_as_many_files_as_the_system_allows() -> None:
-    code = (
-        "import resource, app\nfrom pages.shared.server import startup\n"
-        "high = resource.getrlimit(resource.RLIMIT_NOFILE)[1]\nresource.setrlimit(resource.RLIMIT_NOFILE, (256, high))\n"
-        "startup._allow_open_files()\nprint(resource.getrlimit(resource.RLIMIT_NOFILE)[0] == high)"
-    )
+    code = """
+from resource import RLIMIT_NOFILE, getrlimit, setrlimit
+import app
+from pages.shared.server import startup
+_, high = getrlimit(RLIMIT_NOFILE)
+setrlimit(RLIMIT_NOFILE, (256, high))
+startup._allow_open_files()
+print(getrlimit(RLIMIT_NOFILE)[0] == high)
+"""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment)
     assert run.stdout.split() == ["True"]
