@@ -7,7 +7,8 @@ import streamlit as st  # isort: skip
 from bertviz_core.errors import BertvizError, DownloadNeeded
 from bertviz_core.settings import access_from_environment
 from pages.shared import head_panel, jobs, messages
-from pages.shared.frame import address, header, links, serving
+from pages.shared.frame import address, header, links
+from pages.shared.server import startup, turns
 from pages.shared.views import page_choices
 
 if __name__ != "__main__":  # `streamlit run` imports this file for the server; every visit then runs it as a script
@@ -15,30 +16,31 @@ if __name__ != "__main__":  # `streamlit run` imports this file for the server; 
         access_from_environment()  # here, because Streamlit would go on after an error in the lifespan
     except BertvizError as error:
         raise SystemExit(f"{error.what} {error.hint}") from None
-    app = st.App(__file__, lifespan=serving.lifespan, routes=serving.ROUTES, middleware=serving.MIDDLEWARE)
+    app = st.App(__file__, lifespan=startup.lifespan, routes=startup.ROUTES, middleware=startup.MIDDLEWARE)
 else:
-    with serving.page_turn():
+    with turns.page_turn():
         st.set_page_config(page_title="What does it look at?", page_icon="pages/shared/icon.svg", layout="wide")
         page = st.navigation([*map(links.page, links.ENTRIES)], position="hidden")  # the sidebar draws its own menu
         entry = links.entry(page.url_path)
         is_complete = False
         address.arrive(entry.name)
         st.html(header.STYLE)
-        notes = st.container()
-        try:
-            header.draw(entry, page_choices.default_head)
-            if entry in links.HEAD_PAGES:
-                with header.title_line():
-                    head_panel.folded(entry.name, header.current())
-            page.run()
-            is_complete = True
-        except DownloadNeeded as needed:
-            jobs.offer_download(needed)
-        except BertvizError as error:
-            messages.error(error)
-        except address.PageEnd:
-            pass
-        address.leave(is_complete)
-        with notes:
-            address.warn_of_problems()
-        serving.first_page_served.set()
+        with st.container(gap="xsmall"):
+            notes = st.container()
+            try:
+                header.draw(entry, page_choices.default_head)
+                if entry in links.HEAD_PAGES:
+                    with header.title_line():
+                        head_panel.folded(entry.name, header.current())
+                page.run()
+                is_complete = True
+            except DownloadNeeded as needed:
+                jobs.offer_download(needed)
+            except BertvizError as error:
+                messages.error(error)
+            except address.PageEnd:
+                pass
+            address.leave(is_complete)
+            with notes:
+                address.warn_of_problems()
+        startup.first_page_served.set()

@@ -27,14 +27,15 @@ with options:
         sides = choices.selectbox("Segments", list(SIDES), key="sides", default="all")
     min_weight = choices.slider("Minimum weight", 0.0, 0.5, 0.02, 0.01, key="least")
     hidden = choices.toggle("Hide special tokens", key="hide", help="The remaining weights are rescaled to sum to 1.")
-with controls.container(horizontal=True, vertical_alignment="bottom", key="input-choice-view"):
+with controls.container(horizontal=True, vertical_alignment="bottom"):
     shapes = ["lines", "heatmap", "table", viewer_heads.QUERY_KEY]
-    shape = choices.segmented("Show", shapes, key="as", default="lines")
+    shape = choices.segmented("Show", shapes, key="as", default="lines", label_visibility="collapsed")
     # Between tokens, of the whole input.
     is_wide = shape == viewer_heads.QUERY_KEY
     units = "tokens"
     if not is_wide:
-        units = choices.segmented("Between", ["tokens", "words"], key="units", default=units)
+        between = ["tokens", "words"]
+        units = choices.segmented("Between", between, key="units", default=units, label_visibility="collapsed")
     query_controls = page.row("center", width="content")
     compare = st.popover("Compare", icon=":material/compare:", key="compare", on_change="rerun")
     with compare:

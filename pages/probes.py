@@ -13,11 +13,10 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import ALL, meaning
 from bertviz_core.corpora.word_search import has, searched_words
-from bertviz_core.engine.uploads import missing_upload
 from bertviz_core.errors import BertvizError
 from bertviz_core.plotting.head_map import weight_map
-from pages.shared import endnotes, messages, page, services, stored
-from pages.shared.frame import address, choices, header, links, uploads
+from pages.shared import endnotes, messages, page, services, stored, uploads
+from pages.shared.frame import address, choices, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.views import lists
@@ -50,24 +49,21 @@ def choose_file(role: str) -> Source | None:
             if linked:
                 uploads.open_link(linked, kind)
                 state[key] = linked
-        if checked := uploads.take(role):
-            state[key] = uploads.keep(checked)
+        if taken := uploads.take(role):
+            state[key] = taken
     except BertvizError as problem:
         messages.error(problem)
-    upload = uploads.visible(kind).get(state.get(key, ""))
+    upload = uploads.find(state.get(key, ""), kind)
     if upload is None:
         address.put(role, "")
         return None
-    if services.uploads().find(upload.token) is None:
-        uploads.delete(state[key])
-        raise missing_upload()
     address.put(role, uploads.in_address(state[key]))
     with page.row("center"):
         st.caption(f"In use: “{plain(upload.name)}”, stored {uploads.lifetime()}.")
         st.button("Stop using", key=f"{role}-stop", on_click=state.update, args=({key: ""},), icon=":material/close:")
         icon = ":material/delete:"
         st.button("Delete now", key=f"{role}-delete", on_click=uploads.delete, args=(state[key],), icon=icon)
-    return services.source_of(upload)
+    return uploads.source(upload)
 
 
 @address.fragment

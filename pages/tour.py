@@ -62,9 +62,9 @@ def draw_navigation(here: int) -> None:
 def draw_terms() -> None:
     st.header("Words to begin with", anchor=False)
     page.drawings([page.Drawing("A sentence as a model reads it", PICTURE.read_text("utf-8"))], "tour-terms")
-    columns = st.container(key="terms").columns(len(TERMS))
-    for column, (term, text) in zip(columns, TERMS.items(), strict=True):
-        column.markdown(f"**{plain(term)}**  \n{text}")
+    with st.grid(len(TERMS), min_column_width=160):
+        for term, text in TERMS.items():
+            st.markdown(f"**{plain(term)}**  \n{text}")
     st.caption("The model and the corpora above decide every figure and every answer. Change slides with ← and →.")
 
 

@@ -6,7 +6,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 
 def frame_at_every_page() -> None:
-    """Have AppTest run app.py at every page, as the server does (pages.shared.frame.serving)."""
+    """Have AppTest run app.py at every page, as the server does (pages.shared.server.startup)."""
     begin = PagesManager.__init__
 
     def init(self: PagesManager, *arguments: Any, **options: Any) -> None:

@@ -1,11 +1,14 @@
 """Imports run one way, nothing heavy is imported where it need not be, and nothing is unpickled."""
 
 import ast
+import importlib
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -31,10 +34,25 @@ LAYERS = (  # a module may import its own layer and those above it in this list
     ("bertviz_core",),  # whose names are the library's, loaded when they are used
     ("pages.shared",),
     ("pages",),
+    ("pages.shared.server",),  # which no page imports
     ("app", "bertviz_core.__main__"),
 )
 MATHEMATICS = {"math", "numpy", "scipy", "sklearn", "statistics", "torch"}
 HEAVY = {"torch", "transformers"}
+# Where names that libraries do not document may be used, and what is documented beside the libraries' own modules.
+INTERNALS = {
+    "streamlit": "pages.shared.streamlit_internals",
+    "plotly": "bertviz_core.plotting.plotly_internals",
+    "diskcache": "bertviz_core.engine.diskcache_internals",
+}
+DOCUMENTED = {
+    "streamlit.delta_generator.DeltaGenerator",  # the type of containers
+    "streamlit.components.v2",
+    "streamlit.column_config",
+    *(f"plotly.{name}" for name in ("graph_objects", "io", "subplots", "express", "offline")),
+}
+DOCUMENTED_NAMES = {"_asdict", "_fields", "_make", "_replace", "_exit"}  # of named tuples; of os
+TABLE = re.compile(r"\b(FROM|UPDATE|INTO|ON) Cache\b")  # diskcache's, in SQL
 UNPICKLERS = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
 
 
@@ -170,6 +188,84 @@ def test_nothing_is_unpickled_and_no_code_comes_from_a_hub():
                 assert ast.unparse(node.value) == "False", module
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".from_pretrained"):
                 assert {"trust_remote_code"} <= {keyword.arg for keyword in node.keywords}, module
+
+
+def is_documented(name: str) -> bool:
+    """Whether a dotted name of a library is one of its documented interface: those of its top level that are no
+    modules, and DOCUMENTED with what is in them."""
+    if any(name == known or name.startswith(f"{known}.") or known.startswith(f"{name}.") for known in DOCUMENTED):
+        return True
+    package, _, attribute = name.partition(".")
+    module = importlib.import_module(package)
+    is_submodule = isinstance(getattr(module, attribute.partition(".")[0], None), ModuleType)
+    return not attribute or (hasattr(module, attribute.partition(".")[0]) and not is_submodule)
+
+
+def library_names(tree: ast.Module, package: str) -> Iterator[str]:
+    """Dotted names of a library that a file imports, or uses as attributes of what it has imported."""
+    aliases: dict[str, str] = {}  # name in the file -> dotted name
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found = {alias.asname or alias.name.partition(".")[0]: alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found = {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+        else:
+            continue
+        aliases |= {name: full for name, full in found.items() if full.partition(".")[0] == package}
+    yield from aliases.values()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in aliases:
+            yield f"{aliases[node.value.id]}.{node.attr}"
+
+
+@pytest.mark.parametrize("package", INTERNALS)
+def test_what_a_library_does_not_document_is_used_in_one_module(package: str) -> None:
+    used = {name: set(library_names(tree, package)) for name, tree in TREES.items() if name != INTERNALS[package]}
+    assert {name: bad for name, names in used.items() if (bad := {n for n in names if not is_documented(n)})} == {}
+    assert not all(map(is_documented, library_names(TREES[INTERNALS[package]], package)))  # it finds those that exist
+
+
+def private_names(tree: ast.Module) -> tuple[set[str], set[str]]:
+    """Names with an underscore in front: those that a file defines, and those that it uses as attributes."""
+    defined, used = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            defined.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            defined.add(node.id)
+        elif isinstance(node, ast.Attribute) and re.match(r"_[^_]", node.attr):
+            is_own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+            (defined if is_own else used).add(node.attr)
+    return defined, used
+
+
+def test_no_private_attribute_of_a_library_is_used_elsewhere() -> None:
+    names = {module: private_names(tree) for module, tree in TREES.items()}
+    defined = set().union(*(own for own, _ in names.values())) | DOCUMENTED_NAMES
+    foreign = {module: used - defined for module, (_, used) in names.items() if used - defined}
+    assert set(foreign) == {INTERNALS["streamlit"], INTERNALS["plotly"]}, foreign
+
+
+def test_diskcaches_table_is_read_in_one_module() -> None:
+    texts = {
+        module: [
+            node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ]
+        for module, tree in TREES.items()
+    }
+    assert [module for module, found in texts.items() if any(map(TABLE.search, found))] == [INTERNALS["diskcache"]]
+
+
+def test_streamlits_pages_are_styled_and_steered_in_listed_places() -> None:
+    """No other file than the style sheet names parts of Streamlit's pages, and one script its storage and history."""
+    paths = [path for suffix in ("py", "js", "css") for path in (ROOT / "pages").rglob(f"*.{suffix}")]
+    texts = {
+        path.relative_to(ROOT / "pages/shared").as_posix(): path.read_text() for path in paths if "shared" in path.parts
+    }
+    assert {name for name, text in texts.items() if "data-testid=" in text} == {"frame/appearance.css"}
+    steering = re.compile(r"pushState|popstate|localStorage|_stcore")
+    steered = {name for name, text in texts.items() if steering.search(text)}
+    assert steered == {"components/streamlit_internals.js", "streamlit_internals.py"}
 
 
 def test_the_test_command_of_the_readme_is_the_one_that_ci_runs():

@@ -1,6 +1,14 @@
-"""Check of uploads: they are recognized, joined and read to their end before they are stored, by a process with limits
-of time, memory and size, `python -m bertviz_core.corpora.upload_check FOLDER`. It reads a task as JSON and the files
-0, 1, ... of the folder; it writes the joined file there, as `out`, and prints its kind, or an error, as JSON."""
+"""Check of uploads: they are recognized, joined and read once to their end before they are stored, by a process with
+limits of time, memory and size.
+
+It is not the worker process, which performs jobs (bertviz_core/tasks.py). The limits of a process cannot be raised
+again, and the worker's model alone takes more memory than a check may; a file that reaches a limit ends the process
+that reads it, which would end another reader's job and throw the model away; and whoever gives a file would wait for
+the jobs before it, which may take hours.
+
+`python -m bertviz_core.corpora.upload_check FOLDER` reads a task as JSON and the files 0, 1, ... of the folder; it
+writes the joined file there, as `out`, and prints its kind, or an error, as JSON.
+"""
 
 import contextlib
 import json
@@ -17,7 +25,7 @@ from typing import Any
 from weakref import WeakSet
 
 from bertviz_core.corpora import readers, recognition
-from bertviz_core.corpora.source import from_bytes
+from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import BertvizError, InputError
 
 AT_ONCE = 2  # checks that run; others wait
@@ -126,27 +134,38 @@ def _check(folder: Path, task: dict[str, Any]) -> dict[str, str]:
     """Write the joined files as `out`; returns the other fields of `CheckedFiles`."""
     files = [(Path(folder, str(number)).read_bytes(), name) for number, name in enumerate(task["names"])]
     kind = task["kind"]
-    data, name = files[0]
-    source = from_bytes(data, name, task["max_unpacked"])
-    encoding = ""
-    if not task["fixed"]:
+    if task["fixed"]:
+        data, name = files[0]
+        source, encoding = from_bytes(data, name, task["max_unpacked"]), ""
+        _check_size(len(data), name, task)
+    else:
         data, source, encoding = recognition.join_files(files, task["max_unpacked"])
         if not data.strip():
             raise source.error("The file is empty or contains only blank lines.", "Choose another file.")
-    _check_size(len(data), source.name, task)
-    if not task["fixed"]:
-        first, *others = recognition.kinds(source)
-        if others and kind not in (first, *others[:-1]):  # every corpus can be read as text, the last of its kinds
-            kind = first
+        _check_size(len(data), source.name, task)
+        kind = _recognize(source, kind)
+    kind = _read(source, kind)
+    Path(folder, "out").write_bytes(data)
+    return {"name": source.name, "kind": kind, "encoding": encoding, "left_out": ", ".join(source.left_out()[:5])}
+
+
+def _recognize(source: Source, kind: str) -> str:
+    """The kind that the page reads, where the files can be read as one; else what they are."""
+    first, *others = recognition.kinds(source)
+    # Every corpus can be read as text, the last of its kinds, and is not unless it is text.
+    return first if others and kind not in (first, *others[:-1]) else kind
+
+
+def _read(source: Source, kind: str) -> str:
+    """Read files to their end; returns the kind as which they can be read: prose that begins like a corpus is text."""
     try:
         readers.check(kind, source)
+        return kind
     except InputError:
         if kind == "text" or not recognition.is_prose(source):
             raise
-        kind = "text"
-        readers.check(kind, source)
-    Path(folder, "out").write_bytes(data)
-    return {"name": source.name, "kind": kind, "encoding": encoding, "left_out": ", ".join(source.left_out()[:5])}
+    readers.check("text", source)
+    return "text"
 
 
 def _limit(size: int, seconds: int) -> None:

@@ -3,7 +3,6 @@
 import io
 import logging
 import os
-import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -13,10 +12,10 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO, NamedTuple
 
 from diskcache import Cache
-from diskcache.core import DBNAME
 
+from bertviz_core.engine.diskcache_internals import RECENT, Reader, note_use
 from bertviz_core.engine.packing import read_header
-from bertviz_core.engine.store_disk import BYTES, ERRORS, RECENT, SIZE, Reader, file_of, open_cache, reason, sweep
+from bertviz_core.engine.store_disk import ERRORS, file_of, open_cache, reason, sweep
 from bertviz_core.errors import StoreError
 from bertviz_core.settings import gigabytes
 
@@ -128,15 +127,13 @@ class Store:
         if now - self._used.get(key, 0.0) <= RECENT:
             return
         self._used[key] = now
-        with suppress(*ERRORS), closing(sqlite3.connect(self.folder / DBNAME, timeout=0.1)) as database, database:
-            query = "UPDATE Cache SET access_time = ? WHERE key = ? AND raw = 1 AND access_time < ?"
-            database.execute(query, (now, f"result/{key}", now - RECENT))
+        with suppress(*ERRORS):
+            note_use(self.folder, f"result/{key}", now)
 
     def entries(self) -> Iterator[Entry]:
         """All entries that are bytes, without the results that ship."""
-        query = f"SELECT key, {SIZE}, CAST(store_time AS REAL) FROM Cache WHERE {BYTES} ORDER BY key"
         with self.reading() as reader:
-            rows = reader.sql(query, (time.time(),))
+            rows = reader.entries()
         for name, size, stored in rows:
             kind, _, key = name.partition("/")
             if kind in KINDS:

@@ -1,25 +1,22 @@
-"""Uploads, each under a random token that opens it; and the recently opened models of a local app."""
+"""Uploads in the store: checked files, each under a random token that opens it."""
 
 import hashlib
 import json
 import re
 import secrets
 import threading
-import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import BinaryIO
 
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.store import DAY, Store
-from bertviz_core.engine.store_disk import BYTES
-from bertviz_core.errors import InputError, StoreError
+from bertviz_core.errors import InputError
 from bertviz_core.settings import LOCAL, Access
 
 TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # what secrets.token_urlsafe(32) makes
 MINIMUM = 1 << 19  # bytes that a smaller upload counts as, so that limits bound the number of uploads too
 LATEST = 20  # uploads that are listed
-MAX_MODELS = 8  # names that are remembered
 
 
 @dataclass(frozen=True)
@@ -59,9 +56,8 @@ class Uploads:
 
     def latest(self, kind: str) -> list[Upload]:
         """The last of a kind, oldest first."""
-        query = f"SELECT value FROM Cache WHERE key GLOB 'name/*' AND {BYTES} ORDER BY store_time DESC"
         with self.store.reading() as reader:
-            uploads = [_description(value) for (value,) in reader.sql(query, (time.time(),))]
+            uploads = [_description(value) for value in reader.latest("name/")]
         return [upload for upload in uploads if upload and upload.kind == kind][:LATEST][::-1]
 
     def find(self, token: str) -> Upload | None:
@@ -89,18 +85,6 @@ class Uploads:
 
     def delete(self, token: str) -> None:
         self.store.delete(f"name/{token}", f"upload/{token}")
-
-    def models(self) -> list[str]:
-        """Names of the recently opened models, the latest first; none where the store cannot be read."""
-        with suppress(StoreError, ValueError):
-            return [name for name in json.loads(self.store.read("models/latest") or b"[]") if isinstance(name, str)]
-        return []
-
-    def remember_model(self, name: str) -> None:
-        """Put a model first among the latest; nothing happens where the store cannot be written."""
-        latest = [name, *(other for other in self.models() if other != name)][:MAX_MODELS]
-        with suppress(StoreError):
-            self.store.write("models/latest", json.dumps(latest).encode(), expire=30 * DAY)
 
 
 def _description(data: bytes | None) -> Upload | None:

@@ -12,6 +12,7 @@ from plotly.subplots import make_subplots
 
 from bertviz_core.heads import Head, ranks
 from bertviz_core.numbers import quantity
+from bertviz_core.plotting.plotly_internals import set_template
 
 Marker = tuple[str, str]  # color, plotly symbol
 Scale = tuple[tuple[float, str], ...]  # (position between the limits, from 0 to 1; CSS color)
@@ -76,9 +77,7 @@ ON_PAGES = pio.templates.merge_templates("plotly", "bertviz")
 def finish(figure: go.Figure, height: int | None = None, **more: Any) -> go.Figure:
     """Give a figure the shared look; `more` overrides parts of it."""
     figure.update_layout(height=height, **more)
-    figure.layout._validate = False  # as plotly does for its own templates; validating takes longer than all the rest
-    figure.layout.template = ON_PAGES
-    figure.layout._validate = True
+    set_template(figure, ON_PAGES)
     return figure
 
 

@@ -30,6 +30,10 @@ class Session:
     jobs: dict[str, Job] = field(default_factory=dict)  # by key, the latest last
     visible: dict[str, dict[str, Upload]] = field(default_factory=dict)  # uploads by kind of corpus and address
     check: UploadCheck | None = None  # running
+    checking: str = ""  # the role on the page of what is checked
+    uploaded: int = 0  # how many times files were given
+    problem: BertvizError | None = None  # of the last upload, until it is shown
+    offer: Upload | None = None  # an upload that another page reads
     timer: Timer | None = None  # see `close`
 
     @property

@@ -9,7 +9,6 @@ import pandas as pd
 import plotly.graph_objects as go
 import pyarrow as pa
 import streamlit as st
-from plotly.basedatatypes import BaseFigure
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
@@ -19,6 +18,7 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
+from bertviz_core.plotting.plotly_internals import PrevalidatedFigure
 from pages.shared import preview
 from pages.shared.components import component
 from pages.shared.frame import Selection, address
@@ -61,16 +61,6 @@ def restriction(result: Result) -> None:
 def metrics(entries: Sequence[Metric]) -> None:
     for column, (label, value, note) in zip(st.columns(len(entries)), entries, strict=True):
         column.metric(label, value, note, delta_color="off", delta_arrow="off", border=True, height="stretch")
-
-
-class PrevalidatedFigure(BaseFigure):
-    """A figure that was validated when it was built; plotly would validate a plain dict again."""
-
-    def __init__(self, spec: dict[str, Any]) -> None:
-        self._spec = spec
-
-    def to_dict(self) -> dict[str, Any]:
-        return self._spec
 
 
 def drawn(build: Callable[..., go.Figure], *arguments: Any, **options: Any) -> FigureSpec:

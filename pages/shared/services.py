@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.series import Series
 from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.engine.store import Store
-from bertviz_core.engine.uploads import Upload, Uploads
+from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import ModelError
 from bertviz_core.models import single_input
 from bertviz_core.models.checkpoint import Checkpoint
@@ -33,7 +33,6 @@ from bertviz_core.viewer import InputAttention, InputView, apply_view
 from pages.shared.memoize import memoize
 
 DELAY = 2.0  # seconds until work in the background begins, when the page has been drawn
-UNPACKED = 10  # maximum ratio of unpacked to packed size: text shrinks to a tenth at best
 T = TypeVar("T")
 _singletons: dict[Callable[[], Any], Any] = {}
 _lock = threading.RLock()
@@ -81,16 +80,6 @@ def rerun_after(work: Future[Any]) -> None:
     """Run the page again when work in the background is done."""
     if work.done():
         st.rerun()
-
-
-def source_of(upload: Upload) -> Source:
-    """The bytes of an upload; it may unpack to at most UNPACKED times the largest upload."""
-    return replace(uploads().source_of(upload), max_unpacked=UNPACKED * max_upload())
-
-
-def max_upload() -> int:
-    """Bytes of an upload, from .streamlit/config.toml."""
-    return int(st.get_option("server.maxUploadSize")) * 2**20
 
 
 def queues() -> tuple[JobQueue, JobQueue]:

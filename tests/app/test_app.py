@@ -2,7 +2,6 @@
 
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -194,8 +193,7 @@ def test_an_error_of_a_fragment_that_runs_alone_is_drawn_in_its_place(monkeypatc
 
     app = AppTest.from_function(script).run()
     assert app.exception and not app.error  # the frame draws it
-    alone = SimpleNamespace(fragment_ids_this_run=["part"])
-    monkeypatch.setattr("pages.shared.frame.address.get_script_run_ctx", lambda: alone)
+    monkeypatch.setattr("pages.shared.streamlit_internals.is_fragment_run", lambda: True)
     app = AppTest.from_function(script).run()
     assert not app.exception
     assert "The store is full" in app.error[0].value.replace("\\", "")

@@ -24,7 +24,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from bertviz_core.settings import Access
-from pages.shared.frame import gate
+from pages.shared.server import limits
+from pages.shared.server.access import AccessRules
+from pages.shared.streamlit_internals import MESSAGES, message_kind
 from tests.browser import chromium as browser
 from tests.visitors import Visitor, visitor
 
@@ -106,7 +108,7 @@ def send(reader: Visitor, **fields: object) -> None:
 
 
 def test_no_client_takes_the_jobs_of_others_by_emptying_caches(tmp_path: Path) -> None:
-    """A server without the gate: no service is in Streamlit's caches."""
+    """A server without rules and limits: no service is in Streamlit's caches."""
     with browser.served(tmp_path / "store", PAGE) as address, visitor(address) as mine, visitor(address) as other:
         assert "1 mine, 1 in all" in mine.open(ask="one").text
         other.open()
@@ -118,7 +120,7 @@ def test_no_client_takes_the_jobs_of_others_by_emptying_caches(tmp_path: Path) -
 
 
 def gated(access: Access) -> tuple[partial, list[bytes]]:
-    """What connects to an application behind the gate, and the messages that pass."""
+    """What connects to an application behind the rules and limits, and the messages that pass."""
     passed: list[bytes] = []
 
     async def note(scope, receive, send) -> None:
@@ -127,7 +129,7 @@ def gated(access: Access) -> tuple[partial, list[bytes]]:
         while (event := await receive())["type"] == "websocket.receive":
             passed.append(event["bytes"])
 
-    client = TestClient(gate.Gate(note, access))
+    client = TestClient(AccessRules(limits.Limits(note, access)))
     return partial(client.websocket_connect, "/_stcore/stream", headers={"host": "localhost"}), passed
 
 
@@ -145,8 +147,8 @@ def test_what_no_page_sends_does_not_pass() -> None:
             getattr(message.backend_operation_request, name).SetInParent()
             s.send_bytes(message.SerializeToString())
         s.send_bytes(b"no message")
-    passed = [gate._parsed(message).WhichOneof("type") for message in messages]
-    assert set(passed) == gate.MESSAGES < set(names) and "clear_cache" in names
+    passed = [message_kind(message) for message in messages]
+    assert set(passed) == MESSAGES < set(names) and "clear_cache" in names
     assert passed.count("backend_operation_request") == 1  # it asked for nothing that no page asks for
 
 
@@ -156,7 +158,7 @@ def rerun(characters: int = 0) -> bytes:
     return message.SerializeToString()
 
 
-@pytest.mark.parametrize("message", [rerun(), rerun(gate.LONGEST + 1)], ids=["flood", "huge"])
+@pytest.mark.parametrize("message", [rerun(), rerun(limits.LONGEST + 1)], ids=["flood", "huge"])
 def test_a_strangers_flood_is_slowed_and_ends_as_a_huge_message_does(
     message: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,15 +168,15 @@ def test_a_strangers_flood_is_slowed_and_ends_as_a_huge_message_does(
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    monkeypatch.setattr(gate, "time", SimpleNamespace(monotonic=lambda: 0.0))
-    monkeypatch.setattr(gate, "asyncio", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: 0.0))
+    monkeypatch.setattr(limits, "asyncio", SimpleNamespace(sleep=sleep))
     with connected() as socket:
         for _ in range(100):
             socket.send_bytes(message)
         assert socket.receive()["code"] == 1009
-    flood = len(message) < gate.LONGEST
-    assert len(passed) == (gate.BURST + gate.SLOWED + 1 if flood else 0)
-    assert [wait > 0 for wait in waits] == ([False] * int(gate.BURST) + [True] * (gate.SLOWED + 1) if flood else [])
+    flood = len(message) < limits.LONGEST
+    assert len(passed) == (limits.BURST + limits.SLOWED + 1 if flood else 0)
+    assert [wait > 0 for wait in waits] == ([False] * int(limits.BURST) + [True] * (limits.SLOWED + 1) if flood else [])
 
 
 def test_a_message_that_never_ends_is_refused_where_it_begins(address: str) -> None:

@@ -76,7 +76,7 @@ def test_what_the_links_of_results_say_arrives_where_they_lead() -> None:
     """Model, corpora, head and weights, and the link's own: relation, quantity, segment."""
     folder = str(find(DEMO).folder)
     chosen = {"model": folder, "weights": "norms"} | uploads()
-    corpora = {kind: services.source_of(services.uploads().latest(kind)[0]) for kind in UPLOADS}
+    corpora = {kind: services.uploads().source_of(services.uploads().latest(kind)[0]) for kind in UPLOADS}
     settings, model = Settings(weights="norms"), find(folder)
     requests = [Request(name, model, corpora[ANALYSES[name].corpus], settings) for name in ANALYZED]
     compute_all(requests, services.store())

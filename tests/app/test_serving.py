@@ -7,15 +7,13 @@ import sys
 import threading
 from collections import OrderedDict
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from streamlit.runtime.pages_manager import PagesManager
 
 from bertviz_core.plotting.head_map import value_map
-from pages.shared import memoize
-from pages.shared.frame import serving
+from pages.shared import memoize, streamlit_internals
+from pages.shared.server import startup, turns
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,12 +22,11 @@ def start(monkeypatch: pytest.MonkeyPatch, **options: object) -> list[str]:
     """The addresses that a server with these options opens."""
     opened: list[str] = []
     settings = {"server.headless": False, "server.address": None, "browser.serverAddress": "localhost", **options}
-    monkeypatch.setattr(serving.st, "get_option", settings.get)
-    monkeypatch.setattr(serving.cli_util, "open_browser", opened.append)
-    monkeypatch.setattr(serving.runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=SimpleNamespace()))
+    monkeypatch.setattr(startup.st, "get_option", ({"server.port": 8501} | settings).get)
+    monkeypatch.setattr(startup.webbrowser, "open", opened.append)
 
     async def once() -> None:
-        async with serving.lifespan(None):
+        async with startup.lifespan(None):
             for thread in threading.enumerate():
                 if thread.name == "_get_ready":
                     thread.join(60)
@@ -39,28 +36,46 @@ def start(monkeypatch: pytest.MonkeyPatch, **options: object) -> list[str]:
 
 
 def test_a_browser_opens_at_the_server_and_no_page_is_run_without_the_frame(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
+    everywhere: list[bool] = []
+    monkeypatch.setattr(streamlit_internals, "run_app_at_every_address", lambda: everywhere.append(True))
     assert start(monkeypatch) == ["http://localhost:8501"]
     assert start(monkeypatch, **{"server.address": "0.0.0.0"}) == ["http://localhost:8501"]
-    assert PagesManager.uses_pages_directory is False
+    secure = {"server.sslCertFile": "a.pem", "server.baseUrlPath": "heads/", "server.port": 443}
+    assert start(monkeypatch, **secure) == ["https://localhost:443/heads"]
+    assert everywhere == [True] * 3
+
+
+def test_the_server_may_open_as_many_files_as_the_system_allows() -> None:
+    code = """
+from resource import RLIMIT_NOFILE, getrlimit, setrlimit
+import app
+from pages.shared.server import startup
+_, high = getrlimit(RLIMIT_NOFILE)
+setrlimit(RLIMIT_NOFILE, (256, high))
+startup._allow_open_files()
+print(getrlimit(RLIMIT_NOFILE)[0] == high)
+"""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment)
+    assert run.stdout.split() == ["True"]
 
 
 def test_getting_ready_imports_plotly_but_no_model() -> None:
-    code = "import sys, app\nfrom pages.shared.frame import serving\nserving._get_ready()\nprint(*sys.modules)"
+    code = "import sys, app\nfrom pages.shared.server import startup\nstartup._get_ready()\nprint(*sys.modules)"
     run = [sys.executable, "-c", code]
     environment = {"PYTHONPATH": str(ROOT), "PATH": "", "STREAMLIT_SERVER_HEADLESS": "true"}
     loaded = set(subprocess.run(run, check=True, capture_output=True, text=True, env=environment).stdout.split())
     assert {"plotly.graph_objects", "pages.shared.head_panel", "scipy.special"} <= loaded  # of intervals
-    assert not loaded & {"torch", "transformers", "sklearn", "scipy.stats", *serving.LATER}
+    assert not loaded & {"torch", "transformers", "sklearn", "scipy.stats", *startup.LATER}
 
 
 def test_no_page_waits_for_one_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    turns = threading.Semaphore(1)
-    monkeypatch.setattr(serving, "_turns", turns)
-    monkeypatch.setattr(serving, "PATIENCE", 0.1)
-    with serving.page_turn(), serving.page_turn():
+    semaphore = threading.Semaphore(1)
+    monkeypatch.setattr(turns, "_turns", semaphore)
+    monkeypatch.setattr(turns, "PATIENCE", 0.1)
+    with turns.page_turn(), turns.page_turn():
         pass
-    assert turns._value == 1
+    assert semaphore._value == 1
 
 
 def test_what_all_sessions_share_is_bounded_by_its_size(monkeypatch: pytest.MonkeyPatch) -> None:

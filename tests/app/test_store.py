@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
+from bertviz_core.engine import diskcache_internals
 from bertviz_core.engine import store as store_module
-from bertviz_core.engine import store_disk
 from pages.shared import preview, services
 from pages.shared.frame.links import ENTRIES
 from tests import broken_stores
@@ -33,7 +33,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], None]]:
     forget()
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(store_module, "PATIENCE", 0.5)
-    monkeypatch.setattr(store_disk, "BRIEF", 0.02)  # of every read of a store that is locked
+    monkeypatch.setattr(diskcache_internals, "BRIEF", 0.02)  # of every read of a store that is locked
     yield lambda folder: monkeypatch.setenv("BERTVIZ_STORE", str(folder))
     forget()
 

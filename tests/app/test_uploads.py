@@ -1,15 +1,13 @@
 """Uploads in apps of their own: who sees them, what a link restores, and what a public server forgets."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.engine.uploads import Upload
 from bertviz_core.settings import Access
-from pages.shared import services
-from pages.shared.frame import address, uploads
+from pages.shared import services, streamlit_internals, uploads
 from tests.app.driving import open_app, open_uploads, shown, unescaped, uploader, wait_for_job, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -109,7 +107,7 @@ def test_encodings_and_several_files() -> None:
     assert not app.error, app.error[0].value
     (kept,) = stored()
     assert kept.name == "a.txt and 1 more"
-    text = "".join(services.source_of(kept).text())
+    text = "".join(uploads.source(kept).text())
     assert [line for line in text.splitlines() if line] == ["Grüße aus München.", "Es war warm."]
 
 
@@ -214,8 +212,7 @@ def test_a_strangers_upload_shows_nowhere_on_anothers_pages_and_in_no_address(pu
 
 def test_a_strangers_upload_stays_on_the_way_through_the_menu(public: None, monkeypatch: pytest.MonkeyPatch) -> None:
     app = upload(name="mine.txt")
-    back = SimpleNamespace(is_history_navigation=True, fragment_ids_this_run=[])  # as links of the menu arrive
-    monkeypatch.setattr(address, "get_script_run_ctx", lambda: back)
+    monkeypatch.setattr(streamlit_internals, "is_history_navigation", lambda: True)  # as links of the menu arrive
     assert shown(app.run()) == "demo on mine.txt" and not app.error
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import diskcache
 import pytest
 
+from bertviz_core.engine import diskcache_internals, store_disk
 from bertviz_core.engine import store as store_module
-from bertviz_core.engine import store_disk
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import StoreError
@@ -152,7 +152,7 @@ def test_a_disk_that_fills_up_while_the_store_is_open(tmp_path, shipped):
 def test_locked_by_another_process_and_free_again(shipped, filled, monkeypatch, exclusive):
     monkeypatch.setattr(store_module, "PATIENCE", 0.5)
     monkeypatch.setattr(store_module, "RETRY", 0)
-    monkeypatch.setattr(store_disk, "BRIEF", 0.02)
+    monkeypatch.setattr(diskcache_internals, "BRIEF", 0.02)
     with broken_stores.locked(filled, exclusive=exclusive):
         began = time.monotonic()
         store = Store(filled, shipped=shipped)
@@ -225,7 +225,7 @@ def test_errors_that_cannot_be_provoked(store, monkeypatch, error):
 
     for name in ("get", "set", "delete", "clear", "cull"):
         monkeypatch.setattr(diskcache.Cache, name, broken)
-    monkeypatch.setattr(store_disk.Reader, "sql", broken)
+    monkeypatch.setattr(diskcache_internals.Reader, "sql", broken)
     for use in (*READS, *WRITES):
         with pytest.raises(StoreError, match=r"cannot be (read|written) \("):
             use(store)

@@ -1,6 +1,8 @@
 import json
 import time
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import huggingface_hub
 import pytest
@@ -10,9 +12,11 @@ from bertviz_core.analyses import requests
 from bertviz_core.analyses.model_pass import last_model_loader
 from bertviz_core.analyses.probes import ProbeOptions
 from bertviz_core.analyses.request import Request
+from bertviz_core.corpora import upload_check
 from bertviz_core.corpora.files import sample
-from bertviz_core.corpora.source import from_path
+from bertviz_core.corpora.source import Source, from_path
 from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import DownloadNeeded, InputError, ModelError
 from bertviz_core.models import checkpoint, loading
@@ -22,6 +26,7 @@ from bertviz_core.tasks import perform
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n\nthe cat slept\n"
 SETTINGS = Settings(max_length=32)
+CHAINS = {"doc_key": "a", "sentences": [["She", "saw", "herself"]], "clusters": [[[0, 0], [2, 2]]]}
 
 
 def crossed(task):
@@ -66,6 +71,38 @@ def test_a_request_is_the_same_on_the_other_side(store, tiny_folder, uploaded, t
     assert list(again.source.lines()) == list(request.source.lines())
     assert again.others == request.others
     assert len(json.dumps(task)) < 5_000
+
+
+BLOCKS = {  # kind of corpus -> an analysis of it, and a part of a file; recognition reads 65,536 characters of it
+    "text": ("surface_patterns", "the cat sat on the mat .\n\n"),
+    "treebank": ("dependency_heads", "the 2-det\ncat 3-nsubj\nsat 0-root\n. 3-punct\n\n"),
+    "coreference": ("coreference_heads", f"{json.dumps(CHAINS)}\n"),
+}
+
+
+@pytest.mark.parametrize("kind", BLOCKS)
+def test_a_file_is_read_to_its_end_once_by_its_check_and_once_by_its_job(
+    kind: str, store: Store, tiny_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    analysis, block = BLOCKS[kind]
+    (tmp_path / "0").write_text(block * (70_000 // len(block)))
+    pieces = Source._pieces
+    ends: list[str] = []
+
+    def counted(self: Source) -> Iterator[tuple[int, str]]:
+        yield from pieces(self)
+        ends.append(self.name)
+
+    monkeypatch.setattr(Source, "_pieces", counted)
+    task = {"names": ["mine"], "kind": kind, "fixed": False, "max_size": 10**6, "max_unpacked": 10**6}
+    assert upload_check._check(tmp_path, task)["kind"] == kind
+    assert ends == ["mine"]
+    uploads = Uploads(store)
+    source = uploads.source(uploads.keep((tmp_path / "out").read_bytes(), "mine", kind).token)
+    request = Request(analysis, checkpoint.find(str(tiny_folder)), source, SETTINGS)
+    perform(crossed(tasks.analyses([request], store)), Progress(), last_model_loader())
+    assert requests.find(store, request) is not None
+    assert ends == ["mine"] * 2
 
 
 def test_a_second_task_of_the_same_model_does_not_load_it(store, tiny_folder, masked_folder, uploaded, loads):

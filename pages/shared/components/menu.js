@@ -1,14 +1,10 @@
 // The pages by section, and the switch between light and dark.
 
-const VERSION = 2; // of Streamlit's entry in the browser's storage, one for each address, which it reads on loading
-
 function themeButton(parent, pages) {
   const style = getComputedStyle(parent.host ?? parent);
   const dark = style.getPropertyValue("--st-base").trim() === "dark" || style.colorScheme === "dark";
   const change = () => {
-    const base = location.pathname.replace(/[^/]*$/, "");
-    for (const page of ["", ...pages])
-      localStorage.setItem(`stActiveTheme-${base}${page}-v${VERSION}`, JSON.stringify(dark ? "Light" : "Dark"));
+    rememberTheme(dark ? "Light" : "Dark", pages);
     location.reload();
   };
   return button(dark ? "Light theme" : "Dark theme", change, { class: "theme", title: "Reloads the page" });

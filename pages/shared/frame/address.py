@@ -12,11 +12,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bertviz_core.errors import BertvizError
 from bertviz_core.settings import Settings
-from pages.shared import messages
+from pages.shared import messages, streamlit_internals
 
 # Keys of the choices that all pages share.
 HEADER = {"model", "corpus", "treebank", "coreference", "zero", "head"} | {each.name for each in fields(Settings)}
@@ -50,7 +49,7 @@ def arrive(page: str) -> None:
     """Begin a run: read the address if the reader has gone to another one."""
     address = current()
     parameters = st.query_params.to_dict()
-    is_back = bool(getattr(get_script_run_ctx(), "is_history_navigation", False))
+    is_back = streamlit_internals.is_history_navigation()
     if page != address.page or is_back:
         address.is_inside = bool(address.page) and not is_back
         if address.is_inside:
@@ -77,8 +76,7 @@ def leave(is_complete: bool) -> None:
 
 def is_alone() -> bool:
     """Whether a fragment runs without the rest of its page."""
-    context = get_script_run_ctx()
-    return context is not None and bool(context.fragment_ids_this_run)
+    return streamlit_internals.is_fragment_run()
 
 
 def fragment(work: Callable[..., None]) -> Callable[..., None]:

@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
-from streamlit.delta_generator_singletons import get_last_dg_added_to_context_stack
 
 from bertviz_core.models.labels import isolated
 from bertviz_core.numbers import small_int
 from pages.shared.frame.address import current
+from pages.shared.streamlit_internals import innermost_container, is_in_popover
 
 T = TypeVar("T")
 Read = Callable[[str], Any]  # the value of a text; raises ValueError or KeyError for a text that has none
@@ -88,7 +88,7 @@ def _choice(
     """
     address = current()
     state = st.session_state
-    container = get_last_dg_added_to_context_stack()
+    container = innermost_container()
     if key not in address.restored or key not in state:
         state[key] = _arrived(label, key, default, read)
         address.restored.add(key)
@@ -97,7 +97,7 @@ def _choice(
         if is_unchosen or not _is_valid(state[key], read):
             address.explicit.discard(key)
             state[key] = default
-        elif container is not None and "popover" in container._ancestor_block_types:
+        elif container is not None and is_in_popover(container):
             # Sent again with every run: a browser makes a popover's widgets when it is first opened, and would reset
             # those whose values it was sent with an earlier run. Streamlit would forget those that are not drawn.
             state[key] = state[key]

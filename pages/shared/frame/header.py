@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from bertviz_core.engine.recent_models import recent_models, remember_model
 from bertviz_core.heads import Head, all_labels
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
 from bertviz_core.models.sources import models as allowed_models
@@ -93,14 +94,14 @@ def _model() -> Checkpoint:
     own = [DEMO, *allowed_models(access)]
     state = st.session_state
     if "models" not in state:
-        latest = [] if access.public else services.uploads().models()
+        latest = [] if access.public else recent_models(services.store())
         state["models"] = list(dict.fromkeys([*own, *latest]))
     checkpoint = pick_model("Model", state["models"], key="model", default=DEMO)
     name = checkpoint.name
     if state.get("model remembered") != name:
         state["model remembered"] = name
         if not access.public and name not in own:
-            services.uploads().remember_model(name)
+            remember_model(services.store(), name)
     return checkpoint
 
 

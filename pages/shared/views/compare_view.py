@@ -18,8 +18,8 @@ from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
 from bertviz_core.plotting import DIVERGING, SEQUENTIAL
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.settings import Settings
-from pages.shared import page, preview, services
-from pages.shared.frame import Selection, choices, uploads
+from pages.shared import page, preview, services, uploads
+from pages.shared.frame import Selection, choices
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 

@@ -1,6 +1,7 @@
 """The attention viewer's choices of heads, and its parts on single tokens: guesses, pairs, a query's products."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 import streamlit as st
@@ -138,11 +139,18 @@ def draw_token_pair(pane: Pane) -> tuple[int, int]:
     return query, key
 
 
-def _choose_unit(label: str, units: Units, key: str, default: int, prefix: str = "") -> int:
+def _choose_unit(
+    label: str,
+    units: Units,
+    key: str,
+    default: int,
+    prefix: str = "",
+    label_visibility: Literal["visible", "collapsed"] = "visible",
+) -> int:
     """The index of the chosen unit; the address has the position of its first token, from 1."""
     starts = [int(start) + 1 for start in units.start]
     names = {start: f"{prefix}{start}  {cut_end(text)}" for start, text in zip(starts, units.labels, strict=True)}
-    look = {"follows": True, "format_func": names.__getitem__, "width": 220}
+    look = {"follows": True, "format_func": names.__getitem__, "width": 220, "label_visibility": label_visibility}
     return starts.index(choices.selectbox(label, starts, key=key, default=starts[default], **look))
 
 
@@ -154,7 +162,8 @@ def draw_query_key(pane: Pane, controls: DeltaGenerator) -> QueryKey | None:
     strongest, _ = pane.attention.strongest_pair(selection.head)
     default = pinned.get("from", int(pane.attention.queries.start[strongest]))
     with controls:
-        query = _choose_unit("Query token", tokens, "query", min(default, len(tokens) - 1), prefix="query ")
+        at = min(default, len(tokens) - 1)
+        query = _choose_unit("Query token", tokens, "query", at, prefix="query ", label_visibility="collapsed")
     try:
         products = measure(pane.model, pane.shown, selection.head, query)
     except ModelError as problem:

@@ -45,7 +45,7 @@ RELATIONS = {
 
 def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator) -> OneInput:
     """Draw the choice of the input, the rare ones into `options`; raises InputError like `read`."""
-    fresh: dict[str, Any] = {"on_change": forget_marks}
+    fresh: dict[str, Any] = {"on_change": forget_marks, "label_visibility": "collapsed"}
     kind = choices.segmented("Text", KINDS, key="input", default=KINDS[0], **fresh)
     links.back()
     if kind == "corpus":

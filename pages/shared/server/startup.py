@@ -1,24 +1,23 @@
-"""The server around the app: what it does on startup, and routes that Streamlit does not have."""
+"""What the server does on startup, and what it passes to Streamlit: a route and the middlewares."""
 
 import gc
+import inspect
 import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+import webbrowser
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
-from typing import Any
 
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
-from streamlit import cli_util, env_util, runtime
-from streamlit.runtime.memory_session_storage import MemorySessionStorage
-from streamlit.runtime.pages_manager import PagesManager
-from streamlit.web.server import server_util
 
 from bertviz_core.models.checkpoint import DEMO, find
+from pages.shared import streamlit_internals
 from pages.shared.frame import links
-from pages.shared.frame.gate import Gate
+from pages.shared.server.access import AccessRules
+from pages.shared.server.limits import Limits
 
 # Modules that pages import when they need them; whoever opens the viewer would wait 3 s for the first two.
 LATER = (
@@ -29,42 +28,45 @@ LATER = (
     "sklearn.manifold",
 )
 
-REMEMBERED = 32  # disconnected sessions: each takes three file descriptors, and Streamlit's default is 128
-PATIENCE = 2.0  # seconds that a page waits for its turn: an earlier page may be loading a large model
-
 first_page_served = threading.Event()
-_turns = threading.Semaphore(2)
-
-
-@contextmanager
-def page_turn() -> Iterator[None]:
-    """Wait at most PATIENCE seconds until fewer than two pages run: they share one interpreter."""
-    has_turn = _turns.acquire(timeout=PATIENCE)
-    try:
-        yield
-    finally:
-        if has_turn:
-            _turns.release()
 
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Open a browser, and prepare the first page while the browser loads Streamlit's own code."""
-    PagesManager.uses_pages_directory = False  # else files in pages/ run without the frame until app.py has run once
-    sessions: Any = runtime.get_instance()._session_mgr
-    sessions._session_storage = MemorySessionStorage(REMEMBERED, st.get_option("server.disconnectedSessionTTL"))
+    streamlit_internals.run_app_at_every_address()
+    _allow_open_files()
     for work in (_get_ready, _import_later):
         threading.Thread(target=work, name=work.__name__, daemon=True).start()
     yield
 
 
+def _allow_open_files() -> None:
+    """Raise the limit of open files, often 1,024, to what the system allows: a session takes four, and three more for
+    two minutes after its end."""
+    with suppress(ImportError, OSError, ValueError):  # Windows has no such limit
+        import resource
+
+        _, highest = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (highest, highest))
+
+
 def _get_ready() -> None:
     if not st.get_option("server.headless"):
-        address = st.get_option("server.address") or st.get_option("browser.serverAddress")
-        cli_util.open_browser(server_util.get_url(server_util.get_display_address(address)))
-    env_util.is_repl()  # looks up the file of every module, once: the first page would wait for it
+        webbrowser.open(_address())
+    inspect.stack()  # looks up the file of every module, once: the first page would wait for it
     # The digests of its files are cached.
     find(DEMO).fingerprint()
+
+
+def _address() -> str:
+    """The address of this server for a browser on the same machine."""
+    host = st.get_option("server.address") or st.get_option("browser.serverAddress")
+    if host in ("0.0.0.0", "::"):  # every address of the machine
+        host = "localhost"
+    scheme = "https" if st.get_option("server.sslCertFile") else "http"
+    path = (st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"{scheme}://{host}:{st.get_option('server.port')}/{path}".rstrip("/")
 
 
 def _import_later() -> None:
@@ -77,6 +79,7 @@ def _import_later() -> None:
     gc.set_threshold(5_000, 20, 20)
 
 
+streamlit_internals.ask_no_network()  # before Streamlit prints its addresses, which it does ahead of `lifespan`
 # The default page's address is empty; with its own name Streamlit would show "Page not found".
 ROUTES = (Route(f"/{links.DEFAULT.name}", lambda request: RedirectResponse(f"./?{request.url.query}".rstrip("?"))),)
-MIDDLEWARE = (Middleware(Gate),)
+MIDDLEWARE = (Middleware(AccessRules), Middleware(Limits))  # the first is the outermost

@@ -1,0 +1,109 @@
+"""The popover in the header that adds a corpus: files or a pasted text, and what becomes of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from bertviz_core.analyses.analysis import Kind
+from bertviz_core.corpora import annotated
+from bertviz_core.engine.uploads import Upload
+from bertviz_core.errors import BertvizError
+from pages.shared import jobs, messages, services, uploads
+from pages.shared.frame import links
+
+ROLE = "corpus"  # of the files, see `uploads.begin`
+# Descriptions of the files that can be read.
+FORMS: dict[str, str] = {
+    "text": "Text (one paragraph per line, a blank line between documents), or the authors' JSON",
+    "treebank": f"A treebank: {annotated.list_formats('treebank')}",
+    "coreference": f"Documents with chains: {annotated.list_formats('coreference')}",
+}
+POPOVER = "add a corpus"
+PASTE = "paste"
+LONGEST_PASTE = 1_000_000  # characters: the browser sends them again with every click
+
+
+def take(kinds: Sequence[Kind], choose: Callable[[str, str], None]) -> None:
+    """Take the files whose check is over, and choose them for the kind of corpus that they are: `choose(kind,
+    address)`. Of a kind that the page does not read, another page is offered."""
+    try:
+        address = uploads.take(ROLE)
+    except BertvizError as problem:
+        jobs.session().problem = problem
+        return
+    if not address:
+        return
+    upload = next(found for kind in FORMS if (found := uploads.visible(kind).get(address)))
+    choose(upload.kind, address)
+    if upload.kind not in kinds:
+        jobs.session().offer = upload
+
+
+def draw(kinds: Sequence[Kind], chosen: Mapping[Kind, Upload]) -> None:
+    """Draw the popover for corpora of these kinds, with what can be done with the `chosen` uploads."""
+    panel = st.popover("", icon=":material/upload:", key=POPOVER, on_change="rerun", help="Add your own corpus")
+    if panel.open or st.session_state.get(PASTE):  # Streamlit would forget a text that is not drawn
+        with panel:
+            _draw_choices(kinds)
+            for kind, upload in chosen.items():
+                _describe(upload, kind)
+
+
+def draw_outcome(kinds: Sequence[Kind], choose: Callable[[str, str], None]) -> None:
+    """Draw what came of the last upload: its error, or the page that reads it, or an offer of its sentences as text."""
+    reader = jobs.session()
+    if reader.problem is not None:
+        messages.error(reader.problem)
+        reader.problem = None
+    upload = reader.offer
+    address = uploads.PREFIX + upload.token if upload else ""
+    if upload is None or upload.kind in kinds or address not in uploads.visible(upload.kind):
+        reader.offer = None
+        return
+
+    def use_sentences() -> None:
+        uploads.open_link(address, "text")
+        choose("text", address)
+        reader.offer = None
+
+    page = next(entry for entry in links.BY_SECTION if entry.corpora == (upload.kind,))
+    st.info(f"“{messages.plain(upload.name)}” is {uploads.KINDS[upload.kind]}.", icon=":material/account_tree:")
+    links.to(page.name, f"Open {page.title}")
+    if "text" in kinds:
+        st.button("Use its sentences as text", on_click=use_sentences, icon=":material/notes:")
+
+
+def _draw_choices(kinds: Sequence[Kind]) -> None:
+    # A new uploader after each upload: an uploader would add files to the earlier ones.
+    uploader = f"uploader {jobs.session().uploaded}"
+
+    def take_files() -> None:
+        if files := st.session_state.get(uploader):  # the browser also reports the uploader that this one replaces
+            jobs.session().uploaded += 1
+            begin([(file.name, file.getvalue()) for file in files])
+
+    def take_paste() -> None:
+        begin([("pasted text", st.session_state[PASTE].encode())])
+
+    def begin(files: list[tuple[str, bytes]]) -> None:
+        st.session_state[POPOVER] = False
+        uploads.begin(files, kinds[0], ROLE)
+
+    forms = "; ".join(FORMS[kind] for kind in kinds)
+    label = f"{forms}. Several files of one kind, or those of a zip, become one corpus."
+    st.file_uploader(label, key=uploader, accept_multiple_files=True, on_change=take_files)
+    st.text_area("Or paste text", key=PASTE, height=140, max_chars=LONGEST_PASTE)
+    st.button("Use the pasted text", on_click=take_paste, type="primary")
+
+
+def _describe(upload: Upload, kind: Kind) -> None:
+    """Say who can read an upload that is chosen as a corpus of a kind, and for how long; draw the button that deletes
+    it."""
+    name = messages.plain(upload.name)
+    if upload.kind != kind:
+        st.caption(f"“{name}” is {uploads.KINDS[upload.kind]}: its sentences are read as text.")
+    readers = "No one else" if services.access().public else "Anyone who can open this page"
+    st.caption(f"“{name}” is stored on this server {uploads.lifetime()}. {readers} can read it.")
+    address = uploads.PREFIX + upload.token
+    icon = ":material/delete:"
+    st.button("Delete now", on_click=uploads.delete, args=(address,), icon=icon, key=f"delete {kind}")

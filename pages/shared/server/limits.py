@@ -1,0 +1,109 @@
+"""How much may pass between the network and Streamlit: connections, and on a public server files and messages."""
+
+import asyncio
+import time
+from collections import Counter
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bertviz_core.corpora import upload_check
+from bertviz_core.settings import Access, access_from_environment
+from pages.shared.server.access import refuse
+from pages.shared.streamlit_internals import message_kind, upload_session, uploaded_bytes
+
+SESSIONS_IN_MEMORY = 10  # sessions whose full uploads, arriving or being checked, fit into memory together
+# On a public server:
+LONGEST = 5_000_000  # bytes of a message: each has the pasted text
+RATE = 0.5  # runs of a page that a connection may request, per second
+BURST = 20.0  # at once
+FRAGMENT = 0.1  # of a run: a fragment's
+SLOWED = 30  # delayed messages in a row, after which a connection is closed
+
+
+class Limits:
+    """Middleware that counts the bytes of files and messages as they arrive, whatever their headers say."""
+
+    def __init__(self, app: ASGIApp, access: Access | None = None) -> None:
+        self.app = app
+        self.access = access or access_from_environment()
+        self.arriving: Counter[str] = Counter()  # session -> bytes of arriving files
+        self.connected = 0  # open websockets
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await self._connect(scope, receive, send)
+        elif (
+            self.access.public
+            and scope["type"] == "http"
+            and (session := upload_session(scope["method"], scope["path"])) is not None
+        ):
+            await self._take_file(session, scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.connected >= self.access.sessions:
+            await refuse(send)
+            return
+        self.connected += 1
+        try:
+            await self.app(scope, _slowed(receive, send) if self.access.public else receive, send)
+        finally:
+            self.connected -= 1
+
+    async def _take_file(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Count a file's bytes while it arrives, and end Streamlit's handler at the limit of its session or of all."""
+        count = 0
+
+        async def counted() -> Message:
+            nonlocal count
+            message = await receive()
+            size = len(message.get("body", b""))
+            self._check_room(session, size)
+            count += size
+            self.arriving[session] += size
+            return message
+
+        try:
+            await self.app(scope, counted, send)
+        except ClientDisconnect:
+            pass  # the reader has closed the tab: no error of the server's, for its log
+        finally:
+            self.arriving[session] -= count
+            self.arriving += Counter()  # drops sessions at zero
+
+    def _check_room(self, session: str, size: int) -> None:
+        """Raises HTTPException where `size` more bytes of this session do not fit into memory."""
+        limit = self.access.session_uploads
+        present = self.arriving + Counter(uploaded_bytes())
+        total = present.total() + upload_check.bytes_in_memory()
+        if present[session] + size > limit or total + size > SESSIONS_IN_MEMORY * limit:
+            raise HTTPException(413, "There is not enough space for this file.")
+
+
+def _slowed(receive: Receive, send: Send) -> Receive:
+    """The messages of one connection, as fast as RATE and BURST allow; it ends where they are too long or too many."""
+    credit = BURST
+    before = time.monotonic()
+    slowed = 0
+
+    async def next_message() -> Message:
+        nonlocal credit, before, slowed
+        event = await receive()
+        if event["type"] != "websocket.receive":
+            return event
+        data = event.get("bytes") or b""
+        if len(data) > LONGEST or slowed > SLOWED:
+            await send({"type": "websocket.close", "code": 1009})
+            return {"type": "websocket.disconnect", "code": 1009}
+        now = time.monotonic()
+        credit = min(BURST, credit + RATE * (now - before))
+        before = now
+        credit -= FRAGMENT if message_kind(data) == "fragment" else 1
+        slowed = slowed + 1 if credit < 0 else 0
+        await asyncio.sleep(max(0.0, -credit / RATE))
+        return event
+
+    return next_message

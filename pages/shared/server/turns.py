@@ -1,0 +1,21 @@
+"""Turns of pages that run: they share one interpreter, and a few at a time are sooner done than all at once."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+AT_ONCE = 2  # pages
+PATIENCE = 2.0  # seconds that a page waits for its turn: an earlier page may be loading a large model
+
+_turns = threading.Semaphore(AT_ONCE)
+
+
+@contextmanager
+def page_turn() -> Iterator[None]:
+    """Wait at most PATIENCE seconds until fewer than AT_ONCE pages run."""
+    has_turn = _turns.acquire(timeout=PATIENCE)
+    try:
+        yield
+    finally:
+        if has_turn:
+            _turns.release()

@@ -1,0 +1,107 @@
+"""Everything that the app uses of Streamlit beyond its documented interface, one name for each.
+
+The next version of Streamlit may change any of it. tests/app/test_streamlit_internals.py has a test for each name here;
+tests/test_imports.py fails where another module uses what is not documented. `TEST_IDS` are the parts of Streamlit's
+pages that appearance.css styles; what JavaScript relies on is in components/streamlit_internals.js.
+"""
+
+from pathlib import Path
+
+import streamlit as st
+from streamlit import net_util, runtime
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.delta_generator_singletons import get_last_dg_added_to_context_stack
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+# Kinds of messages that a page sends. Others, such as `clear_cache`, would affect every reader, or list folders.
+MESSAGES = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request"}
+OPERATIONS = {"deferred_file", "dataframe_chunk"}  # of a `backend_operation_request`
+CLOSED = {("_stcore", "metrics"), ("_stcore", "agent")}  # consecutive parts of paths that no page needs
+TEST_IDS = {  # `data-testid` in Streamlit's pages -> what appearance.css does with it
+    "stMainBlockContainer": "the page: narrower margins, a smaller gap at its top",
+    "stVerticalBlock": "containers: a smaller gap between their parts",
+    "stColumn": "columns: the same",
+    "stMain": "the page without the sidebar",
+    "stWidgetLabel": "labels of choices, which stand in the edge of their boxes",
+    "stSelectbox": "boxes whose labels stand in their edge",
+    "stNumberInput": "the same",
+    "stButtonGroup": "segmented controls, as high as the boxes beside them",
+    "stCaptionContainer": "captions, of more contrast",
+    "stBaseButton-primary": "buttons whose text needs contrast on the dark theme's primary color",
+    "stMultiSelect": "chosen options, likewise",
+    "stMetric": "cards, whose values and notes wrap",
+}
+
+
+# The current run of the script.
+
+
+def is_history_navigation() -> bool:
+    """Whether this run answers Back, Forward, or a link of a component that acts as they do."""
+    return bool(getattr(get_script_run_ctx(), "is_history_navigation", False))
+
+
+def is_fragment_run() -> bool:
+    """Whether a fragment runs without the rest of its page."""
+    context = get_script_run_ctx()
+    return context is not None and bool(context.fragment_ids_this_run)
+
+
+def innermost_container() -> DeltaGenerator | None:
+    """The container of the innermost `with`, into which `st.` functions draw; None outside of all."""
+    return get_last_dg_added_to_context_stack()
+
+
+def is_in_popover(container: DeltaGenerator) -> bool:
+    """Whether a container is a popover, or is inside one."""
+    return "popover" in container._ancestor_block_types
+
+
+# The server.
+
+
+def run_app_at_every_address() -> None:
+    """Have app.py run at the address of every page; else a file in pages/ is run alone until app.py has run once."""
+    PagesManager.uses_pages_directory = False
+
+
+def ask_no_network() -> None:
+    """Have Streamlit not ask a public service for this machine's address: it would wait for it, in its event loop."""
+    net_util.get_external_ip = lambda: None
+
+
+def plotly_bundle() -> str | None:
+    """The path, in the served application, of the 4.7 MB of JavaScript that draw a figure; None where it has moved."""
+    static = Path(st.__file__).parent / "static"
+    bundle = next(static.rglob("PlotlyChart.*.js"), None)
+    return str(bundle.relative_to(static)) if bundle else None
+
+
+def upload_session(method: str, path: str) -> str | None:
+    """The id of the session to which a request sends a file; None for a request that sends none."""
+    parts = path.split("/")
+    return parts[-2] if method == "PUT" and "upload_file" in parts[:-2] else None
+
+
+def uploaded_bytes() -> dict[str, int]:
+    """Session -> bytes of the files of its uploaders, which Streamlit holds in memory."""
+    files = runtime.get_instance().uploaded_file_mgr.file_storage  # type: ignore[attr-defined]
+    return {owner: sum(len(file.data) for file in list(owned.values())) for owner, owned in list(files.items())}
+
+
+def message_kind(data: bytes) -> str:
+    """The kind of a message from a browser: one of MESSAGES, or "fragment" for a run of a fragment alone; empty for
+    any other message, and for bytes that are none."""
+    message = BackMsg()
+    try:
+        message.ParseFromString(data)
+    except Exception:  # of whatever kind protobuf has
+        return ""
+    kind = message.WhichOneof("type") or ""
+    if kind == "rerun_script" and message.rerun_script.fragment_id:
+        return "fragment"
+    if kind == "backend_operation_request":
+        return kind if message.backend_operation_request.WhichOneof("payload") in OPERATIONS else ""
+    return kind if kind in MESSAGES else ""
