@@ -164,6 +164,9 @@ class TreebankText(TextCorpus):
             comments = [text for _, text in block if text.startswith("#")]
             document += not is_empty and any(map(NEW_DOCUMENT.match, comments))
             words = [word for _, text in block if (word := reader.word(text)) is not None]
+            for line, text in conll.rows_of(block):
+                if reader.word(text) is None and not conll.RANGE.match(text):
+                    skipped.add("a row of a treebank that has no word", f"line {line}")
             text = _full_text(block) or " ".join(filter(None, words))
             if is_left_out(words):
                 skipped.add(f"a sentence with {conll.NO_WORDS}", f"line {block[0][0]}", unit="lines")

@@ -124,9 +124,10 @@ def test_markup_and_tables_are_counted_and_warned_of(text, kind):
 
 
 def test_a_bad_row_costs_its_sentence_and_labels_like_parts_of_speech_are_labels():
-    latin = tree("et", "dixit", relation="ADV") * 5
+    latin = tree("dixit", "et", relation="ADV").replace("\t0\tADV", "\t0\tPRED") * 5
     name, found, skipped = sentences(latin + latin.replace("1\t", "\t", 1))
     assert (name, len(found)) == ("CoNLL-X", 9) and skipped[0]["count"] == 1
+    assert [entry["count"] for entry in paragraphs(latin + latin.replace("1\t", "\t", 1))[1]] == [1]
     name, found, skipped = sentences(tree("a", "b", relation="OBJ", tag="n", comment="# sent_id = 1\n") * 3 + latin)
     assert (len(found), skipped) == (8, [])
 
