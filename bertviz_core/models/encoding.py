@@ -26,7 +26,7 @@ class Encoded:
     types: np.ndarray
     words: np.ndarray | None = None  # the word of each token, -1 for special tokens; None where it is not known
     other: Mapping[str, Any] = field(default_factory=dict)  # the user's own fields of a JSON example
-    document_number: int = 0  # from 0, of the document that it is part of; of a treebank the sentence
+    document_number: int = 0  # from 0, of the document that it is part of; where a sentence is the unit, its own
 
     def __len__(self) -> int:
         return len(self.ids)

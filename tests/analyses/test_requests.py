@@ -150,6 +150,14 @@ def test_a_corpus_of_which_nothing_is_left_says_why(tiny, request_for):
     assert "no token: 2" in caught.value.hint
 
 
+def test_mode_paper_says_that_mode_corrected_reads_the_long_paragraphs_which_it_leaves_out(tiny, request_for):
+    settings, text = Settings(max_length=16), "the cat sat on the mat and the dog slept near the door . " * 3 + "\n\n"
+    with pytest.raises(InputError, match="There is nothing to analyze") as caught:
+        compute(request_for(text=text * 2, settings=replace(settings, mode="paper")), None, model=tiny)
+    assert "a chunk of one line" in caught.value.hint and "the mode “corrected” reads them" in caught.value.hint
+    compute(request_for(text=text * 2, settings=settings), None, model=tiny)
+
+
 def test_a_length_over_the_models_own_is_refused_before_anything_is_read(tiny, request_for):
     with pytest.raises(SettingsError, match="64"):
         compute(request_for(text="", settings=Settings(max_length=65)), None, model=tiny)

@@ -1,6 +1,6 @@
 """Counts of right guesses by relation, head and direction (4.2; Table 1; docs/methods.md, section 6)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
@@ -309,10 +309,11 @@ def rows_that_count(name: Name) -> list[Name]:
 def rows_of(names: Sequence[Name], n: np.ndarray, causal: bool) -> dict[Name, list[int]]:
     """The rows of the result, and which of the accumulator's `names` add up to each."""
     rows: dict[Name, list[int]] = {}
+    same: Callable[[str], str] = str
     for view in VIEWS:
         parts = [view, *(view_of_side(view, side) for side in SIDES if causal)]
         members = [row for row, (part, _) in enumerate(names) if part in parts]
-        for label, of in ((str, str), (base_of, merged)):
+        for label, of in ((same, same), (base_of, merged)):
             labels = {row: label(names[row][1]) for row in members}
             order = by_size(list(labels.values()), n[members])
             for part in parts:

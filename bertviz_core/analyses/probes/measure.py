@@ -29,6 +29,7 @@ MAPPED: dict[str, tuple[Callable[..., probes.Probe], Schedule]] = {
 }
 STRUCTURAL = Schedule(rate=0.002)
 PAPER = Schedule(1, 0.002, singly=True)
+UNCHECKED = 20  # epochs without sentences to check the loss on: in mode paper, and of tiny treebanks
 RANDOM = "random-"
 # A pass in parts: options, examples, what receives the accumulator of each part, name of the stage
 Stage = Callable[[dict[str, Any], Sequence[Encoded], Callable[[Any], None], str], None]
@@ -163,7 +164,9 @@ class ProbeRun:
         self.about["training"][name] = {"length": length, "unit": unit, "reached_maximum": length >= maximum}
 
     def _with_options(self, schedule: Schedule) -> Schedule:
-        return replace(schedule, epochs=self.options.epochs or schedule.epochs, seed=self.settings.seed)
+        """The schedule with the reader's maximum; without held-out sentences nothing else ends a training."""
+        maximum = schedule.epochs if len(self.splits.validation) else min(schedule.epochs, UNCHECKED)
+        return replace(schedule, epochs=self.options.epochs or maximum, seed=self.settings.seed)
 
     def _add_weights(self, probe: probes.Probe) -> None:
         """Add the weights of every head in the attention-only probe."""

@@ -27,7 +27,16 @@ from bertviz_core.analyses.probes.scoring import (
     guesses,
     split,
 )
-from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
+from bertviz_core.analyses.probes.training import (
+    EPOCHS,
+    PATIENCE,
+    PATIENT_STEPS,
+    Data,
+    Schedule,
+    fit_adam,
+    fit_lbfgs,
+    mean_loss,
+)
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora import Skipped
@@ -90,7 +99,7 @@ def uas(probe, features, sentences, fit):
     return Outcome("x", "UAS", gold.right(found), gold.counted, found).score, losses, held_out
 
 
-adam = partial(fit_adam, schedule=Schedule(epochs=12, rate=0.05, words=24))
+adam = partial(fit_adam, schedule=Schedule(rate=0.05, words=24))
 
 
 @pytest.mark.parametrize("fit", [fit_lbfgs, adam])
@@ -103,6 +112,30 @@ def test_a_planted_tree_is_found_whole(kind, fit):
     assert score == 1.0 and losses[-1] < 0.5 * losses[0] and min(held_out) < held_out[0]
     if kind is AttentionOnly:
         assert int(probe.weights[1].argmax()) == 2  # from the dependent to its governor
+
+
+def test_training_ends_where_the_validation_loss_no_longer_falls_and_keeps_its_best():
+    sentences = bank()
+    probe = DistancesAndWords(HEADS, torch.randn(6, 3, generator=torch.Generator().manual_seed(0)))
+    features = planted(sentences, gold=False)
+    _, _, held_out = uas(probe, features, sentences, partial(fit_adam, schedule=Schedule(rate=0.01)))
+    steps = len(Data(features.groups, np.arange(30), "cpu").parts(Schedule().words))
+    patience = max(PATIENCE, math.ceil(PATIENT_STEPS / steps))
+    best = int(np.argmin(held_out))
+    assert 3 * patience <= len(held_out) < EPOCHS and len(held_out) - best > patience
+    validation = Data(features.groups, np.arange(30, 40), "cpu")
+    assert mean_loss(probe, validation).item() == pytest.approx(min(held_out), rel=1e-6)
+
+
+def test_intervals_resample_the_documents_of_the_test_part():
+    """Two documents, of which one is right in all of its 8 words and one in none of its 4: shares are 0, 8/12 or 1."""
+    sentences = [Sentence(0, 1, ("dogs", "ran"), (2, 0), ("nsubj", "root"))] * 6
+    gold = GoldWords(sentences, np.arange(6), np.array([4, 4, 4, 4, 9, 9]))
+    right = (gold.unit == 0).astype(float)
+    outcome = Outcome("x", "UAS", right, np.ones(len(right), dtype=bool), {})
+    assert gold.units == 2 and outcome.interval(gold, 0) == [0.0, 1.0]
+    alone = outcome.interval(GoldWords(sentences, np.arange(6)), 0)
+    assert 0 < alone[0] < 4 / 6 < alone[1] <= 1
 
 
 def test_noise_teaches_next_to_nothing():
@@ -211,7 +244,10 @@ def test_every_row_of_table_3(tiny, store):
     again = Probes.from_bytes(store.get(request.key()))
     assert again.to_frame().equals(result.to_frame())
     table = json.loads(exports.to_json(result))["table"]
-    assert {"probe", "metric", "score", "low", "high", "with_punctuation", "parameters", "seconds"} == set(table[0])
+    names = {"probe", "metric", "score", "low", "high", "with_punctuation", "parameters", "seconds", "trained"}
+    assert names == set(table[0])
+    assert result.trained("distances-and-words") == "1 epoch, the maximum" and not result.trained("right-branching")
+    assert result.about["units"] == {"test": 12, "unit": "sentences"}
 
 
 def test_equal_requests_give_equal_scores_and_files_are_in_the_key(tiny):
