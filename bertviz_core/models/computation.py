@@ -128,7 +128,7 @@ def _modules_among(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def unwrapped(model: Any) -> Any:
-    """The model inside one of PEFT's, with its adapters in place; raises ModelError where they are not in its layers."""
+    """The model inside one of PEFT's, with its adapters; raises ModelError where they are not in its layers."""
     peft = sys.modules.get("peft")
     if peft is None or not isinstance(model, peft.PeftModel | peft.PeftMixedModel):
         return model
@@ -137,9 +137,7 @@ def unwrapped(model: Any) -> Any:
     tuner = model.base_model
     if not (isinstance(tuner, BaseTuner) and type(tuner).forward is BaseTuner.forward):
         why = "an adapter that is not in the layers of its model"
-    elif any(getattr(each, hooks) for each in (model, tuner) for hooks in HOOKS) or "forward" in vars(model) | vars(
-        tuner
-    ):
+    elif any(getattr(each, hooks) or "forward" in vars(each) for each in (model, tuner) for hooks in HOOKS):
         why = "hooks or functions of its own around its model"
     else:
         return model.get_base_model()

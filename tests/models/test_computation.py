@@ -189,9 +189,9 @@ def test_states_of_adapters_are_apart_and_computed_as_they_are(model, tokenizer,
     for prepare in (
         lambda: None,
         lambda: adapted.set_adapter("other"),
-        lambda: adapted.base_model.disable_adapter_layers(),
-        lambda: adapted.base_model.enable_adapter_layers(),
-        lambda: adapted.merge_adapter(),
+        adapted.base_model.disable_adapter_layers,
+        adapted.base_model.enable_adapter_layers,
+        adapted.merge_adapter,
     ):
         prepare()
         described = checkpoint_of((adapted, tokenizer))
@@ -219,9 +219,8 @@ def test_norms_with_adapters_are_those_of_the_merged_model(model, tokenizer):
         copied = loading.model_in_memory((each, tokenizer), checkpoint_of((each, tokenizer)), "cpu")
         copied = with_weights(copied, "norms")
         layers: list[Any] = []
-        forward(
-            copied, collate([encode_words(WORDS, copied.tokens, 0, "", Skipped())], copied.tokens, "cpu"), layers.append
-        )
+        example = encode_words(WORDS, copied.tokens, 0, "", Skipped())
+        forward(copied, collate([example], copied.tokens, "cpu"), layers.append)
         values.append(torch.stack([layer.vector_norms for layer in layers]).numpy())
     np.testing.assert_allclose(values[0], values[1], rtol=1e-4)
 
