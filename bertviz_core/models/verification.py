@@ -39,7 +39,8 @@ def verify(model: AttentionModel) -> AttentionModel:
             model.encoder.set_attn_implementation(register() if observable else "eager")
             problem = _problem(tried, examples, expected)
         except Exception as error:  # by the model's code
-            problem = f"{type(error).__name__}: {str(error)[:150]}"
+            cause = error.__cause__ or error
+            problem = f"{type(cause).__name__}: {str(cause)[:150]}"
         if not problem:
             return tried
     what = f"The attention maps of {model.checkpoint.name!r} cannot be used: {problem}."
