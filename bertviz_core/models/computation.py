@@ -26,6 +26,8 @@ def describe_parts(model: Any) -> list[Any]:
 
 
 def _attributes(part: Any) -> dict[str, Any]:
+    if type(part).__module__ == "torch.nn.modules.dropout":  # which does nothing here
+        return {}
     unsaved = {name: part._buffers[name] for name in part._non_persistent_buffers_set}
     kinds = getattr(part, "rope_type", None)
     changing = OF_LONGEST_INPUT if any(kind in str(kinds) for kind in ("dynamic", "longrope")) else ()
