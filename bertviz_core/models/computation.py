@@ -26,6 +26,8 @@ def describe_parts(model: Any) -> list[Any]:
 
 
 def _attributes(part: Any) -> dict[str, Any]:
+    if type(part).__module__ == "torch.nn.modules.dropout":  # which does nothing here
+        return {}
     unsaved = {name: part._buffers[name] for name in part._non_persistent_buffers_set}
     kinds = getattr(part, "rope_type", None)
     changing = OF_LONGEST_INPUT if any(kind in str(kinds) for kind in ("dynamic", "longrope")) else ()
@@ -128,7 +130,7 @@ def _modules_among(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def unwrapped(model: Any) -> Any:
-    """The model inside one of PEFT's, with its adapters in place; raises ModelError where they are not in its layers."""
+    """The model inside one of PEFT's, with its adapters; raises ModelError where they are not in its layers."""
     peft = sys.modules.get("peft")
     if peft is None or not isinstance(model, peft.PeftModel | peft.PeftMixedModel):
         return model
@@ -137,9 +139,7 @@ def unwrapped(model: Any) -> Any:
     tuner = model.base_model
     if not (isinstance(tuner, BaseTuner) and type(tuner).forward is BaseTuner.forward):
         why = "an adapter that is not in the layers of its model"
-    elif any(getattr(each, hooks) for each in (model, tuner) for hooks in HOOKS) or "forward" in vars(model) | vars(
-        tuner
-    ):
+    elif any(getattr(each, hooks) or "forward" in vars(each) for each in (model, tuner) for hooks in HOOKS):
         why = "hooks or functions of its own around its model"
     else:
         return model.get_base_model()

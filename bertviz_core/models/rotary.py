@@ -10,7 +10,7 @@ LENGTHS = ("original_max_position_embeddings", "max_position_embeddings")
 def length_limit(config: Mapping[str, Any]) -> int | None:
     """The most tokens of an input for which the frequencies are the same whatever stands beside it in a batch; None
     where they never change. `config` is a configuration as JSON, of a file or of a model in memory."""
-    limits = [_limit(rope, config) for rope in _rotary_settings(config) if _kind(rope) in KINDS]
+    limits: list[int | None] = [_limit(rope, config) for rope in _rotary_settings(config) if _kind(rope) in KINDS]
     nested = config.get("text_config")
     if isinstance(nested, Mapping):
         limits.append(length_limit(nested))
