@@ -128,7 +128,7 @@ def test_a_model_in_memory_that_is_there_already(masked_folder):
     request = request_of("sep_gradients", masked_folder)
     here = requests.compute(request, None, Execution("cpu", BATCH), model=loading.model_in_memory(pair, checkpoint))
     with second_device.active():
-        pair[0].to("sim")
+        pair[0].to("sim").tie_weights()  # a wrapper is moved as a new parameter
         assert describe(*pair).fingerprint() == checkpoint.fingerprint()
         model = loading.model_in_memory(pair, checkpoint)
         assert model.device.startswith("sim")

@@ -178,8 +178,9 @@ def test_what_words_are_attended_to_equals_the_literal_loops(tmp_path, family, m
 def test_the_class_that_gets_most_beyond_its_share_is_named(monkeypatch):
     monkeypatch.setattr(word_classes, "MIN_WORDS", 1)
     sums = ClassSums(1, 1)
-    sums.open([[[(PART_OF_SPEECH, tag)] for tag in ("DET", "NOUN", "VERB", "NOUN")]], causal=False)
-    sums.update(0, np.array([[[1.5, 0.3, 0.6, 0.6]]]))  # of 3 in all; the fourth went to [CLS] and [SEP]
+    words = [[(PART_OF_SPEECH, tag)] for tag in ("DET", "NOUN", "VERB", "NOUN")]
+    received = np.array([[[[1.5, 0.3, 0.6, 0.6]]]])  # of 3 in all; the fourth went to [CLS] and [SEP]
+    sums.add([words], received, causal=False)
     classes = WordClasses(SimpleNamespace(**sums.values()))
     assert classes.to_words[0, 0] == 0.75
     (preferred,) = classes.preferred(PART_OF_SPEECH, [Head(0, 0)])
