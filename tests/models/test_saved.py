@@ -115,7 +115,9 @@ def test_a_head_that_is_not_used_is_said_once_in_provenance_and_on_standard_erro
     edit(folder, lambda weights: weights | {"classifier.weight": torch.randn(2, 16), "classifier.bias": torch.zeros(2)})
     configure(folder, architectures=["BertForSequenceClassification"])
     expected = "Saved as BertForSequenceClassification: its weights outside the encoder (classifier.bias and 1 more)"
-    request = Request("entropy", checkpoint.find(str(folder)), from_bytes(b"the cat sat .", "x.txt"), Settings(max_length=40))
+    request = Request(
+        "entropy", checkpoint.find(str(folder)), from_bytes(b"the cat sat .", "x.txt"), Settings(max_length=40)
+    )
     (notice,) = compute(request, store).provenance["notices"]
     assert notice.startswith(expected)
     text = folder.parent / "text.txt"
@@ -131,7 +133,9 @@ def test_a_setting_of_attention_that_transformers_does_not_know_is_said(folder):
     assert "talking_heads_attention" in notice
 
 
-@pytest.mark.parametrize("config", ["Data2VecTextConfig", "LukeConfig", "IBertConfig", "CamembertConfig", "MPNetConfig"])
+@pytest.mark.parametrize(
+    "config", ["Data2VecTextConfig", "LukeConfig", "IBertConfig", "CamembertConfig", "MPNetConfig"]
+)
 def test_the_longest_input_is_what_the_embeddings_have_rows_for(config, tmp_path):
     from dataclasses import replace
 
