@@ -179,7 +179,7 @@ def _longest_input(encoder: Any) -> int | None:
     """The most tokens for which position embeddings that begin after the padding's have rows; None where none do."""
     tables = [module for name, module in encoder.named_modules() if name.endswith("position_embeddings")]
     padded = [table for table in tables if getattr(table, "padding_idx", None) is not None]
-    return min((table.num_embeddings - table.padding_idx - 1 for table in padded), default=None)
+    return min((len(table.weight) - table.padding_idx - 1 for table in padded), default=None)
 
 
 def model_in_memory(

@@ -43,8 +43,8 @@ def read_config(folder: Path) -> dict[str, Any]:
     if path.exists():  # else it is no model
         _check_files(folder)
     config = read_object(path)
-    if problem := other_folders.without_model(folder, config):
-        raise problem
+    if error := other_folders.without_model(folder, config):
+        raise error
     if config is None:
         raise unusable(folder, "has no readable config.json", "Give a folder written by save_pretrained.")
     if "transformers_weights" in config:
