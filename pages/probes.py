@@ -49,8 +49,8 @@ def choose_file(role: str) -> Source | None:
             if linked:
                 uploads.open_link(linked, kind)
                 state[key] = linked
-        if taken := uploads.take(role):
-            state[key] = taken
+        if new := uploads.take(role):
+            state[key] = new
     except BertvizError as problem:
         messages.error(problem)
     upload = uploads.find(state.get(key, ""), kind)

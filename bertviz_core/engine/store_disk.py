@@ -1,4 +1,4 @@
-"""The store's files: they are opened, swept, and their errors told in few words."""
+"""The store's files: opened, swept of what no row names, and their errors in few words."""
 
 import os
 import sqlite3

@@ -32,7 +32,7 @@ def message(**fields: Any) -> bytes:
     return made.SerializeToString()
 
 
-def test_a_run_knows_how_it_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_knows_what_it_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not streamlit_internals.is_history_navigation() and not streamlit_internals.is_fragment_run()  # no run
     names = ScriptRunContext.__dataclass_fields__
     assert {"is_history_navigation", "fragment_ids_this_run"} <= set(names)
@@ -95,14 +95,14 @@ def test_a_file_on_its_way_names_its_session_and_has_its_bytes(monkeypatch: pyte
     assert streamlit_internals.uploaded_bytes() == {"mine": 10}
 
 
-def test_messages_are_told_apart() -> None:
+def test_a_message_has_a_kind() -> None:
     assert streamlit_internals.message_kind(message()) == "rerun_script"
     assert streamlit_internals.message_kind(message(fragment_id="part")) == "fragment"
     assert streamlit_internals.message_kind(BackMsg(clear_cache=True).SerializeToString()) == ""
     assert streamlit_internals.message_kind(b"no message") == streamlit_internals.message_kind(b"") == ""
     assert {each.name for each in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields} > streamlit_internals.MESSAGES
-    asked = BackMsg()
-    payloads = asked.backend_operation_request.DESCRIPTOR.oneofs_by_name["payload"].fields
+    operation = BackMsg()
+    payloads = operation.backend_operation_request.DESCRIPTOR.oneofs_by_name["payload"].fields
     assert {each.name for each in payloads} >= streamlit_internals.OPERATIONS
     assert get_max_message_size_bytes() > 0
 
