@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 import streamlit as st
 
@@ -16,10 +17,12 @@ from bertviz_core.corpora.word_search import has, searched_words
 from bertviz_core.engine.uploads import missing_upload
 from bertviz_core.errors import BertvizError
 from bertviz_core.plotting.head_map import weight_map
-from pages.shared import endnotes, messages, page, services, stored
-from pages.shared.frame import address, choices, header, links, uploads
+from pages.shared import endnotes, messages, page, services, stored, widgets
+from pages.shared.frame import links, uploads
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
+from pages.shared.state import session
+from pages.shared.state.choices import Probes as Choices
 from pages.shared.views import lists
 
 PER_PAGE = 10  # sentences a page
@@ -30,56 +33,59 @@ FILES = {  # beside the treebank, by their parameter in the address: kind, label
 }
 
 
-def choose_file(role: str) -> Source | None:
+def choose_file(role: Literal["dev", "vectors"]) -> Source | None:
     """Draw the uploader of a file, and what can be done with the file in use; None without one."""
     kind, label = FILES[role]
-    state = st.session_state
-    key = f"{role}-upload"
 
     def begin() -> None:
-        # An emptied uploader changes nothing.
-        if file := state[role]:
+        if file := widgets.entered(role):  # None where the reader has removed a file from the uploader
             uploads.begin([(file.name, file.getvalue())], kind, role, fixed=True)
 
     st.file_uploader(label, key=role, on_change=begin)
     try:
-        if key not in address.current().restored:  # on arrival, from the address
-            address.current().restored.add(key)
-            linked = address.get(role) or (state.get(key, "") if services.access().public else "")
-            state[key] = ""
-            if linked:
-                uploads.open_link(linked, kind)
-                state[key] = linked
         if checked := uploads.take(role):
-            state[key] = uploads.keep(checked)
+            session.choose(**{role: uploads.keep(checked)})
+        address = getattr(session.page(Choices), role)
+        if address and address not in uploads.visible(kind):
+            session.choose(**{role: ""})
+            uploads.open_link(address, kind)
+            session.choose(**{role: address})
     except BertvizError as problem:
         messages.error(problem)
-    upload = uploads.visible(kind).get(state.get(key, ""))
-    if upload is None:
-        address.put(role, "")
+    address = getattr(session.page(Choices), role)
+    if not address:
         return None
+    upload = uploads.visible(kind)[address]
     if services.uploads().find(upload.token) is None:
-        uploads.delete(state[key])
+        stop_using(role, address)
         raise missing_upload()
-    address.put(role, uploads.in_address(state[key]))
     with page.row("center"):
         st.caption(f"In use: “{plain(upload.name)}”, stored {uploads.lifetime()}.")
-        st.button("Stop using", key=f"{role}-stop", on_click=state.update, args=({key: ""},), icon=":material/close:")
+        none = {role: ""}
+        st.button("Stop using", key=f"{role}-stop", on_click=session.choose, kwargs=none, icon=":material/close:")
         icon = ":material/delete:"
-        st.button("Delete now", key=f"{role}-delete", on_click=uploads.delete, args=(state[key],), icon=icon)
+        st.button("Delete now", key=f"{role}-delete", on_click=stop_using, args=(role, address), icon=icon)
     return services.source_of(upload)
 
 
-@address.fragment
+def stop_using(role: str, address: str) -> None:
+    """Delete a file, and compute without it."""
+    uploads.delete(address)
+    if address not in uploads.visible(FILES[role][0]):
+        session.choose(**{role: ""})
+
+
+@session.fragment
 def draw_sentences() -> None:
     st.header("Gold and predicted trees")
     default = "attention-only" if "attention-only" in result.probes else result.probes[0]
     with page.row():
-        look = {"format_func": partial(title, result=result), "width": 320}
-        probe = choices.selectbox("Probe", result.probes, key="probe", default=default, **look)
-        words = searched_words(lists.search_box("probe_search"))
+        listed = session.page(Choices)
+        probe = listed.probe if listed.probe in result.probes else default
+        widgets.select("Probe", result.probes, "probe", probe, format_func=partial(title, result=result), width=320)
+        words = searched_words(lists.search_box("probe_search", listed.probe_search))
         matching = [sentence for sentence in result.sentences if has(sentence["words"], words)]
-        number = choices.page_of(len(matching), PER_PAGE, key="probe_page")
+        number = widgets.page_of(len(matching), PER_PAGE, "probe_page", listed.probe_page)
     tested = result.about["sentences"]["test"]
     of = "all" if len(result.sentences) == tested else f"the first {len(result.sentences):,} of"
     st.caption(
@@ -89,18 +95,22 @@ def draw_sentences() -> None:
     items = []
     for sentence in matching[PER_PAGE * (number - 1) : PER_PAGE * number]:
         text, svg = sentence_drawing(sentence, probe)
-        items.append(page.Drawing(f"{sentence['where']}: {text}", svg, links.to_words(sentence["words"])))
-    page.drawings(items, "probe-sentences")
+        items.append(
+            page.Drawing(f"{sentence['where']}: {text}", svg, links.to_words(sentence["words"], selection.head))
+        )
+    page.drawings(items, "probe-sentences", selection.basis)
 
 
-selection = header.current()
+selection = session.selection()
+chosen = session.page(Choices)
 with st.expander("Training and scoring", icon=":material/tune:"):
     with page.row():
-        epochs = choices.number("Maximum epochs", 1, 50, None, key="epochs", placeholder="default", width=150)
-        rank = choices.number("Rank of the structural probe", 1, 1024, ProbeOptions().rank, key="rank", width=210)
-    probes = choices.multiselect("Probes", PROBES, key="probes", default=PROBES, format_func=title)
+        epochs = widgets.optional_number("Maximum epochs", "epochs", chosen.epochs, placeholder="default", width=150)
+        rank = widgets.number("Rank of the structural probe", "rank", chosen.rank, width=210)
+    known = [name for name in chosen.probes if name in PROBES]
+    probes = widgets.multiselect("Probes", PROBES, "probes", known, format_func=title)
     files = {role: choose_file(role) for role in FILES}
-options = ProbeOptions(tuple(probes) or PROBES, epochs, rank)
+options = ProbeOptions(probes or PROBES, epochs, rank)
 others = {role: source for role, source in files.items() if source}
 request = replace(selection.request("probes", options.to_json()), others=others)
 result = stored.result_or_stop(request, Probes)
@@ -113,11 +123,11 @@ left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**Table 3 as a chart**")
     alt = "For each probe its score with its interval, and the paper's score"
-    page.chart(page.drawn(paper_figure, result), "probes-figure", alt)
+    page.chart(page.drawn(paper_figure, result), "probes-figure", alt, selection.basis)
 with right:
     st.markdown("**Accuracy by distance to the governor**")
     alt = "Accuracy of every probe by distance to the governor"
-    page.chart(page.drawn(distance_figure, result), "distance-figure", alt)
+    page.chart(page.drawn(distance_figure, result), "distance-figure", alt, selection.basis)
 
 table = memoize(table_3, result)
 entries = []

@@ -184,9 +184,9 @@ def test_the_maximum_length_is_that_of_the_model_until_it_is_chosen(tiny_folder:
 def test_an_error_of_a_fragment_that_runs_alone_is_drawn_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     def script() -> None:
         from bertviz_core.errors import StoreError
-        from pages.shared.frame import address
+        from pages.shared.state import session
 
-        @address.fragment
+        @session.fragment
         def part() -> None:
             raise StoreError("The store is full.")
 
@@ -195,7 +195,7 @@ def test_an_error_of_a_fragment_that_runs_alone_is_drawn_in_its_place(monkeypatc
     app = AppTest.from_function(script).run()
     assert app.exception and not app.error  # the frame draws it
     alone = SimpleNamespace(fragment_ids_this_run=["part"])
-    monkeypatch.setattr("pages.shared.frame.address.get_script_run_ctx", lambda: alone)
+    monkeypatch.setattr("pages.shared.state.session.get_script_run_ctx", lambda: alone)
     app = AppTest.from_function(script).run()
     assert not app.exception
     assert "The store is full" in app.error[0].value.replace("\\", "")

@@ -9,7 +9,8 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.engine.uploads import Upload
 from bertviz_core.settings import Access
 from pages.shared import services
-from pages.shared.frame import address, uploads
+from pages.shared.frame import uploads
+from pages.shared.state import session
 from tests.app.driving import open_app, open_uploads, shown, unescaped, uploader, wait_for_job, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -215,13 +216,13 @@ def test_a_strangers_upload_shows_nowhere_on_anothers_pages_and_in_no_address(pu
 def test_a_strangers_upload_stays_on_the_way_through_the_menu(public: None, monkeypatch: pytest.MonkeyPatch) -> None:
     app = upload(name="mine.txt")
     back = SimpleNamespace(is_history_navigation=True, fragment_ids_this_run=[])  # as links of the menu arrive
-    monkeypatch.setattr(address, "get_script_run_ctx", lambda: back)
+    monkeypatch.setattr(session, "get_script_run_ctx", lambda: back)
     assert shown(app.run()) == "demo on mine.txt" and not app.error
 
 
 def test_a_strangers_uploads_end_with_the_session(public: None) -> None:
     app = upload()
-    mine = app.session_state["session"]
+    mine = app.session_state["session"].reader
     assert [each.name for each in mine.uploads] == ["mine.txt"] == [each.name for each in stored()]
     mine.end()
     assert stored() == []

@@ -9,8 +9,9 @@ from bertviz_core.corpora.upload_check import CheckedFiles, UploadCheck
 from bertviz_core.engine.uploads import MINIMUM, TOKEN, Upload
 from bertviz_core.errors import InputError, StoreError
 from pages.shared import jobs, messages, services
+from pages.shared.state.reader import Reader
+from pages.shared.state.session import UPLOADED
 
-PREFIX = "upload-"  # of an upload's address, before its token
 KINDS = {"text": "a text", "treebank": "a treebank", "coreference": "a corpus with coreference", "vectors": "vectors"}
 CANNOT = "The link cannot be restored: "
 CHOOSE = "Choose another file, or upload it again."
@@ -26,13 +27,8 @@ def visible(kind: str) -> dict[str, Upload]:
         # The header shows the error.
         with suppress(StoreError):
             latest = [] if services.access().public else services.uploads().latest(kind)
-            by_kind[kind] = {PREFIX + upload.token: upload for upload in latest}
+            by_kind[kind] = {UPLOADED + upload.token: upload for upload in latest}
     return by_kind[kind]
-
-
-def in_address(corpus: str) -> str:
-    """A corpus's parameter in the address; empty for an upload on a public server, which links cannot open."""
-    return "" if corpus.startswith(PREFIX) and services.access().public else corpus
 
 
 def lifetime() -> str:
@@ -48,7 +44,7 @@ def keep(checked: CheckedFiles) -> str:
         what = f"Your uploads would take more than {access.session_uploads / 1e6:,.0f} MB."
         raise InputError(what, where=checked.name, hint="Delete some that you no longer need.")
     upload = services.uploads().keep(checked.data, checked.name, checked.kind)
-    address = PREFIX + upload.token
+    address = UPLOADED + upload.token
     visible(checked.kind)[address] = upload
     return address
 
@@ -63,14 +59,14 @@ def begin(files: list[tuple[str, bytes]], kind: str, role: str, *, fixed: bool =
     is_public = services.access().public
     seconds = 10 if is_public else 60
     mine.check = UploadCheck(files, kind, fixed=fixed, max_size=size, max_unpacked=unpacked, seconds=seconds)
-    st.session_state["checking"] = role
+    mine.checking = role
     wait([mine.check.checked], PATIENCE)
 
 
 def take(role: str) -> CheckedFiles | None:
     """The checked files for a role, once; None while the check runs, which is drawn. Raises InputError if it fails."""
     mine = jobs.session()
-    if mine.check is None or st.session_state.get("checking") != role:
+    if mine.check is None or mine.checking != role:
         return None
     if not mine.check.checked.done():
         _checking(mine)
@@ -80,7 +76,7 @@ def take(role: str) -> CheckedFiles | None:
 
 
 @st.fragment(run_every=1.0)
-def _checking(mine: jobs.Session) -> None:
+def _checking(mine: Reader) -> None:
     if mine.check is None or mine.check.checked.done():
         st.rerun()
     st.caption(f":material/hourglass_top: Checking “{messages.plain(mine.check.name)}”")
@@ -90,9 +86,9 @@ def _checking(mine: jobs.Session) -> None:
 def delete(address: str) -> None:
     """Delete an upload, in a callback; the page shows the error if it cannot be deleted."""
     try:
-        services.uploads().delete(address.removeprefix(PREFIX))
+        services.uploads().delete(address.removeprefix(UPLOADED))
     except StoreError as problem:
-        st.session_state["upload_problem"] = problem
+        jobs.session().problem = problem
         return
     services.segments.clear()
     # A treebank may be listed as text too.
@@ -102,7 +98,7 @@ def delete(address: str) -> None:
 
 def open_link(address: str, kind: str) -> None:
     """Make the upload of a link visible to this reader; raises InputError where it cannot be opened."""
-    token = address.removeprefix(PREFIX)
+    token = address.removeprefix(UPLOADED)
     if token == address:
         raise InputError(CANNOT + f"this page has no corpus “{address[:40]}”.", hint=CHOOSE)
     if not TOKEN.fullmatch(token):
