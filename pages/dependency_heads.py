@@ -190,7 +190,7 @@ config = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS
 config["n"] = st.column_config.NumberColumn(format="localized", width=WIDTHS["n"])
 config["offset"] = st.column_config.NumberColumn(format="%+d", width=55)
 page.clickable_table(
-    figure.relation_table(result, base),
+    memoize(figure.relation_table, result, base),
     "relations",
     lambda row: choose(result.relations[row]),
     "A row for each relation: its best head, interval, held-out accuracy, best offset, and the paper's",

@@ -2,16 +2,26 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from typing_extensions import Doc
 
-from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, OFFSETS, SIDES, VIEWS, base_of, view_of_side
+from bertviz_core.analyses.dependency_heads.guesses import (
+    DEFAULT_VIEW,
+    OFFSETS,
+    SIDES,
+    VIEWS,
+    base_of,
+    trees_of,
+    view_of_side,
+)
 from bertviz_core.analyses.dependency_heads.relations import ROOT, RelationCounts, by_size
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.files import SAMPLES
+from bertviz_core.corpora.treebank import Sentence, sentence_of
 from bertviz_core.errors import SettingsError
 
 RELEASE_OFFSETS = tuple(range(-3, 3))
@@ -99,6 +109,16 @@ class DependencyHeads(Result):
             random_correct=random,
             stored=self,
         )
+
+    @cached_property
+    def recorded(self) -> list[Sentence]:
+        """The sentences of `sentences`."""
+        return list(map(sentence_of, self.sentences))
+
+    @cached_property
+    def trees(self) -> dict[str, Any]:
+        """Their trees in every view, see `trees_of`; kept, because every head's guesses are listed with them."""
+        return trees_of(self.recorded, VIEWS)
 
     def _rows(self, view: str) -> list[int]:
         return [row for row, name in enumerate(self.views) if name == view]

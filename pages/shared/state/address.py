@@ -12,7 +12,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import MISSING, fields, replace
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -48,6 +48,11 @@ def parse(kind: type[C], parameters: Mapping[str, str], base: C | None = None) -
 
 def query(choices: Choices) -> dict[str, str]:
     """The parameters of what is not at its default, by name."""
+    return dict(_query(choices))
+
+
+@lru_cache(256)  # every link of a page asks for the header's
+def _query(choices: Choices) -> dict[str, str]:
     kind = type(choices)
     texts = {
         kind.parameter(name): _text(getattr(choices, name), hint)

@@ -246,7 +246,7 @@ class AttentionViewer(Page):
     page: ClassVar[str] = "attention_viewer"
     input: Literal["example", "own text", "corpus"] = "example"
     example: str = "Coreference"
-    segment: Positive = 1
+    segment: Positive | None = None  # of the corpus; the first
     text: Text = "The cat sat on the mat because it was warm."
     second: Text = ""
     given: bool = False  # whether words are split at spaces only

@@ -72,7 +72,9 @@ class Session:
 
 
 def current() -> Session:
-    session: Session = st.session_state.setdefault(KEY, Session())
+    if KEY not in st.session_state:
+        st.session_state[KEY] = Session()
+    session: Session = st.session_state[KEY]
     return session
 
 

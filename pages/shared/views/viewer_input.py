@@ -62,7 +62,7 @@ def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator)
 
 
 def _choose_segment(chosen: AttentionViewer, selection: Selection, model: AttentionModel) -> None:
-    widgets.number("Segment of the corpus", "segment", chosen.segment, width=180, on_change=forget_marks)
+    widgets.number("Segment of the corpus", "segment", chosen.segment or 1, width=180, on_change=forget_marks)
 
     def go_to(hit: Hit) -> None:
         segments = services.segments(selection.corpora["text"], model, selection.settings)
@@ -93,7 +93,7 @@ def read(selection: Selection, model: AttentionModel) -> OneInput:
     chosen = session.page(AttentionViewer)
     if chosen.input == "corpus":
         segments = services.segments(selection.corpora["text"], model, selection.settings)
-        example = segments.pick(chosen.segment)
+        example = segments.pick(chosen.segment or 1)
         return OneInput(example, layout_of(example, model.tokens))
     if chosen.input == "example":
         return from_text(*SENTENCES[_example(chosen)], model.tokens, selection.settings)
