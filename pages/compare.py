@@ -25,7 +25,7 @@ runs = compare_view.known_runs(selection)
 analysis, a, b = chosen.resolve(runs)
 with page.row(key="page-controls"):
     compare_view.draw_choice(runs, analysis, a, b)
-    session.choose(analysis=analysis, a=a, b=b)  # even by default: the first runs change with the store
+    session.current().replace(analysis=analysis, a=a, b=b)  # even by default: the first runs change with the store
     comparison = compare_view.find_comparison(analysis, a, b)
     if comparison is None:
         # The runs had it a few seconds ago.

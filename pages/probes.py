@@ -80,12 +80,12 @@ def draw_sentences() -> None:
     st.header("Gold and predicted trees")
     default = "attention-only" if "attention-only" in result.probes else result.probes[0]
     with page.row():
-        listed = session.page(Choices)
-        probe = listed.probe if listed.probe in result.probes else default
+        now = session.page(Choices)
+        probe = now.probe if now.probe in result.probes else default
         widgets.select("Probe", result.probes, "probe", probe, format_func=partial(title, result=result), width=320)
-        words = searched_words(lists.search_box("probe_search", listed.probe_search))
+        words = searched_words(lists.search_box("probe_search", now.probe_search))
         matching = [sentence for sentence in result.sentences if has(sentence["words"], words)]
-        number = widgets.page_of(len(matching), PER_PAGE, "probe_page", listed.probe_page)
+        number = widgets.page_of(len(matching), PER_PAGE, "probe_page", now.probe_page)
     tested = result.about["sentences"]["test"]
     of = "all" if len(result.sentences) == tested else f"the first {len(result.sentences):,} of"
     st.caption(

@@ -132,10 +132,18 @@ def _draw(
             on_change()
 
     sent = _sent(value)
-    if key not in st.session_state or st.session_state[key] != sent:
+    option = _option(sent, **more)
+    # A browser keeps the text of an option, which may now be that of another.
+    if key not in st.session_state or st.session_state[key] != sent or now.options.get(key) != option:
         st.session_state[key] = sent
+    now.options[key] = option
     draw(label, *arguments, key=key, on_change=changed, **more)
     return value
+
+
+def _option(sent: Any, format_func: Callable[[Any], str] | None = None, **_: Any) -> str:
+    """The text of an option where it is not the option itself."""
+    return "" if format_func is None or sent is None or isinstance(sent, list) else format_func(sent)
 
 
 def _sent(value: Any) -> Any:

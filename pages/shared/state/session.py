@@ -41,6 +41,7 @@ class Session:
     arrived: dict[str, str] = field(default_factory=dict)  # parameters of the address that no widget has shown yet
     problems: dict[str, str] = field(default_factory=dict)  # parameter -> its text, which the page cannot show
     labels: dict[str, str] = field(default_factory=dict)  # parameter -> the label of its widget
+    options: dict[str, str] = field(default_factory=dict)  # parameter -> the text of the option that its widget shows
     reader: Reader = field(default_factory=Reader)
     models: list[str] = field(default_factory=list)  # those offered
     trainings: list[str] = field(default_factory=list)
@@ -132,7 +133,7 @@ def arrive(name: str) -> None:
 def leave() -> None:
     """Write the choices to the address, at the end of a run."""
     session = current()
-    if session.playing is not None:  # the history is for the reader's own steps
+    if session.playing is not None and is_alone():  # the history is for the reader's own steps
         return
     parameters = shared() | _in_address(session.of_page(kind_of(session.page)))
     parameters = dict(sorted(parameters.items()))
