@@ -83,13 +83,14 @@ def _chosen(kind: Kind) -> str:
 
 def _select(kind: Kind, opened: Source | InputError) -> None:
     visible = uploads.visible(kind)
+    is_open = not isinstance(opened, InputError)
     widgets.select(
         KEYS[kind].capitalize(),
         [*SAMPLES[kind], *visible],
         KEYS[kind],
-        None if isinstance(opened, InputError) else _chosen(kind),
+        _chosen(kind) if is_open else None,
         placeholder="Choose a corpus",
-        index=None,
+        index=0 if is_open else None,
         format_func=lambda option: visible[option].name if option in visible else option,
     )
 
