@@ -37,6 +37,12 @@ PER_PAGE = 3  # passages on one page
 AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
 
 
+def draw_genders() -> None:
+    drawing = page.drawn(by_group, result, shown, base, "gender")
+    alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
+    page.chart(drawing, "coreference-gender", alt, selection.basis)
+
+
 @session.fragment
 def draw_documents() -> None:
     """Passages with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
@@ -165,10 +171,7 @@ neural = (
 counts = [f"{name} {count:,} ({head})" for name, count, head in zip(TYPE_ROWS, result.n, labels, strict=True)]
 st.caption(f"n and best head: {', '.join(counts)}. {neural}")
 if result.scores(choice).of("gender").n.any():
-    alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
-    drawing = page.drawn(by_group, result, shown, base, "gender")
-    title = "Accuracy by gender of the pronoun"
-    endnotes.folded(title, ":material/wc:", "gender", page.chart, drawing, "coreference-gender", alt, selection.basis)
+    endnotes.folded("Accuracy by gender of the pronoun", ":material/wc:", "gender", draw_genders)
 
 draw_documents()
 st.header(f"Accuracy of all heads (%), {shown_direction}")

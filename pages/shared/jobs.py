@@ -20,7 +20,10 @@ def session() -> Reader:
     mine = state.current().reader
     if mine.timer:
         mine.timer.cancel()
-    return _connected(mine.name, mine)
+    if not mine.is_connected:
+        mine.is_connected = True
+        _connected(mine.name, mine)
+    return mine
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=Reader.close)

@@ -11,7 +11,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import MISSING, fields, replace
+from dataclasses import fields, replace
 from functools import cache, lru_cache, partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -54,11 +54,8 @@ def query(choices: Choices) -> dict[str, str]:
 @lru_cache(256)  # every link of a page asks for the header's
 def _query(choices: Choices) -> dict[str, str]:
     kind = type(choices)
-    texts = {
-        kind.parameter(name): _text(getattr(choices, name), hint)
-        for name, hint in hints(kind).items()
-        if getattr(choices, name) != default(kind, name)
-    }
+    unlike_default = {name: value for name, value in vars(choices).items() if value != default(kind, name)}
+    texts = {kind.parameter(name): _text(value, hints(kind)[name]) for name, value in unlike_default.items()}
     return dict(sorted(texts.items()))
 
 
@@ -70,9 +67,7 @@ def hints(kind: type[Choices]) -> dict[str, Any]:
 
 
 def default(kind: type[Choices], name: str) -> Any:
-    value = kind.__dataclass_fields__[name].default
-    assert value is not MISSING, "every field has one"
-    return value
+    return kind.__dataclass_fields__[name].default
 
 
 def limits(kind: type[Choices], name: str) -> Between:

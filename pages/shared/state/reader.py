@@ -29,6 +29,7 @@ class Reader:
     problem: BertvizError | None = None  # of the last upload, until it is shown
     offer: tuple[str, str] = ("", "")  # address and kind of an upload that another page reads
     timer: Timer | None = None  # see `close`
+    is_connected: bool = False  # whether Streamlit calls `close` when the connection is closed
 
     @property
     def uploads(self) -> set[Upload]:
@@ -38,6 +39,7 @@ class Reader:
 
     def close(self) -> None:
         """Stop the check when the connection is closed, and end the rest unless the reader comes back."""
+        self.is_connected = False
         if self.check:
             self.check.end()
         has_jobs = any(queue.jobs_of(self.name) for queue in services.queues())
