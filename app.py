@@ -7,9 +7,10 @@ import streamlit as st  # isort: skip
 from bertviz_core.errors import BertvizError, DownloadNeeded
 from bertviz_core.settings import access_from_environment
 from pages.shared import head_panel, jobs, messages
-from pages.shared.frame import address, header, links
+from pages.shared.frame import header, links
 from pages.shared.server import startup, turns
-from pages.shared.views import page_choices
+from pages.shared.state import session
+from pages.shared.views import default_heads
 
 if __name__ != "__main__":  # `streamlit run` imports this file for the server; every visit then runs it as a script
     try:
@@ -22,25 +23,23 @@ else:
         st.set_page_config(page_title="What does it look at?", page_icon="pages/shared/icon.svg", layout="wide")
         page = st.navigation([*map(links.page, links.ENTRIES)], position="hidden")  # the sidebar draws its own menu
         entry = links.entry(page.url_path)
-        is_complete = False
-        address.arrive(entry.name)
+        session.arrive(entry.name)
         st.html(header.STYLE)
         with st.container(gap="xsmall"):
             notes = st.container()
             try:
-                header.draw(entry, page_choices.default_head)
+                selection = header.draw(entry, default_heads.default_head)
                 if entry in links.HEAD_PAGES:
                     with header.title_line():
-                        head_panel.folded(entry.name, header.current())
+                        head_panel.folded(entry.name, selection)
                 page.run()
-                is_complete = True
             except DownloadNeeded as needed:
                 jobs.offer_download(needed)
             except BertvizError as error:
                 messages.error(error)
-            except address.PageEnd:
+            except session.PageEnd:
                 pass
-            address.leave(is_complete)
+            session.leave()
             with notes:
-                address.warn_of_problems()
+                session.warn_of_problems()
         startup.first_page_served.set()

@@ -9,7 +9,6 @@ from bertviz_core.analyses.behaviors import KINDS, linguistic
 from bertviz_core.analyses.findings import DECIDED, Finding
 from bertviz_core.analyses.results import Results
 from bertviz_core.heads import Head
-from bertviz_core.numbers import small_int
 from bertviz_core.overview.summary import every_finding
 
 ASSETS = Path(__file__).parent / "assets"
@@ -60,12 +59,6 @@ def answers(findings: list[Finding]) -> list[Finding]:
 
 def first_head(findings: list[Finding]) -> Head | None:
     return next((finding.head for finding in findings if finding.head), None)
-
-
-def slide_number(text: str) -> int:
-    """The number of a slide from an address, 0 where there is no such slide."""
-    number = small_int(text) or 0
-    return number if number <= OWN else 0
 
 
 ROLES = {  # findings whose heads the last slide offers -> what these do

@@ -5,9 +5,11 @@ import streamlit as st
 from bertviz_core.analyses.ablation import curve_figure, estimate_figure, groups_figure
 from bertviz_core.numbers import number
 from bertviz_core.plotting import TOKENS
-from pages.shared import page
-from pages.shared.frame import choices, links
+from pages.shared import page, widgets
+from pages.shared.frame import links
 from pages.shared.messages import joined, plain
+from pages.shared.state import session
+from pages.shared.state.choices import Ablation
 from pages.shared.views.analysis_page import AnalysisPage
 
 
@@ -16,12 +18,12 @@ def quoted(guess: str, original: str) -> str:
     return f"**{text}** ✓" if guess == original else f"{text} ✗"
 
 
+chosen = session.page(Ablation)
 controls = page.row(key="page-controls")
 with controls:
     about = "An ablated head outputs its mean over the corpus instead of zeros."
-    is_mean = choices.toggle("Replace by the mean", key="mean", help=about)
-options = {"mean": True} if is_mean else {}
-view = AnalysisPage("ablation", options, controls)
+    widgets.toggle("Replace by the mean", "mean", chosen.mean, help=about)
+view = AnalysisPage(chosen, controls)
 result = view.result
 selection = view.selection
 view.draw_figures()
@@ -42,11 +44,11 @@ with left:
     st.header("Does the gradient predict it?")
     alt = "Scatter plot: the gradient estimate of each head against the measured change of the loss"
     drawing = page.drawn(estimate_figure, result, selection.base)
-    page.chart(drawing, "ablation-estimate", alt, head=selection.head)
+    page.chart(drawing, "ablation-estimate", alt, selection.basis, head=selection.head)
     st.header("How many heads are needed?")
     view.draw_finding("together")
     alt = "Curve: the loss while heads are ablated, the least important first"
-    page.chart(page.drawn(curve_figure, result), "ablation-curve", alt)
+    page.chart(page.drawn(curve_figure, result), "ablation-curve", alt, selection.basis)
 with right:
     words = list(result.words(selection.head))
     st.header(f"Words that head {selection.label} helps to predict")
@@ -59,12 +61,12 @@ with right:
             f"{before}, without the head {after}  \n:gray[{joined(word['left'])}] "
             f"**{plain(word['shown'])}** :gray[{joined(word['right'])}]"
         )
-        links.to_segment(word["number"])
+        links.to_segment(word["number"], selection.head)
 
 st.header("Groups of heads")
 st.caption("All heads of a behavior or a layer at once, beside as many heads drawn from the same layers, five times.")
 alt = "The change of the loss without each group of heads, with intervals, and without random heads"
-page.chart(page.drawn(groups_figure, result), "ablation-groups", alt)
+page.chart(page.drawn(groups_figure, result), "ablation-groups", alt, selection.basis)
 
 view.draw_heads()
 view.end()

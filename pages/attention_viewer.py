@@ -5,12 +5,14 @@ import streamlit as st
 from bertviz_core.heads import all_heads
 from bertviz_core.models.single_input import mask, predict
 from bertviz_core.viewer import SIDES, InputView, apply_view, attention_shift, figure
-from pages.shared import endnotes, page, services
-from pages.shared.frame import address, choices, header
+from pages.shared import endnotes, page, services, widgets
 from pages.shared.messages import plain
+from pages.shared.state import session
+from pages.shared.state.choices import AttentionViewer
 from pages.shared.views import viewer_heads, viewer_input, viewer_panes
 
-selection = header.current()
+selection = session.selection()
+chosen = session.page(AttentionViewer)
 model = services.model(selection.checkpoint, selection.settings.dtype)
 input_row = page.row(key="input-choice")
 controls, options = page.controls()
@@ -18,34 +20,36 @@ with input_row:
     original = viewer_input.choose(selection, model, options)
 
 can_mask = model.tokens.mask is not None
-positions = [position for position in viewer_input.masked() if original.can_mask(position, model.tokens)]
+positions = [position for position in viewer_input.masked(chosen) if original.can_mask(position, model.tokens)]
 masked = mask(original, positions, model.tokens) if positions else original
+sides = chosen.sides if chosen.sides in SIDES and original.layout.two_sides else "all"
 
-with options:
-    sides = "all"
-    if original.layout.two_sides:
-        sides = choices.selectbox("Segments", list(SIDES), key="sides", default="all")
-    min_weight = choices.slider("Minimum weight", 0.0, 0.5, 0.02, 0.01, key="least")
-    hidden = choices.toggle("Hide special tokens", key="hide", help="The remaining weights are rescaled to sum to 1.")
+if options.open:
+    with options:
+        if original.layout.two_sides:
+            widgets.select("Segments", list(SIDES), "sides", sides)
+        widgets.slider("Minimum weight", "least", chosen.least, 0.01)
+        about = "The remaining weights are rescaled to sum to 1."
+        widgets.toggle("Hide special tokens", "hide", chosen.hide, help=about)
 with controls.container(horizontal=True, vertical_alignment="bottom"):
     shapes = ["lines", "heatmap", "table", viewer_heads.QUERY_KEY]
-    shape = choices.segmented("Show", shapes, key="as", default="lines", label_visibility="collapsed")
+    shape = widgets.segmented("Show", shapes, "shape", chosen.shape, label_visibility="collapsed")
     # Between tokens, of the whole input.
     is_wide = shape == viewer_heads.QUERY_KEY
     units = "tokens"
     if not is_wide:
         between = ["tokens", "words"]
-        units = choices.segmented("Between", between, key="units", default=units, label_visibility="collapsed")
+        units = widgets.segmented("Between", between, "units", chosen.units, label_visibility="collapsed")
     query_controls = page.row("center", width="content")
-    compare = st.popover("Compare", icon=":material/compare:", key="compare", on_change="rerun")
+    compare = widgets.popover("Compare", ":material/compare:", "compare")
+    if compare.open and shape == "lines":
+        with compare:
+            widgets.select("Side by side", viewer_panes.KINDS, "beside", chosen.beside, width=180)
     with compare:
-        kind = viewer_panes.ONE
-        if shape == "lines":
-            kind = choices.selectbox("Side by side", viewer_panes.KINDS, key="beside", default=kind, width=180)
-        ablated = viewer_heads.choose_ablated(selection, model)
+        ablated = viewer_heads.choose_ablated(chosen, selection, model, bool(compare.open))
 
 summary = st.container()
-is_alone = kind == viewer_panes.ONE
+is_alone = shape != "lines" or chosen.beside == viewer_panes.ONE
 if is_wide:
     left, right = st.container(), st.container()
 else:
@@ -55,18 +59,18 @@ notes = right if is_alone else st.container()
 shown = masked
 if positions:
     with notes.container(horizontal=True, vertical_alignment="center"):
-        if choices.toggle("Before masking", key="before"):
+        if widgets.toggle("Before masking", "before", chosen.before):
             shown = original
-        st.button("Unmask all", on_click=address.put, args=("mask", ""), icon=":material/undo:")
-view = InputView(units == "words", not hidden, sides, selection.settings.paper)
-viewer_input.pin_dependents(original)
-first = viewer_panes.Pane(selection, model, view, original, shown, positions)
+        st.button("Unmask all", on_click=session.choose, kwargs={"mask": ""}, icon=":material/undo:")
+view = InputView(units == "words", not chosen.hide, sides, selection.settings.paper)
+pins = viewer_input.pins(chosen, original)
+first = viewer_panes.Pane(selection, model, view, original, shown, positions, pins)
 with summary:
-    viewer_panes.draw_summary(first, min_weight if shape == "lines" else 0)
+    viewer_panes.draw_summary(first, chosen.least if shape == "lines" else 0)
 if not first.attention.weights.size:
-    raise address.PageEnd
+    raise session.PageEnd
 
-second = viewer_panes.choose_second(compare, kind, first)
+second = None if is_alone else viewer_panes.second_pane(first, chosen, compare)
 products = None
 # Without a gap a title takes little room.
 with left.container(gap=None):
@@ -74,11 +78,11 @@ with left.container(gap=None):
         st.caption(f"**{plain(first.title)}**")
     if shape == "lines":
         with compare:
-            overlaid = viewer_heads.choose_overlaid(selection) if is_alone else []
-        viewer_panes.draw_lines(first, "attention-lines", can_mask, min_weight, overlaid)
+            overlaid = viewer_heads.choose_overlaid(chosen, selection, bool(compare.open)) if is_alone else []
+        viewer_panes.draw_lines(first, "attention-lines", can_mask, chosen.least, overlaid)
     elif shape == "heatmap":
         alt = f"Attention of head {selection.label}, from each row's token to each column's"
-        page.chart(figure.heatmap(first.attention, selection.head), "attention-heatmap", alt)
+        page.chart(figure.heatmap(first.attention, selection.head), "attention-heatmap", alt, selection.basis)
     elif is_wide:
         products = viewer_heads.draw_query_key(first, query_controls)
     else:
@@ -86,7 +90,7 @@ with left.container(gap=None):
 with right.container(gap=None):
     if second is not None:
         st.caption(f"**{plain(second.title)}**")
-        viewer_panes.draw_lines(second, "attention-lines-2", can_mask, min_weight)
+        viewer_panes.draw_lines(second, "attention-lines-2", can_mask, chosen.least)
 guesses = {"": predict(model, original, masked)}
 if ablated is not None:
     names = [head.label() for head in all_heads(*ablated.shape) if ablated[head]]

@@ -1,34 +1,43 @@
 """Compare: two stored runs of one analysis, head by head (docs/methods.md, section 13)."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.comparison import change, figure
 from bertviz_core.emergence import REQUIRED
 from bertviz_core.heads import Head
-from pages.shared import endnotes, page, services
-from pages.shared.frame import address, header
+from pages.shared import endnotes, page, services, widgets
 from pages.shared.messages import plain
+from pages.shared.state import session
+from pages.shared.state.choices import Compare
+from pages.shared.state.selection import Basis
 from pages.shared.views import compare_view
 
 MAX_ROWS = 15  # heads in the table
 BEST = {"n_a": "n, A", "head_a": "best in A", "a": "A", "n_b": "n, B", "head_b": "best in B", "b": "B"}
 BEST |= {"difference": "B − A", "low": "from", "high": "to"}  # the 95% interval's ends
 
-selection = header.current()
+selection = session.selection()
+chosen = session.page(Compare)
+runs = compare_view.known_runs(selection)
+analysis, a, b = chosen.resolve(runs)
 with page.row(key="page-controls"):
-    chosen = compare_view.choose(selection)
-    for name, value in zip(("analysis", "a", "b"), chosen, strict=True):
-        address.put(name, value)  # even at its default: the first runs change with the store
-    comparison = compare_view.find_comparison(*chosen)
+    compare_view.draw_choice(runs, analysis, a, b)
+    session.current().replace(analysis=analysis, a=a, b=b)  # even by default: the first runs change with the store
+    comparison = compare_view.find_comparison(analysis, a, b)
     if comparison is None:
         # The runs had it a few seconds ago.
         services.runs.clear()
         st.info("This run is no longer in the store. Choose another one, or run its analysis again.")
-        raise address.PageEnd
-    key = compare_view.choose_quantity(comparison)
-st.session_state["files"] = comparison.names
-st.session_state["origin"] = f"A: {comparison.names[0]}; B: {comparison.names[1]}"
+        raise session.PageEnd
+    key = compare_view.quantity(comparison, chosen)
+    quantities = list(comparison.a)
+    widgets.select("Quantity", quantities, "compared", key, format_func=comparison.label, width=230)
+caption = f"A: {comparison.names[0]}; B: {comparison.names[1]}"
+basis = Basis(caption, *comparison.names)
+selection = replace(selection, basis=basis)
 
 if comparison.changes:
     sentence = comparison.change_sentence(key, selection.base)
@@ -44,7 +53,7 @@ if comparison.changes:
         st.header("A against B")
         drawing = page.drawn(figure.scatter, comparison, key, selection.base)
         alt = f"{comparison.label(key)}: a dot for each head, run A across and run B up"
-        page.chart(drawing, "compare-scatter", alt, head=selection.head)
+        page.chart(drawing, "compare-scatter", alt, basis, head=selection.head)
     with right:
         st.header("Heads that changed most")
         rows = comparison.changes[key].rows(MAX_ROWS, selection.base)
@@ -52,7 +61,7 @@ if comparison.changes:
 else:
     st.header("By relative depth")
     alt = f"{comparison.label(key)} by layer over the number of layers, a dot for each head of both models"
-    page.chart(page.drawn(figure.by_depth, comparison, key, selection.base), "compare-depth", alt)
+    page.chart(page.drawn(figure.by_depth, comparison, key, selection.base), "compare-depth", alt, basis)
 
 st.header("Best heads")
 best = comparison.tables()["best"]

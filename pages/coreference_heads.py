@@ -7,20 +7,29 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.coreference_heads import by_group, direction_finding, document_figure, passages
-from bertviz_core.analyses.coreference_heads.guesses import CHANCE, COMPARED, DIRECTIONS, RANDOM, TYPE_ROWS, answers
+from bertviz_core.analyses.coreference_heads.guesses import (
+    CANDIDATES,
+    CHANCE,
+    COMPARED,
+    DIRECTIONS,
+    RANDOM,
+    TYPE_ROWS,
+    answers,
+)
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
-from bertviz_core.analyses.details import ORDERS
 from bertviz_core.analyses.results import head_frame
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.models.labels import isolated
 from bertviz_core.plotting import percent, percent_decimals
 from bertviz_core.plotting.head_map import accuracy_map
-from pages.shared import endnotes, page, stored
-from pages.shared.frame import address, header, links
+from pages.shared import endnotes, page, stored, widgets
+from pages.shared.frame import links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.views import lists, page_choices
+from pages.shared.state import session
+from pages.shared.state.choices import CoreferenceHeads as Choices
+from pages.shared.views import lists
 
 PAPER_HEAD = "head 5-4"
 PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
@@ -28,14 +37,20 @@ PER_PAGE = 3  # passages on one page
 AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
 
 
-@address.fragment
+def draw_genders() -> None:
+    drawing = page.drawn(by_group, result, shown, base, "gender")
+    alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
+    page.chart(drawing, "coreference-gender", alt, selection.basis)
+
+
+@session.fragment
 def draw_documents() -> None:
     """Passages with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
     st.header(f"Guesses of head {selection.label}")
     query = partial(passages.PassageQuery, choice)
-    keys = ("guesses", "over", "document_search", "passage_page")
+    names = ("guesses", "over", "document_search", "passage_page")
     is_whole = len(result.stored.items) == n
-    total, listed, is_all = lists.guesses(result, request, is_whole, query, PER_PAGE, keys, ORDERS[2])
+    total, listed, is_all = lists.guesses(result, request, is_whole, query, PER_PAGE, names)
     part = "" if is_all else f" in the documents of the first {passages.MAX_ITEMS:,} of {n:,} mentions"
     st.caption(
         f"{total:,} passages{part}. Head words are bold; mentions of one chain have one color. Right guesses are solid "
@@ -51,19 +66,28 @@ def draw_documents() -> None:
         for guess in passage.listed:
             mark = "✓" if guess.right else "✗"
             text = f"{mark} {isolated(guess.mention)} → {isolated(guess.guessed)} {guess.weight:.3f}"
-            link = links.to_words(guess.window, [guess.head], choice.direction, least="0")
+            link = links.to_words(guess.window, choice.head, [guess.head], choice.direction, least=0.0)
             notes.append({"text": text, "link": link})
         items.append(page.Drawing(title, document_figure.draw(passage.document, passage.drawn), notes=notes))
-    page.drawings(items, "passages")
+    page.drawings(items, "passages", selection.basis)
 
 
-selection = header.current()
+selection = session.selection()
 base = selection.base
+chosen = session.page(Choices)
 request = selection.request("coreference_heads")
 computed = stored.result_or_stop(request, CoreferenceHeads)
 
+result = memoize(CoreferenceHeads.show, computed, chosen.candidates)
+direction = chosen.resolve(result)
 with page.row(key="page-controls"):
-    result, kind, direction = page_choices.choose_antecedents(computed)
+    kind = widgets.segmented("Mentions", TYPE_ROWS, "kind", chosen.kind)
+    about = "`mentions`: the head words of preceding mentions. `words`: any other word (stricter)."
+    widgets.segmented("Candidates", CANDIDATES, "candidates", chosen.candidates, help=about)
+    about = "The paper measures mention → antecedent; its numbers are shown for that direction only."
+    directions = result.directions
+    label = "Direction of attention"
+    widgets.segmented(label, directions, "direction", directions[direction], format_func=arrow, help=about)
 choice = DirectedHead(direction, selection.head)
 shown_direction = arrow(DIRECTIONS[direction])
 page.restriction(result)
@@ -77,16 +101,15 @@ if result.candidates == "mentions" and 2 * result.stored.single > n:
         icon=":material/info:",
     )
 if best.head != selection.head:
-    chosen = {"head": best.head.label(), "direction": DIRECTIONS[direction]}
-    icon = ":material/visibility:"
-    st.button(f"Choose head {best.head.label(base)}", icon=icon, on_click=address.choose, kwargs=chosen, key="look")
+    label = f"Choose head {best.head.label(base)}"
+    st.button(label, icon=":material/visibility:", on_click=session.choose, kwargs={"head": best.head}, key="look")
 
 left, right = st.columns([3, 2], gap="medium")
 with left:
     shown = (choice, *COMPARED)
     st.markdown("**Accuracy by distance**")
     alt = "Accuracy of the chosen head and of the baselines against the distance to the antecedent, with intervals"
-    page.chart(page.drawn(by_group, result, shown, base), "coreference-distance", alt)
+    page.chart(page.drawn(by_group, result, shown, base), "coreference-distance", alt, selection.basis)
 with right:
     values = result.accuracy[direction, TYPE_ROWS.index(kind)]
     mentions = f"{kind} mentions"
@@ -148,10 +171,7 @@ neural = (
 counts = [f"{name} {count:,} ({head})" for name, count, head in zip(TYPE_ROWS, result.n, labels, strict=True)]
 st.caption(f"n and best head: {', '.join(counts)}. {neural}")
 if result.scores(choice).of("gender").n.any():
-    alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
-    drawing = page.drawn(by_group, result, shown, base, "gender")
-    title = "Accuracy by gender of the pronoun"
-    endnotes.folded(title, ":material/wc:", "gender", page.chart, drawing, "coreference-gender", alt)
+    endnotes.folded("Accuracy by gender of the pronoun", ":material/wc:", "gender", draw_genders)
 
 draw_documents()
 st.header(f"Accuracy of all heads (%), {shown_direction}")

@@ -6,17 +6,20 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads import figure, guesses, relation_finding
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.corpora.treebank import ALL, UAS, explain, meaning
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent
 from bertviz_core.plotting.head_map import accuracy_map
 from bertviz_core.viewer.preview import of_guesses
-from pages.shared import endnotes, head_panel, page, stored
-from pages.shared.frame import address, header, links
+from pages.shared import endnotes, head_panel, page, stored, widgets
+from pages.shared.frame import links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.views import lists, page_choices
+from pages.shared.state import session
+from pages.shared.state.choices import DependencyHeads as Choices
+from pages.shared.views import lists
 
 PER_PAGE = 10  # sentences on one page
 # Pixels; the paper's columns are in sight.
@@ -39,10 +42,44 @@ def choose(relation: str) -> None:
     """Choose a relation, its best head, and that head's direction, in a callback."""
     directed = result.best_choice(relation)
     direction = guesses.DIRECTIONS[directed.direction]
-    address.choose(relation=relation, direction=direction, head=directed.head.label())
+    session.choose(relation=relation, direction=direction, head=directed.head)
 
 
-@address.fragment
+def draw_options(result: DependencyHeads) -> None:
+    """Draw the choices that seldom change, and compute nothing."""
+    views = [*guesses.VIEW_NAMES]
+    widgets.segmented("Trees", views, "view", chosen.view, format_func=guesses.VIEW_NAMES.__getitem__)
+    widgets.number("Minimum words", "least", chosen.least or result.min_count, step=10)
+    if not is_paper:
+        widgets.number("Maximum offset", "offsets", chosen.offsets)
+    widgets.toggle("Merge subtypes", "merge", chosen.merge, help="Counts nmod:poss as nmod.")
+
+
+def choose_relation(counts: RelationCounts) -> tuple[str, int]:
+    """Draw the choice of the relation and of the direction in which heads are read."""
+    relation, direction = chosen.resolve(counts)
+    widgets.select(
+        "Relation",
+        counts.relations,
+        "relation",
+        relation,
+        on_change=lambda: session.choose(direction=None),  # which follows the best head of each relation
+        format_func=lambda name: f"{name}: {meaning(name)}" if meaning(name) else name,
+        width=240,
+        label_visibility="collapsed",
+    )
+    widgets.segmented(
+        "Direction",
+        guesses.DIRECTIONS,
+        "direction",
+        guesses.DIRECTIONS[direction],
+        format_func=arrow,
+        label_visibility="collapsed",
+    )
+    return relation, direction
+
+
+@session.fragment
 def draw_sentences() -> None:
     is_total = relation in (ALL, UAS)
     st.header(f"Head {selection.label} in sentences" + ("" if is_total else f" with {plain(relation)}"))
@@ -52,12 +89,12 @@ def draw_sentences() -> None:
         guesses.SentenceQuery,
         choice,
         relation=relation,
-        view=shown.view,
-        merge_subtypes=shown.merge_subtypes,
+        view=counted.view,
+        merge_subtypes=counted.merge_subtypes,
         causal=bool(result.provenance["model"]["causal"]),
     )
-    keys = ("which", "weight", "search", "sentence_page")
-    total, listed, is_all = lists.guesses(result, request, first == count, query, PER_PAGE, keys)
+    names = ("which", "weight", "search", "sentence_page")
+    total, listed, is_all = lists.guesses(result, request, first == count, query, PER_PAGE, names)
     part = f"all {count:,} sentences" if is_all else f"the first {first:,} of {count:,} sentences"
     st.caption(
         f"{total:,} of {part}. Above, the gold arcs; below, the guesses: correct ones solid with a check mark, "
@@ -66,24 +103,31 @@ def draw_sentences() -> None:
     items = []
     for example in listed:
         dependents = () if is_total else example.chosen
-        link = links.to_words(example.sentence["words"], dependents, choice.direction)
+        link = links.to_words(example.sentence["words"], choice.head, dependents, choice.direction)
         title = f"{example.where}: {example.right} of {len(example.chosen)} right"
         items.append(page.Drawing(title, figure.example_svg(example, choice), link))
-    page.drawings(items, "sentences")
+    page.drawings(items, "sentences", selection.basis)
 
 
-selection = header.current()
+selection = session.selection()
 base = selection.base
+chosen = session.page(Choices)
+is_paper = selection.settings.paper
 controls, options = page.controls()
-with options:
-    request = page_choices.choose_rule(selection)
+request = selection.request("dependency_heads", chosen.options(is_paper))
+if options.open and not is_paper:
+    about = "The word before 's takes the guess made for 's."
+    with options:
+        widgets.toggle("Paper's rule for *poss*", "possessives", chosen.possessives, help=about)
 computed = stored.result_or_stop(request, DependencyHeads)
-with options:
-    shown = page_choices.choose_counts(computed, selection)
-result = memoize(DependencyHeads.show, computed, shown)
+if options.open:
+    with options:
+        draw_options(computed)
+counted = chosen.filter(computed, is_paper)
+result = memoize(DependencyHeads.show, computed, counted)
 page.restriction(result)
 with controls:
-    relation, direction = page_choices.choose_relation(result)
+    relation, direction = choose_relation(result)
 choice = DirectedHead(direction, selection.head)
 best = result.best_choice(relation)
 column = result.relations.index(relation)
@@ -107,18 +151,19 @@ with left:
         st.caption(f"{plain(relation)}: {glossed} (**dependent**, *governor*).")
     st.markdown(f"**Fixed offsets**: {named}")
     alt = f"Accuracy of fixed offsets on {relation}"
-    page.chart(page.drawn(figure.offset_figure, result, relation, direction), "offsets-figure", alt)
+    page.chart(page.drawn(figure.offset_figure, result, relation, direction), "offsets-figure", alt, selection.basis)
 with right:
     st.markdown("**Table 1 as a chart**" + (", of the arcs that a direction sees" if result.is_causal else ""))
     alt = "For each relation the best head with its interval, the best fixed offset, and the paper's best head"
     drawing = page.drawn(figure.paper_figure, result)
-    page.chart(drawing, "table-figure", alt, head=selection.head, choose=lambda dot: choose(dot[3]))
+    basis = selection.basis
+    page.chart(drawing, "table-figure", alt, basis, head=selection.head, choose=lambda dot: choose(dot[3]))
 
 row = result.row(relation)
 n = int(row["n"])
 share = float(accuracy[choice.at])
-counted = int(result.counted.sum(0)[direction, column])
-low, high = (percent(float(end[direction, column][selection.head]), counted) for end in result.intervals())
+n_read = int(result.counted.sum(0)[direction, column])
+low, high = (percent(float(end[choice.at]), n_read) for end in result.intervals())
 offset = guesses.offset_name(row["baseline_offset"])
 of_best = of_offset = "not in the paper"
 if result.is_causal:
@@ -131,7 +176,7 @@ entries = [
     ("Best head", percent(row["accuracy"], n), of_best),
     ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"),
     (f"Best fixed offset, {offset}", percent(row["baseline_accuracy"], n), of_offset),
-    (f"Chosen head {selection.label}", percent(share, counted), f"{low} to {high}"),
+    (f"Chosen head {selection.label}", percent(share, n_read), f"{low} to {high}"),
 ]
 if result.is_causal:
     words = int(row["n_of_all_words"])
@@ -144,7 +189,7 @@ config = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS
 config["n"] = st.column_config.NumberColumn(format="localized", width=WIDTHS["n"])
 config["offset"] = st.column_config.NumberColumn(format="%+d", width=55)
 page.clickable_table(
-    figure.relation_table(result, base),
+    memoize(figure.relation_table, result, base),
     "relations",
     lambda row: choose(result.relations[row]),
     "A row for each relation: its best head, interval, held-out accuracy, best offset, and the paper's",
@@ -164,7 +209,7 @@ st.caption(
     "words as governors; its numbers are shown for labels of the same name."
 )
 
-head_panel.attended_words(computed, shown.view, selection)
+head_panel.attended_words(computed, counted.view, selection)
 draw_sentences()
 
 page.downloads(result)

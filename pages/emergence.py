@@ -14,26 +14,25 @@ from bertviz_core.heads import all_heads
 from bertviz_core.models.checkpoint import Checkpoint, short_names
 from bertviz_core.models.sources import trainings
 from bertviz_core.plotting import BEHAVIORS
-from pages.shared import endnotes, jobs, page, preview, services, stored
+from pages.shared import endnotes, jobs, page, preview, services, stored, widgets
 from pages.shared.components import component
-from pages.shared.frame import address, choices, header
+from pages.shared.frame import header
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
+from pages.shared.state import session
+from pages.shared.state.choices import Emergence as Choices
+from pages.shared.state.selection import Basis
 
-SHIPPED = "small-bert"
+SHIPPED = Choices.training
 HOW_TO_NAME = "Enter a local folder of checkpoint folders whose names end in their step: step-0000500, checkpoint-500. "
 MAX_RELATIONS = 6
-# Keys of the session.
-PLAYER = "emergence-player"
-PLAYING = "emergence plays"
-# Also in the address: `step` is the tour's.
-STEP = "at_step"
+PLAYER = "emergence-player"  # key of the component
 
 
-@address.fragment
+@session.fragment
 def draw_step() -> None:
     """The slider, and what moves with it: the player's frames run this part of the page alone."""
-    if st.session_state["head"] != selection.head.label():  # a click on the map: the picker is to follow
+    if session.current().header.head not in (None, selection.head):  # a click on the map: the picker is to follow
         st.rerun()
     index = choose_step() if len(result.steps) > 1 else 0
     left, middle, right = st.columns([4, 6, 3], gap="small")
@@ -47,78 +46,105 @@ def draw_step() -> None:
         page.head_map(squares, "emergence-map", alt, selection, lines=lines, height=370)
     with middle:
         alt = f"The {result.loss_name}, and the number of heads with each behavior, over the training"
-        page.chart(page.drawn(figure.paper_figure, result, labels, index), "course-figure", alt)
+        page.chart(page.drawn(figure.paper_figure, result, labels, index), "course-figure", alt, selection.basis)
     with right.container(key="tiles", gap="xsmall"):
         for title, value, note in figure.numbers(result, labels[index], index):
             st.metric(title, value, note, delta_color="off", delta_arrow="off", border=True)
 
 
 def choose_step() -> int:
-    """Draw the slider and the player that moves it; the address follows when the player stops."""
+    """Draw the slider and the player that moves it; the address follows when the player stops. Returns the index."""
     steps = result.steps.tolist()
-    state = st.session_state
+    now = session.current()
+    chosen = session.page(Choices).at_step
+    step = chosen if chosen in steps else steps[-1]
+    if now.playing in steps:
+        step = now.playing
+    index = steps.index(step)
 
     def play() -> None:
-        at = state[PLAYER]["at"]
-        if at is not None:
-            state[STEP] = steps[at["index"]]
-            state[PLAYING] = at["playing"]
+        at = widgets.received(PLAYER, "at")
+        if at is None:
+            return
+        reached = steps[at["index"]]
+        now.playing = reached if at["playing"] else None
+        if not at["playing"]:
+            session.choose(at_step=reached)
+
+    def stop() -> None:
+        now.playing = None
 
     with page.row():
-        step = choices.select_slider("Training step", steps, key=STEP, default=steps[-1], format_func="{:,}".format)
-        index = steps.index(step)
-        data = {"at": index, "last": len(steps) - 1}
-        component("player")(data=data, key=PLAYER, on_at_change=play, width="content")
-    if state.get(PLAYING) and address.is_alone():  # the history is for the reader's own steps
-        address.current().drawn.pop(STEP)
+        shown = "{:,}".format
+        widgets.select_slider("Training step", steps, "at_step", step, format_func=shown, on_change=stop)
+        component("player")(data={"at": index, "last": len(steps) - 1}, key=PLAYER, on_at_change=play, width="content")
     return index
 
 
-@address.fragment
+@session.fragment
 def draw_relations() -> None:
     """Chosen relations over the training; the slider does not redraw them."""
     st.markdown(
         "**Relations**: the best head and the best fixed offset. The best head of a step is selected on the words on "
         "which it is scored; the dotted line follows the head that is best at the end."
     )
-    default = [*result.clearest_relations(MAX_RELATIONS - 1), UAS]
-    look = {"max_selections": MAX_RELATIONS, "label_visibility": "collapsed"}
-    chosen = choices.multiselect("Relations", result.relations, key="relations_of", default=default, **look)
-    if chosen:
-        drawing = page.drawn(figure.relations_figure, result, tuple(chosen), selection.base)
+    chosen = session.page(Choices).relations_of
+    if chosen is None:
+        chosen = (*result.clearest_relations(MAX_RELATIONS - 1), UAS)
+    names = widgets.multiselect(
+        "Relations",
+        result.relations,
+        "relations_of",
+        [name for name in chosen if name in result.relations][:MAX_RELATIONS],
+        max_selections=MAX_RELATIONS,
+        label_visibility="collapsed",
+    )
+    if names:
+        drawing = page.drawn(figure.relations_figure, result, names, selection.base)
         alt = "For each relation the accuracy of the best head and of the best fixed offset over the training"
-        page.chart(drawing, "emergence-relations-figure", alt)
+        page.chart(drawing, "emergence-relations-figure", alt, selection.basis)
+
+
+def choose_training() -> str:
+    """Draw the choice of the training."""
+    now = session.current()
+    access = services.access()
+    if not now.trainings:
+        now.trainings = [SHIPPED, *trainings(access)]
+    name = session.page(Choices).training
+    if name not in now.trainings:
+        now.trainings.append(name)
+    options = page.options_popover()
+    if not options.open:
+        return name
+    short = short_names(now.trainings)
+    is_open = access.folders is None
+    with options:
+        return widgets.select(
+            "Training",
+            now.trainings,
+            "training",
+            name,
+            accept_new_options=is_open,
+            format_func=lambda folder: short.get(folder, folder),
+            help=f"`{SHIPPED}` ships with the project. {HOW_TO_NAME if is_open else ''}"
+            "The corpora, mode and settings under the title apply to all other trainings.",
+        )
 
 
 def move_slider(row: int) -> None:
-    st.session_state[STEP] = int(result.steps[row])
+    session.choose(at_step=int(result.steps[row]))
 
 
-selection = header.current()
-with header.title_line().popover("Options", icon=":material/tune:", key="page-options", on_change="rerun"):
-    access = services.access()
-    folders: list[str] = st.session_state.setdefault("trainings", [*trainings(access)])
-    linked = choices.ahead("training", SHIPPED)
-    if linked not in (SHIPPED, *folders):
-        folders.append(linked)
-    shown = short_names([SHIPPED, *folders])
-    is_open = access.folders is None
-    name = choices.selectbox(
-        "Training",
-        [SHIPPED, *folders],
-        key="training",
-        default=SHIPPED,
-        accept_new_options=is_open,
-        format_func=lambda folder: shown.get(folder, folder),
-        help=f"`{SHIPPED}` ships with the project. {HOW_TO_NAME if is_open else ''}"
-        "The corpora, mode and settings under the title apply to all other trainings.",
-    )
-if name in (None, SHIPPED):
+selection = session.selection()
+with header.title_line():
+    name = choose_training()
+if name == SHIPPED:
     st.caption("A small BERT (6 × 8 heads) trained from scratch on Wikipedia and novels. It is not the demo model.")
     result = memoize(series.shipped)
     models: dict[int, Checkpoint] = {}
 else:
-    training = series.find_training(name, access)
+    training = series.find_training(name, services.access())
     read = selection.corpora["text"], selection.corpora["treebank"]
     passes = series.Series(training, *read, selection.settings)
     found, missing = services.emergence(passes)
@@ -135,7 +161,7 @@ else:
             st.caption(plain(f"Skipped: {line}"))
         stored.start_button(f"Analyze ({stored.duration(missing)})", key, "Emergence", requests)
     if found is None:
-        raise address.PageEnd
+        raise session.PageEnd
     corpora = {source.digest: source.name for source in read}  # as this reader names them
     result = cast(Emergence, memoize(renamed, found, corpora))
     models = dict(zip(training.steps, training.checkpoints, strict=True))
@@ -146,8 +172,8 @@ model = origin["model"]
 text = origin["corpus"]
 treebank = origin["others"]["treebank"]
 mode = "as in the paper" if origin["settings"]["mode"] == "paper" else "corrected"
-st.session_state["origin"] = f"training {model['name']} ({model['fingerprint'][:8]}), {text['name']}, {mode}"
-st.session_state["files"] = model["name"], text["name"]
+caption = f"training {model['name']} ({model['fingerprint'][:8]}), {text['name']}, {mode}"
+selection = replace(selection, basis=Basis(caption, model["name"], text["name"]))
 st.markdown(f"**{plain(result.headline())}**")
 draw_step()
 basis = (
@@ -159,7 +185,7 @@ draw_relations()
 if selection.head in all_heads(layers, heads):
     st.markdown(f"**Head {selection.label}** over the training")
     alt = f"Average attention of head {selection.label} over the training"
-    page.chart(page.drawn(figure.head_figure, result, selection.head), "emergence-head", alt)
+    page.chart(page.drawn(figure.head_figure, result, selection.head), "emergence-head", alt, selection.basis)
 else:
     st.caption(
         f"Head {selection.label} is not one of this training's {layers} × {heads} heads. To browse them, choose one of "

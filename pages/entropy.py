@@ -3,15 +3,17 @@
 import streamlit as st
 
 from bertviz_core import paper
-from pages.shared import page
-from pages.shared.frame import choices
+from pages.shared import page, widgets
+from pages.shared.state import session
+from pages.shared.state.choices import Entropy
 from pages.shared.views.analysis_page import AnalysisPage, name_heads_over
 
-view = AnalysisPage("entropy")
+chosen = session.page(Entropy)
+view = AnalysisPage(chosen)
 result = view.result
 entropy = result["entropy"]
 with view.controls:
-    share = choices.slider("Maximum share of uniform entropy", 0.1, 1.0, 0.5, 0.05, key="share", width=280)
+    share = widgets.slider("Maximum share of uniform entropy", "share", chosen.share, 0.05, width=280)
 view.draw_figures()
 
 means = entropy.mean(1)

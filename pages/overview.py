@@ -24,11 +24,14 @@ from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.viewer.preview import SENTENCE
 from pages.shared import endnotes, head_panel, jobs, page, preview, services, stored
-from pages.shared.frame import address, header, links
+from pages.shared.frame import header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import joined, plain
+from pages.shared.state import session
+from pages.shared.state.choices import AttentionViewer, Tour, opening
+from pages.shared.state.choices import DependencyHeads as DependencyChoices
 
-IN_VIEWER = {"input": "own text", "text": SENTENCE}
+IN_VIEWER = AttentionViewer(input="own text", text=SENTENCE)
 HEAD_FINDINGS = (
     "surface_patterns.previous",
     "surface_patterns.next",
@@ -112,14 +115,14 @@ def draw_strongest() -> None:
         direction, head = relation.choice
         with page.row("center"):
             page.finding(memoize(relation_finding, counts, relation.name, selection.base))
-            links.to("dependency_heads", "Show all sentences", head=head.label(), relation=relation.name)
+            links.to(DependencyChoices(relation=relation.name), "Show all sentences", head=head)
         items = []
         for sentence in memoize(surest_sentences, counts, relation):
             words = sentence.sentence["words"]
-            link = links.to_words(words, sentence.chosen, direction, head=head.label())
+            link = links.to_words(words, head, sentence.chosen, direction)
             svg = example_svg(sentence, relation.choice)
             items.append(page.Drawing(sentence.where, svg, link))
-        page.drawings(items, f"gallery-{relation.name}")
+        page.drawings(items, f"gallery-{relation.name}", selection.basis)
 
 
 def draw_card(example: ClearestHead) -> None:
@@ -131,16 +134,15 @@ def draw_card(example: ClearestHead) -> None:
         tokens = segment.tokens[-MAX_TOKENS:] if example.quantity == "to_sep" else segment.tokens[:MAX_TOKENS]
         st.markdown(joined(" ".join(tokens)))
     with st.container(horizontal=True, gap="small"):
-        chosen = {"head": example.head.label()}
-        control = {ANALYSES[example.analysis].control_key: example.quantity}
-        links.to(example.analysis, "Show all heads", ":material/grid_on:", **chosen, **control)
-        first = str(example.segments[0].number + 1) if example.segments else "1"
-        links.to("attention_viewer", "Show attention lines", **chosen, input="corpus", segment=first)
+        opened = opening(example.analysis, example.quantity)
+        links.to(opened, "Show all heads", ":material/grid_on:", head=example.head)
+        first = example.segments[0].number + 1 if example.segments else 1
+        links.to(AttentionViewer(input="corpus", segment=first), "Show attention lines", head=example.head)
 
 
-selection = header.current()
+selection = session.selection()
 with header.title_line():
-    links.to("tour", "Take the guided tour")
+    links.to(Tour(), "Take the guided tour")
 results = stored.results(selection)
 stored.warn(results.values())
 if not {"surface_patterns", "entropy"} & results.keys():
@@ -148,7 +150,7 @@ if not {"surface_patterns", "entropy"} & results.keys():
     draw_stored(downloads=False)
     offer_report()
     stored.offer_papers_model(selection)
-    raise address.PageEnd
+    raise session.PageEnd
 
 labels = memoize(behavior_labels, results)
 named = memoize(linguistic, results)
@@ -156,7 +158,7 @@ page.finding(memoize(behaviors_finding, results), bold=True)
 drawing = memoize(head_panel.map_of, results, selection.base)
 cards = memoize(encoded_cards, results, selection.base)
 alt = "Map of all heads, layer by head, with a marker for what each head does"
-page.head_map(drawing, "behavior-map", alt, selection, cards=cards, link=links.viewer_address(IN_VIEWER))
+page.head_map(drawing, "behavior-map", alt, selection, cards=cards, link=links.address_of(IN_VIEWER, selection.head))
 preview.wait_for(selection)
 
 assert labels is not None, "surface patterns or entropy is stored"

@@ -2,23 +2,26 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.probes import distance_figure, paper_figure, sentence_drawing, table_3, title
-from bertviz_core.analyses.probes.result import AS_RELEASED, EPOCHS, PROBES, ProbeOptions, Probes
+from bertviz_core.analyses.probes.result import AS_RELEASED, PROBES, ProbeOptions, Probes
 from bertviz_core.analyses.proportions import share, units_text
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import ALL, meaning
 from bertviz_core.corpora.word_search import has, searched_words
-from bertviz_core.errors import BertvizError
+from bertviz_core.errors import BertvizError, InputError
 from bertviz_core.plotting.head_map import weight_map
-from pages.shared import endnotes, messages, page, services, stored, uploads
-from pages.shared.frame import address, choices, header, links
+from pages.shared import endnotes, messages, page, stored, uploads, widgets
+from pages.shared.frame import links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
+from pages.shared.state import session
+from pages.shared.state.choices import Probes as Choices
 from pages.shared.views import lists
 
 PER_PAGE = 10  # sentences a page
@@ -29,53 +32,60 @@ FILES = {  # beside the treebank, by their parameter in the address: kind, label
 }
 
 
-def choose_file(role: str) -> Source | None:
+def choose_file(role: Literal["dev", "vectors"]) -> Source | None:
     """Draw the uploader of a file, and what can be done with the file in use; None without one."""
     kind, label = FILES[role]
-    state = st.session_state
-    key = f"{role}-upload"
 
     def begin() -> None:
-        # An emptied uploader changes nothing.
-        if file := state[role]:
+        if file := widgets.entered(role):  # None where the reader has removed a file from the uploader
             uploads.begin([(file.name, file.getvalue())], kind, role, fixed=True)
 
     st.file_uploader(label, key=role, on_change=begin)
     try:
-        if key not in address.current().restored:  # on arrival, from the address
-            address.current().restored.add(key)
-            linked = address.get(role) or (state.get(key, "") if services.access().public else "")
-            state[key] = ""
-            if linked:
-                uploads.open_link(linked, kind)
-                state[key] = linked
         if new := uploads.take(role):
-            state[key] = new
+            session.choose(**{role: new})
+        address = getattr(session.page(Choices), role)
+        if address and address not in uploads.visible(kind):
+            session.choose(**{role: ""})
+            uploads.open_link(address, kind)
+            session.choose(**{role: address})
     except BertvizError as problem:
         messages.error(problem)
-    upload = uploads.find(state.get(key, ""), kind)
+    address = getattr(session.page(Choices), role)
+    try:
+        upload = uploads.find(address, kind)
+    except InputError:  # it was deleted meanwhile: the next run computes without it
+        session.choose(**{role: ""})
+        raise
     if upload is None:
-        address.put(role, "")
         return None
-    address.put(role, uploads.in_address(state[key]))
     with page.row("center"):
         st.caption(f"In use: “{plain(upload.name)}”, stored {uploads.lifetime()}.")
-        st.button("Stop using", key=f"{role}-stop", on_click=state.update, args=({key: ""},), icon=":material/close:")
+        none = {role: ""}
+        st.button("Stop using", key=f"{role}-stop", on_click=session.choose, kwargs=none, icon=":material/close:")
         icon = ":material/delete:"
-        st.button("Delete now", key=f"{role}-delete", on_click=uploads.delete, args=(state[key],), icon=icon)
+        st.button("Delete now", key=f"{role}-delete", on_click=stop_using, args=(role, address), icon=icon)
     return uploads.source(upload)
 
 
-@address.fragment
+def stop_using(role: str, address: str) -> None:
+    """Delete a file, and compute without it."""
+    uploads.delete(address)
+    if address not in uploads.visible(FILES[role][0]):
+        session.choose(**{role: ""})
+
+
+@session.fragment
 def draw_sentences() -> None:
     st.header("Gold and predicted trees")
     default = "attention-only" if "attention-only" in result.probes else result.probes[0]
     with page.row():
-        look = {"format_func": partial(title, result=result), "width": 320}
-        probe = choices.selectbox("Probe", result.probes, key="probe", default=default, **look)
-        words = searched_words(lists.search_box("probe_search"))
+        now = session.page(Choices)
+        probe = now.probe if now.probe in result.probes else default
+        widgets.select("Probe", result.probes, "probe", probe, format_func=partial(title, result=result), width=320)
+        words = searched_words(lists.search_box("probe_search", now.probe_search))
         matching = [sentence for sentence in result.sentences if has(sentence["words"], words)]
-        number = choices.page_of(len(matching), PER_PAGE, key="probe_page")
+        number = widgets.page_of(len(matching), PER_PAGE, "probe_page", now.probe_page)
     tested = result.about["sentences"]["test"]
     of = "all" if len(result.sentences) == tested else f"the first {len(result.sentences):,} of"
     st.caption(
@@ -85,18 +95,22 @@ def draw_sentences() -> None:
     items = []
     for sentence in matching[PER_PAGE * (number - 1) : PER_PAGE * number]:
         text, svg = sentence_drawing(sentence, probe)
-        items.append(page.Drawing(f"{sentence['where']}: {text}", svg, links.to_words(sentence["words"])))
-    page.drawings(items, "probe-sentences")
+        items.append(
+            page.Drawing(f"{sentence['where']}: {text}", svg, links.to_words(sentence["words"], selection.head))
+        )
+    page.drawings(items, "probe-sentences", selection.basis)
 
 
-selection = header.current()
+selection = session.selection()
+chosen = session.page(Choices)
 with st.expander("Training and scoring", icon=":material/tune:"):
     with page.row():
-        epochs = choices.number("Maximum epochs", 1, EPOCHS, None, key="epochs", placeholder="default", width=150)
-        rank = choices.number("Rank of the structural probe", 1, 1024, ProbeOptions().rank, key="rank", width=210)
-    probes = choices.multiselect("Probes", PROBES, key="probes", default=PROBES, format_func=title)
+        epochs = widgets.optional_number("Maximum epochs", "epochs", chosen.epochs, placeholder="default", width=150)
+        rank = widgets.number("Rank of the structural probe", "rank", chosen.rank, width=210)
+    known = [name for name in chosen.probes if name in PROBES]
+    probes = widgets.multiselect("Probes", PROBES, "probes", known, format_func=title)
     files = {role: choose_file(role) for role in FILES}
-options = ProbeOptions(tuple(probes) or PROBES, epochs, rank)
+options = ProbeOptions(probes or PROBES, epochs, rank)
 others = {role: source for role, source in files.items() if source}
 request = replace(selection.request("probes", options.to_json()), others=others)
 result = stored.result_or_stop(request, Probes)
@@ -114,11 +128,11 @@ left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**Table 3 as a chart**")
     alt = "For each probe its score with its interval, and the paper's score"
-    page.chart(page.drawn(paper_figure, result), "probes-figure", alt)
+    page.chart(page.drawn(paper_figure, result), "probes-figure", alt, selection.basis)
 with right:
     st.markdown("**Accuracy by distance to the governor**")
     alt = "Accuracy of every probe by distance to the governor"
-    page.chart(page.drawn(distance_figure, result), "distance-figure", alt)
+    page.chart(page.drawn(distance_figure, result), "distance-figure", alt, selection.basis)
 
 table = memoize(table_3, result)
 entries = []

@@ -8,9 +8,11 @@ from bertviz_core.plotting import TOKENS
 from pages.shared import page
 from pages.shared.frame import header
 from pages.shared.messages import plain
+from pages.shared.state import session
+from pages.shared.state.choices import SepGradients
 from pages.shared.views.analysis_page import AnalysisPage
 
-view = AnalysisPage("sep_gradients")
+view = AnalysisPage(session.page(SepGradients))
 result = view.result
 base = view.selection.base
 view.draw_figures()
@@ -36,7 +38,9 @@ if peak:
         f"near 0 is a no-op: the paper finds that of [SEP] in BERT-base from layer {paper.NO_OP_FROM_LAYER} on."
     )
     alt = f"Attention to {name} by layer, and under it the gradient to {name} and to other tokens"
-    page.chart(page.drawn(no_op_figure, result, base), "no-op-figure", alt, head=view.selection.head)
+    page.chart(
+        page.drawn(no_op_figure, result, base), "no-op-figure", alt, view.selection.basis, head=view.selection.head
+    )
 
 view.draw_heads()
 view.end()

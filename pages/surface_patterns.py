@@ -5,25 +5,26 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.surface_patterns import figure, lengths_sentence, sinks
-from pages.shared import page, services
-from pages.shared.frame import choices
+from pages.shared import page, services, widgets
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
+from pages.shared.state import session
+from pages.shared.state.choices import SurfacePatterns
 from pages.shared.views.analysis_page import AnalysisPage, name_heads_over
 
-view = AnalysisPage("surface_patterns")
+chosen = session.page(SurfacePatterns)
+view = AnalysisPage(chosen)
 result = view.result
 column = view.column
 selection = view.selection
 base = selection.base
 with view.controls:
-    threshold = choices.slider("Threshold", 0.1, 0.95, 0.5, 0.05, key="over", width=280)
+    threshold = widgets.slider("Threshold", "over", chosen.over, 0.05, width=280)
 
 is_norms = selection.settings.weights == "norms"
 other_weights = selection.of_weights("attention" if is_norms else "norms")
 other = services.find(other_weights.request(result.analysis))
-is_added = choices.ahead("both", "false") == "true"  # by the switch below
-view.draw_figures(page.drawn(figure.paper_figure, result, base, other if is_added else None))
+view.draw_figures(page.drawn(figure.paper_figure, result, base, other if chosen.both else None))
 
 entries = [
     (f"{name.capitalize()} token: heads > 0.5", f"{(result[name] > 0.5).sum()}", f"paper: {count}")
@@ -43,7 +44,7 @@ st.caption(name_heads_over(result[column.quantity], threshold, base, description
 
 if isinstance(other, HeadAverages):
     label = "Add attention weights" if is_norms else "Add norms"
-    choices.toggle(label, key="both", help="Adds dashed lines to the figure.", width="content")
+    widgets.toggle(label, "both", chosen.both, help="Adds dashed lines to the figure.", width="content")
 elif is_norms:
     st.caption("To see what norms change, choose the weights `attention` above and analyze.")
 

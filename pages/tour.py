@@ -21,29 +21,27 @@ from bertviz_core.heads import DirectedHead
 from bertviz_core.models.single_input import from_text
 from bertviz_core.overview.summary import count_states, every_finding
 from bertviz_core.plotting.drawing import FigureSpec
-from bertviz_core.tour import END, OWN, PICTURE, STEPS, TERMS, Step, answers, first_head, head_roles, slide_number
+from bertviz_core.tour import END, OWN, PICTURE, STEPS, TERMS, Step, answers, first_head, head_roles
 from bertviz_core.viewer import InputView, files
-from pages.shared import head_panel, page, services, stored
-from pages.shared.frame import address, choices, header, links
+from pages.shared import head_panel, page, services, stored, widgets
+from pages.shared.frame import links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
+from pages.shared.state import session
+from pages.shared.state.choices import AttentionViewer, Tour, kind_of, opening
+from pages.shared.state.selection import Basis
 from pages.shared.views import viewer_input, viewer_panes
 
 Kind = Literal["primary", "secondary", "tertiary"]  # of a button
-SENTENCE = "The dog that chased the cats barked at its owner."
+SHOW = {"answer": "shown"}  # a choice
 HEIGHT = 440  # pixels: a slide fits 1280 x 720
 
 
 def go_to(number: int) -> None:
     """Open another slide, at its own head and without its answer, in a callback. The address changes at once: a reader
     who leaves before the figure is drawn comes back to this slide."""
-    text = str(number or "")
-    address.release("head")
-    address.put("answer", "")
-    address.put("step", text)
-    viewer_input.forget_marks()
-    parameters = st.query_params.to_dict() | {"head": "", "answer": "", "pin": "", "step": text}
-    st.query_params.from_dict({name: value for name, value in parameters.items() if value})
+    session.choose(head=None, answer="", step=number)
+    session.leave()
 
 
 def draw_navigation(here: int) -> None:
@@ -61,7 +59,9 @@ def draw_navigation(here: int) -> None:
 
 def draw_terms() -> None:
     st.header("Words to begin with", anchor=False)
-    page.drawings([page.Drawing("A sentence as a model reads it", PICTURE.read_text("utf-8"))], "tour-terms")
+    page.drawings(
+        [page.Drawing("A sentence as a model reads it", PICTURE.read_text("utf-8"))], "tour-terms", selection.basis
+    )
     with st.grid(len(TERMS), min_column_width=160):
         for term, text in TERMS.items():
             st.markdown(f"**{plain(term)}**  \n{text}")
@@ -72,13 +72,7 @@ def draw_slide(step: Step) -> None:
     """The question on the left, its figure on the right; the answer once the reader asks for it."""
     findings = memoize(Step.select, step, results, selection.base)
     decided = answers(findings)
-    is_answered = bool(decided) and address.get("answer") == "shown"
-    if step.page in ANALYSES:
-        # Other slides' figures have several sources.
-        model = selection.checkpoint
-        source = selection.request(step.page).source
-        basis = f"{model.label} ({model.fingerprint()[:8]}), {source.name} ({source.digest[:8]})"
-        st.session_state["origin"] = f"{basis}, {selection.settings.mode}; after Clark et al. 2019"
+    is_answered = bool(decided) and chosen.answer == "shown"
     left, right = st.columns([2, 3], gap="medium")
     with left:
         st.header(plain(step.title), anchor=False)
@@ -89,13 +83,14 @@ def draw_slide(step: Step) -> None:
         if is_answered:
             draw_answer(step, decided)
         elif decided:
-            st.button("Show answer", shortcut="A", on_click=address.put, args=("answer", "shown"), key="show-answer")
+            st.button("Show answer", shortcut="A", on_click=session.choose, kwargs=SHOW, key="show-answer")
         head = first_head(findings) if is_answered or not step.asks_for_head else None
         at = f" at head {head.label(selection.base)}" if head else ""
-        settings = {"tour": str(number)} | ({"head": head.label()} if head else {})
-        if step.page in ANALYSES and decided and decided[0].quantity:
-            settings[ANALYSES[step.page].control_key] = decided[0].quantity
-        links.to(step.page, plain(f"Open {links.entry(step.page).title}{at}"), **settings)
+        opened = kind_of(step.page)()
+        if decided and decided[0].quantity:
+            opened = opening(step.page, decided[0].quantity)
+        label = plain(f"Open {links.entry(step.page).title}{at}")
+        links.to(replace(opened, tour=number), label, head=head)
         if is_answered and isinstance(result := results.get(step.page), HeadAverages) and result.absence:
             st.caption(plain(result.absence))
     with right:
@@ -126,7 +121,7 @@ def draw_answer(step: Step, findings: list[Finding]) -> None:
 def draw_figure(step: Step, findings: list[Finding], is_answered: bool) -> None:
     """The figure of a step, which does not give the answer away before the reader asks for it."""
     if step.as_map:
-        draw_maps(findings)
+        draw_maps(step, findings)
     elif step.page == "attention_viewer":
         draw_lines(viewer_input.SENTENCES["Determiners and nouns"][0])  # short enough
     elif step.page == "overview":
@@ -140,21 +135,33 @@ def draw_figure(step: Step, findings: list[Finding], is_answered: bool) -> None:
     else:
         head = None if step.page in ("dependency_heads", "coreference_heads", "probes") else selection.head
         alt = f"{ANALYSES[step.page].title}. {step.look}"
-        page.chart(figure_of(step.page), f"tour-{number}-figure", alt, head=head, height=HEIGHT)
+        page.chart(figure_of(step.page), f"tour-{number}-figure", alt, basis_of(step), head=head, height=HEIGHT)
 
 
-def draw_maps(findings: list[Finding]) -> None:
+def basis_of(step: Step) -> Basis:
+    """The model and the corpus of an analysis's slide; other slides' figures have several sources."""
+    if step.page not in ANALYSES:
+        return selection.basis
+    model = selection.checkpoint
+    source = selection.request(step.page).source
+    described = f"{model.label} ({model.fingerprint()[:8]}), {source.name} ({source.digest[:8]})"
+    caption = f"{described}, {selection.settings.mode}; after Clark et al. 2019"
+    return replace(selection.basis, caption=caption)
+
+
+def draw_maps(step: Step, findings: list[Finding]) -> None:
     """The maps of the first two quantities that the answers are about."""
     named = dict.fromkeys((finding.analysis, finding.quantity) for finding in findings if finding.quantity)
     quantities = list(named)[:2]
     columns = st.columns(len(quantities), vertical_alignment="bottom")
+    of_step = replace(with_weights, basis=basis_of(step))
     for panel, (analysis, quantity) in zip(columns, quantities, strict=True):
         column = ANALYSES[analysis].column(quantity)
         with panel:
             st.markdown(f"**{plain(column.label)}**")
             alt = f"Map of all heads, layer by head, colored by {column.label}"
             squares = memoize(HeadColumn.map, column, results[analysis], selection.base)
-            page.head_map(squares, f"tour-{number}-{quantity}", alt, with_weights, height=HEIGHT - 60)
+            page.head_map(squares, f"tour-{number}-{quantity}", alt, of_step, height=HEIGHT - 60)
 
 
 def figure_of(name: str) -> FigureSpec:
@@ -205,7 +212,7 @@ def draw_end() -> None:
             with left:
                 page.finding(finding, with_statement=True)
             with right:
-                links.to(entry.name, plain(entry.title), tour=str(END))
+                links.to(kind_of(entry.name)(tour=END), plain(entry.title))
     stored.offer_missing(with_weights)
 
 
@@ -215,16 +222,14 @@ def draw_own_sentence() -> None:
     with left:
         st.header("Now your sentence", anchor=False)
         st.markdown("Write one, and see what the heads that this tour has found do with it.")
-        look = {"max_chars": 300, "on_change": viewer_input.forget_marks}
-        sentence = choices.text("Sentence", key="sentence", default=SENTENCE, **look)
+        sentence = widgets.text("Sentence", "sentence", chosen.sentence, max_chars=300)
         with st.container(horizontal=True, gap="xsmall"):
             for head, role in memoize(head_roles, results, selection.base).items():
                 label = f"{head.label(selection.base)}: {role}"
                 kind: Kind = "primary" if head == selection.head else "secondary"
-                st.button(label, type=kind, key=f"role-{label}", on_click=address.choose, kwargs={"head": head.label()})
+                st.button(label, type=kind, key=f"role-{label}", on_click=session.choose, kwargs={"head": head})
         summary = st.container()
-        settings = {"head": selection.head.label(), "input": "own text", "text": sentence, "tour": str(OWN)}
-        links.to(links.VIEWER.name, links.LABEL, **settings)
+        links.to(AttentionViewer(input="own text", text=sentence, tour=OWN), links.LABEL, head=selection.head)
     if sentence.strip():
         with right:
             pane = draw_lines(sentence)
@@ -232,10 +237,11 @@ def draw_own_sentence() -> None:
             viewer_panes.draw_summary(pane, files.MIN_WEIGHT)
 
 
-selection = header.current()
+selection = session.selection()
+chosen = session.page(Tour)
 # Of weights, also where norms are chosen.
 with_weights = selection.of_weights("attention")
-number = slide_number(address.get("step"))
+number = chosen.step
 draw_navigation(number)
 results = stored.results(with_weights)
 steps = [partial(draw_slide, step) for step in STEPS]

@@ -5,6 +5,7 @@ import time
 import streamlit as st
 
 from pages.shared import jobs, services
+from pages.shared.state import reader
 
 
 def until_cancelled(_task, progress) -> None:
@@ -13,7 +14,7 @@ def until_cancelled(_task, progress) -> None:
         time.sleep(0.01)
 
 
-jobs.GRACE = 0.5
+reader.GRACE = 0.5
 services.Worker = lambda: until_cancelled
 if "ask" in st.query_params:
     jobs.submit(st.query_params["ask"], "Work", lambda: {})

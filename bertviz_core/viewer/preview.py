@@ -9,6 +9,7 @@ from math import isqrt
 import numpy as np
 
 from bertviz_core.analyses.dependency_heads.figure import examples
+from bertviz_core.analyses.dependency_heads.guesses import SentenceExample
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.heads import DirectedHead
@@ -19,6 +20,7 @@ from bertviz_core.viewer import InputAttention, cut_end, to_uint8
 
 FORMAT = 1
 MAX_TOKENS = 24  # of inputs and sentences
+FIRST = 20  # sentences, which nearly always have a short one
 MAX_WEIGHTS = 500_000  # of all heads, a byte each: 9 tokens for 80 x 64 heads, 22 for 32 x 32
 SENTENCE = "Anna lost her keys, so she asked her brother."
 
@@ -49,10 +51,9 @@ def of_input(attention: InputAttention) -> bytes:
 def of_guesses(result: RelationCounts, choice: DirectedHead, relation: str) -> bytes:
     """All heads' guesses in the short sentence where the chosen head is surest of a relation; empty without one."""
     longest = min(MAX_TOKENS, _most_tokens(*result.accuracy.shape[2:]))
-    short = [each for each in examples(result, choice, relation) if len(each.sentence["words"]) <= longest]
-    if not short:
+    surest = _surest(result, choice, relation, longest, FIRST) or _surest(result, choice, relation, longest, None)
+    if surest is None:
         return b""
-    surest = max(short, key=lambda each: each.weight)
     number = surest.sentence["number"]
     words = surest.sentence["words"]
     stored = result.stored
@@ -64,6 +65,14 @@ def of_guesses(result: RelationCounts, choice: DirectedHead, relation: str) -> b
     np.put_along_axis(maps, guesses[..., None].astype(np.int64), weights[..., None], axis=-1)
     maps = maps.swapaxes(2, 3) if choice.direction else maps  # from the guess to the word
     return encoded(words, maps, f"Guesses in {surest.where}")
+
+
+def _surest(
+    result: RelationCounts, choice: DirectedHead, relation: str, longest: int, count: int | None
+) -> SentenceExample | None:
+    """The first sentence with at most `longest` words of the `count` where the head is surest, None for all."""
+    by_weight = examples(result, choice, relation, "most confident first", count)
+    return next((each for each in by_weight if len(each.sentence["words"]) <= longest), None)
 
 
 def encoded(tokens: Sequence[str], maps: np.ndarray, about: str) -> bytes:

@@ -12,7 +12,8 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, corpus_size
 from pages.shared import messages
-from pages.shared.frame import address, links
+from pages.shared.frame import links
+from pages.shared.state import session
 
 Computation = Callable[..., Any] | Analysis
 METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
@@ -30,7 +31,7 @@ def about(computation: Computation) -> None:
     """Draw the expander with the page's section of the methods, and the code that computes its numbers."""
 
     def draw() -> None:
-        entry = links.entry(address.current().page)
+        entry = links.entry(session.current().page)
         section = methods_section(entry)
         if section:
             st.markdown(section)

@@ -14,10 +14,12 @@ from bertviz_core.overview import behavior_labels, columns, nearest, relations
 from bertviz_core.overview.summary import NONE, behavior_map, head_rows, relation_rows
 from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap
-from pages.shared import stored
-from pages.shared.frame import Selection, links
+from pages.shared import stored, widgets
+from pages.shared.frame import links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
+from pages.shared.state.choices import kind_of
+from pages.shared.state.selection import Selection
 
 WIDTHS = {"quantity": 230, "value": 75, "rank": 75, "baseline": 150}  # pixels that fit a narrow card
 MAX_CLASSES = 6  # of words, by attention
@@ -34,7 +36,7 @@ def folded(page: str, selection: Selection) -> None:
         name = str(labels[selection.head])
         behavior = NONE if name == OTHER else BEHAVIORS[name][-1]
         label = memoize(linguistic, results).get(selection.head.label(), behavior)
-    panel = st.popover(plain(label), icon=":material/my_location:", key="head-panel", on_change="rerun")
+    panel = widgets.popover(plain(label), ":material/my_location:", "head-panel")
     if panel.open:
         with panel:
             card(page, results, selection)
@@ -65,7 +67,7 @@ def card(page: str, results: Results, selection: Selection) -> None:
     with st.container(horizontal=True, gap="small"):
         for entry in links.HEAD_PAGES:
             if entry.name != page:
-                links.to(entry.name)
+                links.to(kind_of(entry.name)())
 
 
 def attended_words(result: DependencyHeads, view: str, selection: Selection, *, narrow: bool = False) -> None:

@@ -1,77 +1,35 @@
-"""One reader's session and its jobs; other readers' are never shown. On a public server jobs and uploads end with the
-session; in a local app jobs run to their end, and uploads stay."""
+"""One reader's jobs on the page: submitted, shown with their progress, cancelled; other readers' are never shown."""
 
-import secrets
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, field
-from threading import Timer
 
 import streamlit as st
 
 from bertviz_core import tasks
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import shared
-from bertviz_core.corpora.upload_check import UploadCheck
 from bertviz_core.engine.jobs import Job, JobQueue
-from bertviz_core.engine.uploads import Upload
-from bertviz_core.errors import BertvizError, Cancelled, DownloadNeeded, StoreError
+from bertviz_core.errors import BertvizError, Cancelled, DownloadNeeded
 from pages.shared import messages, services
+from pages.shared.state import session as state
+from pages.shared.state.reader import Reader
 
-GRACE = 120.0  # seconds for which Streamlit keeps a session whose connection is closed
 MAX_JOBS = 50  # of a session, the latest
 
 
-@dataclass(eq=False)
-class Session:
-    """The state of one reader."""
-
-    name: str = field(default_factory=lambda: secrets.token_hex(16))  # a secret, which identifies the session to jobs
-    jobs: dict[str, Job] = field(default_factory=dict)  # by key, the latest last
-    visible: dict[str, dict[str, Upload]] = field(default_factory=dict)  # uploads by kind of corpus and address
-    check: UploadCheck | None = None  # running
-    checking: str = ""  # the role on the page of what is checked
-    uploaded: int = 0  # how many times files were given
-    problem: BertvizError | None = None  # of the last upload, until it is shown
-    offer: Upload | None = None  # an upload that another page reads
-    timer: Timer | None = None  # see `close`
-
-    @property
-    def uploads(self) -> set[Upload]:
-        # Copies: other threads may add to them.
-        by_kind = list(self.visible.values())
-        return {upload for by_address in by_kind for upload in list(by_address.values())}
-
-    def close(self) -> None:
-        """Stop the check when the connection is closed, and end the rest unless the reader comes back."""
-        if self.check:
-            self.check.end()
-        has_jobs = any(queue.jobs_of(self.name) for queue in services.queues())
-        if services.access().public and (has_jobs or self.uploads):
-            self.timer = Timer(GRACE, self.end)
-            # It does not delay the server's end.
-            self.timer.daemon = True
-            self.timer.start()
-
-    def end(self) -> None:
-        for queue in services.queues():
-            queue.leave_all(self.name)
-        for upload in self.uploads:
-            with suppress(StoreError):  # it expires
-                services.uploads().delete(upload.token)
-
-
-def session() -> Session:
-    mine: Session = st.session_state.setdefault("session", Session())
+def session() -> Reader:
+    mine = state.current().reader
     if mine.timer:
         mine.timer.cancel()
-    return _connected(mine.name, mine)
+    if not mine.is_connected:
+        mine.is_connected = True
+        _connected(mine.name, mine)
+    return mine
 
 
-@st.cache_resource(scope="session", show_spinner=False, on_release=Session.close)
-def _connected(name: str, _session: Session) -> Session:
+@st.cache_resource(scope="session", show_spinner=False, on_release=Reader.close)
+def _connected(name: str, _reader: Reader) -> Reader:
     """Streamlit releases it when the connection is closed, and a session that comes back calls this again."""
-    return _session
+    return _reader
 
 
 def submit(key: str, title: str, task: Callable[[], tasks.Task], queue: JobQueue | None = None) -> None:
@@ -133,12 +91,12 @@ def is_running(job: Job | None, stored: str = "No result was stored; finished pa
 
 def announce() -> None:
     """Draw this reader's unfinished jobs, in the sidebar of every page, and announce once each that has ended."""
-    mine = session().jobs.values()
-    before = st.session_state.get("jobs announced", ())
-    st.session_state["jobs announced"] = ended = [job for job in mine if job.finished]
+    mine = session()
+    ended = [job for job in mine.jobs.values() if job.finished]
     for job in ended:
-        if job not in before:
+        if job not in mine.announced:
             st.toast(f"{messages.plain(job.title)}: {job.state}.")
+    mine.announced = ended
     if running := unfinished():
         _running(running, in_full=False)
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
@@ -19,11 +18,12 @@ from bertviz_core.heads import Head
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.plotting.plotly_internals import PrevalidatedFigure
-from pages.shared import preview
+from pages.shared import preview, widgets
 from pages.shared.components import component
-from pages.shared.frame import Selection, address
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
+from pages.shared.state import session
+from pages.shared.state.selection import Basis, Selection
 
 ICONS = {SHOWN: ":green[:material/check_circle:]", NOT_SHOWN: ":red[:material/cancel:]"}
 # Label, value, note such as the paper's number.
@@ -38,7 +38,13 @@ def controls() -> tuple[DeltaGenerator, DeltaGenerator]:
     """The line between a page's title and its finding: a container of frequent choices, and the popover of others."""
     line = row(key="page-controls")
     often = line.container(horizontal=True, vertical_alignment="bottom")
-    return often, line.popover("Options", icon=":material/tune:", key="page-options", on_change="rerun")
+    with line:
+        return often, options_popover()
+
+
+def options_popover() -> DeltaGenerator:
+    """The popover of a page's choices that seldom change; they need not be drawn while it is closed."""
+    return widgets.popover("Options", ":material/tune:", "page-options")
 
 
 def finding(shown: Finding, *, bold: bool = False, with_statement: bool = False) -> None:
@@ -72,40 +78,35 @@ def _spec(build: Callable[..., go.Figure], *arguments: Any, **options: Any) -> F
     return FigureSpec.of(build(*arguments, **options))
 
 
-def picture_name(*shows: str) -> str:
-    """File name of a picture without its suffix: what it shows, the model and the corpora."""
-    model, corpora = st.session_state.get("files", ("", ""))
-    return exports.slug(*shows, Path(model).name, corpora)
-
-
 def choose_head(data: Sequence[Any]) -> None:
     """Choose the head whose label is the first `data` of a clicked dot, in a callback."""
-    address.choose(head=data[0])
+    session.choose(head=Head.parse(data[0]))
 
 
 def chart(
     figure: go.Figure | FigureSpec,
     key: str,
     alt: str,
+    basis: Basis,
     *,
     head: Head | None = None,
     choose: Callable[[Sequence[Any]], None] | None = None,
     height: int | None = None,
 ) -> None:
-    """Draw a figure, which its camera saves as SVG; `alt` describes it. The `head` is ringed, and a click on another
-    chooses it; `choose` replaces that, and takes the `customdata` of the clicked dot."""
+    """Draw a figure with its basis under it, which its camera saves as SVG; `alt` describes it. The `head` is ringed,
+    and a click on another chooses it; `choose` replaces that, and takes the `customdata` of the clicked dot."""
 
     def clicked() -> None:
         # None when the figure is drawn again.
-        points = st.session_state[key]["selection"]["points"]
+        points = widgets.received(key, "selection")["points"]
         if points and isinstance(data := points[0].get("customdata"), list | tuple):
             (choose or choose_head)(data)
 
     drawing = figure if isinstance(figure, FigureSpec) else FigureSpec.of(figure)
-    spec = drawing.spec(head, st.session_state.get("origin", ""))
+    spec = drawing.spec(head, basis.caption)
     spec["layout"]["height"] = height or spec["layout"]["height"]
     # The picture is wide enough for every legend, at any width of the window.
-    picture = {"format": "svg", "filename": picture_name(key), "width": 1000, "height": spec["layout"]["height"]}
+    picture = {"format": "svg", "filename": basis.file_name(key), "width": 1000, "height": spec["layout"]["height"]}
     # More buttons would cover the legend.
     buttons = [["toImage"]]
     config = {"modeBarButtons": buttons, "displaylogo": False, "toImageButtonOptions": picture}
@@ -124,16 +125,18 @@ def head_map(
     link: str = "",
     height: int | None = None,
 ) -> None:
-    """Draw a map of heads with the chosen one ringed; a click, Enter or Space chooses another. Pointing at one previews
+    """Draw a map of heads with the chosen one ringed; a click, Enter or Space chooses another. Under it stands the
+    selection's basis. Pointing at one previews
     `lines`, from `preview`, or those of the short sentence. Beside the map are `cards`, from `encoded_cards`, with a
     `link` to the viewer."""
 
     def clicked() -> None:
-        if head := st.session_state[key].get("head"):
-            address.choose(head=head)
+        if label := widgets.received(key, "head"):
+            session.choose(head=Head.parse(label))
 
-    data = {"chosen": selection.head.label(), "alt": alt, "name": picture_name(key), "height": height, "link": link}
-    data["origin"] = st.session_state.get("origin", "")
+    basis = selection.basis
+    data = {"chosen": selection.head.label(), "alt": alt, "name": basis.file_name(key), "height": height, "link": link}
+    data["origin"] = basis.caption
     if lines is None:
         lines = preview.of(selection)
     # One JSON object a line: Streamlit would encode and check lists for thousands of heads again with every run.
@@ -145,7 +148,7 @@ def clickable_table(frame: Any, key: str, choose: Callable[[int], None], alt: st
     """Draw a sortable table; a click on a row calls `choose` with its number. `look` goes to Streamlit."""
 
     def clicked() -> None:
-        if rows := st.session_state[key]["selection"]["rows"]:
+        if rows := widgets.received(key, "selection")["rows"]:
             choose(rows[0])
 
     st.dataframe(frame, key=key, hide_index=True, on_select=clicked, selection_mode="single-row", alt=alt, **look)
@@ -164,7 +167,7 @@ def table(
     arrow, formats, labels = memoize(_head_table, frame, tuple(columns), selection.base, decimals or {})
 
     def choose(row: int) -> None:
-        address.choose(head=labels[row])
+        session.choose(head=Head.parse(labels[row]))
 
     config: dict[str, Any] = {}
     for name in columns:
@@ -202,9 +205,9 @@ class Drawing(NamedTuple):
     notes: Sequence[dict[str, str]] = ()
 
 
-def drawings(items: Sequence[Drawing], key: str) -> None:
+def drawings(items: Sequence[Drawing], key: str, basis: Basis) -> None:
     """Draw SVG inline, one under the other: hover texts work, and lines have the theme's text color."""
-    files = [f"{picture_name(item.title.partition(':')[0])}.svg" for item in items]
+    files = [f"{basis.file_name(item.title.partition(':')[0])}.svg" for item in items]
     data = [item._asdict() | {"file": file} for item, file in zip(items, files, strict=True)]
     component("drawings", html='<div class="drawings"></div>')(data=data, key=key)
 

@@ -9,8 +9,8 @@ import streamlit as st
 from bertviz_core.errors import BertvizError, StoreError
 from bertviz_core.viewer.preview import measure, of_stored, preview_key
 from pages.shared import services
-from pages.shared.frame import Selection
 from pages.shared.memoize import memoize
+from pages.shared.state.selection import Selection
 
 
 def of(selection: Selection) -> bytes:

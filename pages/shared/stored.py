@@ -21,7 +21,10 @@ from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, find, pape
 from bertviz_core.numbers import plural
 from bertviz_core.settings import Access
 from pages.shared import jobs, messages, services
-from pages.shared.frame import Selection, address, links
+from pages.shared.frame import links
+from pages.shared.state.choices import Overview
+from pages.shared.state.selection import Selection
+from pages.shared.state.session import PageEnd
 
 MAX_COST = 20  # forward passes of an analysis that one job runs with all others
 R = TypeVar("R", bound=Result)
@@ -44,7 +47,7 @@ def result_or_stop(request: Request, result_class: type[R]) -> R:
     result = services.find(request)
     if not isinstance(result, result_class):
         offer(request)
-        raise address.PageEnd
+        raise PageEnd
     warn([result])
     return result
 
@@ -134,7 +137,7 @@ def offer_papers_model(selection: Selection) -> None:
         if jobs.is_running(job, "What was downloaded and computed is kept."):
             return
         if size == 0:
-            links.to("overview", f"Open {PAPER_MODEL}", model=PAPER_MODEL)
+            links.to(Overview(), f"Open {PAPER_MODEL}", model=PAPER_MODEL)
             return
         st.caption(
             "One job downloads it from the Hugging Face hub and runs every analysis: "

@@ -21,8 +21,9 @@ from bertviz_core.corpora.upload_check import CheckedFiles, UploadCheck
 from bertviz_core.engine.uploads import MINIMUM, TOKEN, Upload, missing_upload
 from bertviz_core.errors import InputError, StoreError
 from pages.shared import jobs, messages, services
+from pages.shared.state.reader import Reader
+from pages.shared.state.session import UPLOADED
 
-PREFIX = "upload-"  # of an upload's address, before its token
 KINDS = {"text": "a text", "treebank": "a treebank", "coreference": "a corpus with coreference", "vectors": "vectors"}
 CANNOT = "The link cannot be restored: "
 CHOOSE = "Choose another file, or upload it again."
@@ -77,7 +78,7 @@ def take(role: str) -> str:
 
 
 @st.fragment(run_every=1.0)
-def _draw_check(reader: jobs.Session) -> None:
+def _draw_check(reader: Reader) -> None:
     if reader.check is None or reader.check.checked.done():
         st.rerun()
     st.caption(f":material/hourglass_top: Checking “{messages.plain(reader.check.name)}”")
@@ -92,7 +93,7 @@ def _keep(checked: CheckedFiles) -> str:
         what = f"Your uploads would take more than {access.session_uploads / 1e6:,.0f} MB."
         raise InputError(what, where=checked.name, hint="Delete some that you no longer need.")
     upload = services.uploads().keep(checked.data, checked.name, checked.kind)
-    address = PREFIX + upload.token
+    address = UPLOADED + upload.token
     visible(checked.kind)[address] = upload
     return address
 
@@ -104,7 +105,7 @@ def visible(kind: str) -> dict[str, Upload]:
         by_kind[kind] = {}
         with suppress(StoreError):  # a store that cannot be read is named in the sidebar
             latest = [] if services.access().public else services.uploads().latest(kind)
-            by_kind[kind] = {PREFIX + upload.token: upload for upload in latest}
+            by_kind[kind] = {UPLOADED + upload.token: upload for upload in latest}
     return by_kind[kind]
 
 
@@ -126,7 +127,7 @@ def source(upload: Upload) -> Source:
 def delete(address: str) -> None:
     """Delete an upload, in a callback; the page shows the error if it cannot be deleted."""
     try:
-        services.uploads().delete(address.removeprefix(PREFIX))
+        services.uploads().delete(address.removeprefix(UPLOADED))
     except StoreError as problem:
         jobs.session().problem = problem
         return
@@ -137,7 +138,7 @@ def delete(address: str) -> None:
 
 def open_link(address: str, kind: str) -> None:
     """Make the upload of a link visible to this reader; raises InputError where it cannot be opened."""
-    token = address.removeprefix(PREFIX)
+    token = address.removeprefix(UPLOADED)
     if token == address:
         raise InputError(CANNOT + f"this page has no corpus “{address[:40]}”.", hint=CHOOSE)
     if not TOKEN.fullmatch(token):
@@ -154,11 +155,6 @@ def open_link(address: str, kind: str) -> None:
         visible(kind)[address] = upload  # its sentences are text
     elif upload.kind != kind:
         raise InputError(CANNOT + f"it opens {KINDS[upload.kind]}; this page reads {KINDS[kind]}.", hint=CHOOSE)
-
-
-def in_address(corpus: str) -> str:
-    """A corpus's parameter in the address; empty for an upload on a public server, which links cannot open."""
-    return "" if corpus.startswith(PREFIX) and services.access().public else corpus
 
 
 def lifetime() -> str:

@@ -7,6 +7,8 @@ import pytest
 
 from bertviz_core.settings import Access
 from pages.shared import jobs, services
+from pages.shared.state.reader import Reader
+from pages.shared.state.session import Session
 from tests.browser import chromium as browser
 from tests.visitors import Visitor, visitor
 
@@ -45,8 +47,8 @@ def test_who_comes_back_in_time_keeps_the_jobs(returns: bool, monkeypatch: pytes
     monkeypatch.setattr(services, "jobs", lambda: left)
     monkeypatch.setattr(jobs, "GRACE", 0.2)
     monkeypatch.setattr(jobs, "_connected", lambda _name, mine: mine)
-    mine = jobs.Session()
-    monkeypatch.setattr(jobs.st, "session_state", {"session": mine})
+    mine = Reader()
+    monkeypatch.setattr("pages.shared.state.session.st.session_state", {"session": Session(reader=mine)})
     mine.close()
     if returns:
         assert jobs.session() is mine

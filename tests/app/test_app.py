@@ -183,9 +183,9 @@ def test_the_maximum_length_is_that_of_the_model_until_it_is_chosen(tiny_folder:
 def test_an_error_of_a_fragment_that_runs_alone_is_drawn_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     def script() -> None:
         from bertviz_core.errors import StoreError
-        from pages.shared.frame import address
+        from pages.shared.state import session
 
-        @address.fragment
+        @session.fragment
         def part() -> None:
             raise StoreError("The store is full.")
 

@@ -11,6 +11,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.heads import Head
 from pages.shared.frame import links
 from pages.shared.views import viewer_input, viewer_panes
 from pages.shared.views.viewer_input import SENTENCES
@@ -222,7 +223,6 @@ def test_a_sentence_of_a_treebank_comes_with_its_pins_and_the_way_back() -> None
     app = viewer(input="own text", text="The boats sailed", back=back, **given)
     assert not app.error
     assert (parameter(app, "pin"), parameter(app, "dependents")) == (None, "from1,to2,from9")  # no entry of the history
-    assert app.session_state["address"].implied == {"pin": "from2,to3"}
     (link,) = [link for link in app.get("page_link") if link.proto.label == "Back to Dependency heads"]
     assert "relation=det" in link.proto.query_string and "which=right" in link.proto.query_string
     app.text_input(key="text").set_value("The boats sailed home").run()
@@ -250,9 +250,9 @@ def test_a_word_is_searched_in_the_whole_corpus_and_its_line_opens() -> None:
 
 
 def test_words_with_spaces_make_no_link_for_the_viewer_would_split_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(links, "viewer_address", str)
-    assert links.to_words(["vice versa", "."]) == ""
-    assert links.to_words(["vice", "."]) != ""
+    monkeypatch.setattr(links, "address_of", lambda page, head: page.text)
+    assert links.to_words(["vice versa", "."], Head(0, 0)) == ""
+    assert links.to_words(["vice", "."], Head(0, 0)) != ""
 
 
 def test_a_view_with_nothing_in_it_says_so() -> None:

@@ -218,7 +218,7 @@ def test_a_strangers_upload_stays_on_the_way_through_the_menu(public: None, monk
 
 def test_a_strangers_uploads_end_with_the_session(public: None) -> None:
     app = upload()
-    mine = app.session_state["session"]
+    mine = app.session_state["session"].reader
     assert [each.name for each in mine.uploads] == ["mine.txt"] == [each.name for each in stored()]
     mine.end()
     assert stored() == []

@@ -101,11 +101,13 @@ def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
     }
 
 
-def examples(result: RelationCounts, choice: DirectedHead, relation: str) -> list[SentenceExample]:
-    """The sentences of a result that have the relation, in file order."""
+def examples(
+    result: RelationCounts, choice: DirectedHead, relation: str, order: str = "file order", count: int | None = None
+) -> list[SentenceExample]:
+    """The sentences of a result that have the relation, in one of ORDERS; the first `count`, or all."""
     view, is_merged = (result.provenance["options"][name] for name in ("view", "merge_subtypes"))
-    query = SentenceQuery(choice, "all", 0.0, (), "file order", relation, view, is_merged, result.is_causal)
-    return page(result, query)[1]
+    query = SentenceQuery(choice, "all", 0.0, (), order, relation, view, is_merged, result.is_causal)
+    return page(result, query, count=count)[1]
 
 
 def example_svg(example: SentenceExample, choice: DirectedHead) -> str:

@@ -2,7 +2,7 @@
 result, all of them from disk, words from the treebank."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from bertviz_core.analyses.details import GuessQuery, StoredParts, picked
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import Treebank
-from bertviz_core.corpora.treebank import ALL, UAS, Sentence, function_heads, sentence_of
+from bertviz_core.corpora.treebank import ALL, UAS, Sentence, function_heads
 from bertviz_core.corpora.word_search import has
 from bertviz_core.models.tensors import Tensor
 
@@ -73,7 +73,7 @@ def base_of(relation: str) -> str:
 
 def sentence_record(sentence: Sentence, merge_subtypes: bool = False) -> dict[str, Any]:
     """A sentence as results store it."""
-    record = {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(sentence).items()}
+    record = {name: list(v) if isinstance(v, tuple) else v for name, v in vars(sentence).items()}
     if merge_subtypes:
         record["relations"] = list(map(base_of, sentence.relations))
     return record
@@ -118,11 +118,8 @@ class SentenceQuery(GuessQuery[SentenceExample]):
             parts = list(collection.read(("guesses", "weights"), at))
             return GuessedSentences(self, parts, lambda skipped: Treebank(collection.source).sentences(skipped))
         stored = collection.stored
-        sentences = list(map(sentence_of, stored.sentences))
-        part = trees_of(sentences, [self.view])
-        part["guesses"] = stored.guesses[at]
-        part["weights"] = stored.weights[at]
-        return GuessedSentences(self, [part], lambda skipped: sentences)
+        part = stored.trees | {"guesses": stored.guesses[at], "weights": stored.weights[at]}
+        return GuessedSentences(self, [part], lambda skipped: stored.recorded)
 
 
 def trees_of(sentences: Sequence[Sentence], views: Iterable[str]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import compress
 from typing import Annotated, Any, ClassVar
 
@@ -15,12 +16,14 @@ from bertviz_core.analyses.dependency_heads.guesses import (
     VIEWS,
     base_of,
     merged,
+    trees_of,
     view_of_side,
 )
 from bertviz_core.analyses.dependency_heads.relations import ROOT, RelationCounts
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.files import SAMPLES
+from bertviz_core.corpora.treebank import Sentence, sentence_of
 from bertviz_core.errors import SettingsError
 
 RELEASE_OFFSETS = tuple(range(-3, 3))
@@ -117,6 +120,16 @@ class DependencyHeads(Result):
             head_moments=np.stack([self.head_moments[:, :, direction, own] for direction, own in by_direction], 2),
             offset_moments=np.stack([squared[:, :, own] for own in sides], 1),
         )
+
+    @cached_property
+    def recorded(self) -> list[Sentence]:
+        """The sentences of `sentences`."""
+        return list(map(sentence_of, self.sentences))
+
+    @cached_property
+    def trees(self) -> dict[str, Any]:
+        """Their trees in every view, see `trees_of`; kept, because every head's guesses are listed with them."""
+        return trees_of(self.recorded, VIEWS)
 
     def _rows(self, view: str, merge_subtypes: bool) -> list[int]:
         view = merged(view) if merge_subtypes else view

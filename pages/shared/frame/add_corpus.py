@@ -8,8 +8,10 @@ from bertviz_core.analyses.analysis import Kind
 from bertviz_core.corpora import annotated
 from bertviz_core.engine.uploads import Upload
 from bertviz_core.errors import BertvizError
-from pages.shared import jobs, messages, services, uploads
+from pages.shared import jobs, messages, services, uploads, widgets
 from pages.shared.frame import links
+from pages.shared.state.choices import kind_of
+from pages.shared.state.session import UPLOADED
 
 ROLE = "corpus"  # of the files, see `uploads.begin`
 # Descriptions of the files that can be read.
@@ -39,14 +41,15 @@ def take(kinds: Sequence[Kind], choose: Callable[[str, str], None]) -> None:
         jobs.session().offer = upload
 
 
-def draw(kinds: Sequence[Kind], chosen: Mapping[Kind, Upload]) -> None:
-    """Draw the popover for corpora of these kinds, with what can be done with the `chosen` uploads."""
-    panel = st.popover("", icon=":material/upload:", key=POPOVER, on_change="rerun", help="Add your own corpus")
-    if panel.open or st.session_state.get(PASTE):  # Streamlit would forget a text that is not drawn
+def draw(kinds: Sequence[Kind], chosen: Mapping[Kind, Upload], delete: Callable[[str], None]) -> None:
+    """Draw the popover for corpora of these kinds, with what can be done with the `chosen` uploads: the button
+    `delete`s one, by its address, in a callback."""
+    panel = widgets.popover("", ":material/upload:", POPOVER, help="Add your own corpus")
+    if panel.open or widgets.entered(PASTE):  # Streamlit would forget a text that is not drawn
         with panel:
             _draw_choices(kinds)
             for kind, upload in chosen.items():
-                _describe(upload, kind)
+                _describe(upload, kind, delete)
 
 
 def draw_outcome(kinds: Sequence[Kind], choose: Callable[[str, str], None]) -> None:
@@ -56,7 +59,7 @@ def draw_outcome(kinds: Sequence[Kind], choose: Callable[[str, str], None]) -> N
         messages.error(reader.problem)
         reader.problem = None
     upload = reader.offer
-    address = uploads.PREFIX + upload.token if upload else ""
+    address = UPLOADED + upload.token if upload else ""
     if upload is None or upload.kind in kinds or address not in uploads.visible(upload.kind):
         reader.offer = None
         return
@@ -68,7 +71,7 @@ def draw_outcome(kinds: Sequence[Kind], choose: Callable[[str, str], None]) -> N
 
     page = next(entry for entry in links.BY_SECTION if entry.corpora == (upload.kind,))
     st.info(f"“{messages.plain(upload.name)}” is {uploads.KINDS[upload.kind]}.", icon=":material/account_tree:")
-    links.to(page.name, f"Open {page.title}")
+    links.to(kind_of(page.name)(), f"Open {page.title}")
     if "text" in kinds:
         st.button("Use its sentences as text", on_click=use_sentences, icon=":material/notes:")
 
@@ -78,15 +81,15 @@ def _draw_choices(kinds: Sequence[Kind]) -> None:
     uploader = f"uploader {jobs.session().uploaded}"
 
     def take_files() -> None:
-        if files := st.session_state.get(uploader):  # the browser also reports the uploader that this one replaces
+        if files := widgets.entered(uploader):  # the browser also reports the uploader that this one replaces
             jobs.session().uploaded += 1
             begin([(file.name, file.getvalue()) for file in files])
 
     def take_paste() -> None:
-        begin([("pasted text", st.session_state[PASTE].encode())])
+        begin([("pasted text", widgets.entered(PASTE).encode())])
 
     def begin(files: list[tuple[str, bytes]]) -> None:
-        st.session_state[POPOVER] = False
+        widgets.close(POPOVER)
         uploads.begin(files, kinds[0], ROLE)
 
     forms = "; ".join(FORMS[kind] for kind in kinds)
@@ -96,7 +99,7 @@ def _draw_choices(kinds: Sequence[Kind]) -> None:
     st.button("Use the pasted text", on_click=take_paste, type="primary")
 
 
-def _describe(upload: Upload, kind: Kind) -> None:
+def _describe(upload: Upload, kind: Kind, delete: Callable[[str], None]) -> None:
     """Say who can read an upload that is chosen as a corpus of a kind, and for how long; draw the button that deletes
     it."""
     name = messages.plain(upload.name)
@@ -104,6 +107,6 @@ def _describe(upload: Upload, kind: Kind) -> None:
         st.caption(f"“{name}” is {uploads.KINDS[upload.kind]}: its sentences are read as text.")
     readers = "No one else" if services.access().public else "Anyone who can open this page"
     st.caption(f"“{name}” is stored on this server {uploads.lifetime()}. {readers} can read it.")
-    address = uploads.PREFIX + upload.token
+    address = UPLOADED + upload.token
     icon = ":material/delete:"
-    st.button("Delete now", on_click=uploads.delete, args=(address,), icon=icon, key=f"delete {kind}")
+    st.button("Delete now", on_click=delete, args=(address,), icon=icon, key=f"delete {kind}")

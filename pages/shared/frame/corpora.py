@@ -1,105 +1,90 @@
 """The chosen corpora: one of each kind, the same on all pages; a page draws the choices of the kinds that it reads."""
 
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 import streamlit as st
 
 from bertviz_core.analyses.analysis import Kind
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import Source
-from bertviz_core.engine.uploads import Upload, missing_upload
 from bertviz_core.errors import InputError
-from pages.shared import services, uploads
-from pages.shared.frame import add_corpus, address, links
+from pages.shared import uploads, widgets
+from pages.shared.frame import add_corpus
+from pages.shared.state import session
+from pages.shared.state.choices import Header
 
 KEYS: dict[Kind, str] = {"text": "corpus", "treebank": "treebank", "coreference": "coreference"}  # in the address
 
 
-def choose(kinds: Sequence[Kind]) -> dict[Kind, Source]:
-    """Draw the choices of these kinds and the popover that adds a corpus; return the corpora that can be opened."""
+def choose(kinds: Sequence[Kind]) -> dict[Kind, Source | InputError]:
+    """Draw the choices of these kinds and the popover that adds a corpus; return the chosen corpus of every kind, or
+    why it cannot be opened."""
     read = [kind for kind in kinds if kind in KEYS]
-    for kind in KEYS:
-        _update(kind)
     add_corpus.take(read, _choose)
+    opened: dict[Kind, Source | InputError] = {kind: _open(kind) for kind in KEYS}
     for kind in read:
-        _select(kind)
+        _select(kind, opened[kind])
     if "random" in kinds:
         st.caption("Corpus: none. Sequences of random tokens are drawn; see “More settings”.")
     if read:
-        add_corpus.draw(read, {kind: upload for kind in read if (upload := _chosen_upload(kind))})
-    sources: dict[Kind, Source] = {"random": sample("random")}
-    for kind, corpus in _chosen().items():
-        if isinstance(corpus, InputError):
-            address.put(KEYS[kind], "")
-            continue
-        address.put(KEYS[kind], "" if corpus == _default(kind) else uploads.in_address(corpus))
-        upload = _chosen_upload(kind)
-        sources[kind] = uploads.source(upload) if upload else sample(corpus)
-    return sources
+        chosen = {kind: upload for kind in read if (upload := uploads.visible(kind).get(_chosen(kind)))}
+        add_corpus.draw(read, chosen, _delete)
+    return opened | {"random": sample("random")}
 
 
-def check(entry: links.Entry) -> None:
-    """Draw the outcome of the last upload; raises InputError where a corpus that the page reads cannot be opened."""
-    add_corpus.draw_outcome(entry.corpora, _choose)
-    for kind in entry.corpora:
-        if isinstance(corpus := _chosen().get(kind), InputError):
-            raise corpus
+def check(kinds: Sequence[Kind], opened: Mapping[Kind, Source | InputError]) -> None:
+    """Draw the outcome of the last upload; raises InputError where a corpus of these kinds cannot be opened."""
+    add_corpus.draw_outcome(kinds, _choose)
+    for kind in kinds:
+        if isinstance(problem := opened[kind], InputError):
+            raise problem
 
 
-def _chosen() -> dict[Kind, str | InputError]:
-    """The name or address of the chosen corpus of each kind, or the error why it cannot be opened."""
-    return st.session_state.setdefault("corpora", {})
+def _open(kind: Kind) -> Source | InputError:
+    """The chosen corpus, or why it cannot be opened. Then no corpus is chosen in its place: the sample's numbers must
+    not seem to be those of a link."""
+    corpus = _chosen(kind)
+    if corpus in SAMPLES[kind]:
+        return sample(corpus)
+    try:
+        if corpus not in uploads.visible(kind):
+            uploads.open_link(corpus, kind)
+        upload = uploads.find(corpus, kind)
+    except InputError as problem:
+        return problem
+    assert upload is not None, "a link is opened, or an error raised"
+    return uploads.source(upload)
 
 
 def _choose(kind: str, corpus: str) -> None:
     """Choose a corpus, by its name or address, for its kind."""
-    _chosen()[cast(Kind, kind)] = corpus
+    session.choose(**{KEYS[cast(Kind, kind)]: corpus})
 
 
-def _chosen_upload(kind: Kind) -> Upload | None:
-    corpus = _chosen()[kind]
-    return uploads.visible(kind).get(corpus) if isinstance(corpus, str) else None
+def _delete(corpus: str) -> None:
+    """Delete an upload, in a callback, and choose the samples in its place."""
+    uploads.delete(corpus)
+    for kind, name in KEYS.items():
+        if _chosen(kind) == corpus and corpus not in uploads.visible(kind):
+            session.choose(**{name: getattr(Header, name)})
 
 
-def _default(kind: Kind) -> str:
-    return next(iter(SAMPLES[kind]))
+def _chosen(kind: Kind) -> str:
+    """The name or address of the chosen corpus of a kind."""
+    corpus: str = getattr(session.current().header, KEYS[kind])
+    return corpus
 
 
-def _update(kind: Kind) -> None:
-    """Read the choice from the address on arrival, and check that the chosen upload has not been deleted or expired. A
-    link that cannot be opened chooses no corpus: the sample's numbers must not seem to be those of the link."""
-    chosen = _chosen()
-    now = address.current()
-    key = KEYS[kind]
-    default = _default(kind)
-    linked = ""
-    if key not in now.restored:
-        now.restored.add(key)
-        linked = now.parameters.get(key, "")
-        if linked or not (now.is_inside or services.access().public):  # whose addresses have no uploads
-            chosen[kind] = linked or default
-    corpus = chosen.setdefault(kind, default)
-    if isinstance(corpus, InputError) or corpus in SAMPLES[kind]:
-        return
-    try:
-        if linked:
-            uploads.open_link(linked, kind)
-        if uploads.find(corpus, kind) is None:
-            chosen[kind] = default
-    except InputError as problem:
-        chosen[kind] = problem
-
-
-def _select(kind: Kind) -> None:
+def _select(kind: Kind, opened: Source | InputError) -> None:
     visible = uploads.visible(kind)
-    chosen = _chosen()[kind]
-    key = KEYS[kind]
-    st.session_state[key] = chosen if isinstance(chosen, str) else None
-
-    def take() -> None:
-        _chosen()[kind] = st.session_state[key] or missing_upload()
-
-    look: dict[str, Any] = {"placeholder": "Choose a corpus", "index": 0 if isinstance(chosen, str) else None}
-    look["format_func"] = lambda option: visible[option].name if option in visible else option
-    st.selectbox(key.capitalize(), [*SAMPLES[kind], *visible], key=key, on_change=take, **look)
+    is_open = not isinstance(opened, InputError)
+    widgets.select(
+        KEYS[kind].capitalize(),
+        [*SAMPLES[kind], *visible],
+        KEYS[kind],
+        _chosen(kind) if is_open else None,
+        placeholder="Choose a corpus",
+        index=0 if is_open else None,
+        format_func=lambda option: visible[option].name if option in visible else option,
+    )

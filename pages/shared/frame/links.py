@@ -1,5 +1,6 @@
-"""The pages, and the links between them, which carry the choices of the header. A link to the attention viewer also has
-the input, the words to pin, and the page with its choices to which "Back" leads."""
+"""The pages, and the links between them, which carry the choices of the header. A link names choices of a page by their
+type, as in to(DependencyHeads(relation="det"), head=head). One to the attention viewer also has the input, the words to
+pin, and the page with its choices to which "Back" leads."""
 
 from collections.abc import Sequence
 from copy import copy
@@ -14,11 +15,12 @@ import streamlit as st
 
 from bertviz_core.analyses.analysis import Analysis, Kind
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
-from pages.shared.frame import address
+from bertviz_core.heads import Head
+from pages.shared.state import address, session
+from pages.shared.state.choices import MAX_CHARACTERS, AttentionViewer, Page, kind_of
 
 FOLDER = Path(__file__).parents[2]
 ANALYSIS_PAGE = "pages.shared.views.analysis_page"
-MAX_CHARACTERS = 1000  # of text in the address
 LABEL = "Open in the attention viewer"
 PIN_SIDES = ("from", "to")  # of a pinned word, by the direction in which a head is read
 BACK = ":material/arrow_back:"
@@ -87,56 +89,68 @@ def _page(entry: Entry) -> st.Page:
     return st.Page(script, title=entry.title, icon=entry.icon, url_path=entry.name, default=entry is DEFAULT)
 
 
-def to(name: str, label: str | None = None, icon: str | None = None, /, **own: str) -> None:
-    """Draw a link to a page, if it exists, by default with its title and icon; `own` are choices that it makes."""
-    for entry in ENTRIES:
-        if entry.name == name:
-            st.page_link(_page(entry), label=label, icon=icon, query_params=parameters(**own))
+def to(
+    page: Page, label: str | None = None, icon: str | None = None, *, head: Head | None = None, model: str = ""
+) -> None:
+    """Draw a link to a page with these choices, by default with the page's title and icon. It may have a head and a
+    model of its own."""
+    query = parameters(page, head) | ({"model": model} if model else {})
+    st.page_link(_page(entry(page.page)), label=label, icon=icon, query_params=query)
 
 
-def parameters(**own: str) -> dict[str, str]:
-    merged = address.texts(shared=True) | own
-    return dict(sorted(merged.items()))
+def address_of(page: Page, head: Head | None = None) -> str:
+    """The address of a page with these choices, relative to any page: for links in components and drawings."""
+    path = "./" if page.page == DEFAULT.name else page.page
+    query = urlencode(parameters(page, head))
+    return f"{path}?{query}" if query else path
+
+
+def parameters(page: Page, head: Head | None = None) -> dict[str, str]:
+    """The parameters of a link: the header's, a head of its own, and the page's."""
+    own_head = {} if head is None else {"head": head.label()}
+    return dict(sorted((session.shared() | own_head | address.query(page)).items()))
 
 
 def menu() -> list[dict[str, Any]]:
-    """The sections of the menu with their pages, each with its address, relative to any page, as it was left."""
+    """The sections of the menu with their pages, each with its address as it was left."""
 
     def described(entry: Entry) -> dict[str, str]:
-        query = urlencode(parameters(**address.current().visited.get(entry.name, {})))
-        path = "./" if entry is DEFAULT else entry.name
-        href = f"{path}?{query}" if query else path
         icon = entry.icon.removeprefix(":material/").removesuffix(":")
-        return {"name": entry.name, "title": entry.title, "icon": icon, "href": href}
+        left = session.current().of_page(kind_of(entry.name))
+        return {"name": entry.name, "title": entry.title, "icon": icon, "href": address_of(left)}
 
     return [{"title": title, "pages": [*map(described, entries)]} for title, entries in SECTIONS.items()]
 
 
-def to_segment(number: int) -> None:
-    """A link to a segment of the loaded text corpus in the attention viewer, by its number from 0."""
-    own = {"head": st.session_state["head"], "input": "corpus", "segment": str(number + 1), "back": address.here()}
-    to(VIEWER.name, LABEL, **own)
+def to_segment(number: int, head: Head) -> None:
+    """A link to a segment of the chosen text corpus in the attention viewer, by its number from 0."""
+    to(AttentionViewer(input="corpus", segment=number + 1, back=session.here()), LABEL, head=head)
 
 
-def to_words(words: Sequence[str], dependents: Sequence[int] = (), direction: int = 0, **more: str) -> str:
+def to_words(
+    words: Sequence[str],
+    head: Head,
+    dependents: Sequence[int] = (),
+    direction: int = 0,
+    least: float = AttentionViewer.least,
+) -> str:
     """The viewer's address for a sentence that is already split into words, as in a treebank; empty where it is too
     long for an address, or a word has a space in it, at which the viewer would split it. The `dependents`, words from
-    0, are pinned on the side of the direction in which the head is read."""
+    0, are pinned on the side of the direction in which the head is read. Lines begin at the `least` weight."""
     text = " ".join(words)
     if len(text) > MAX_CHARACTERS or any(len(word.split()) != 1 for word in words):
         return ""
-    own = {"input": "own text", "text": text, "given": "true", "units": "words", "back": address.here()}
-    if dependents:
-        own["dependents"] = ",".join(f"{PIN_SIDES[direction]}{word + 1}" for word in dependents)
-    return viewer_address(own | more)
+    pinned = ",".join(f"{PIN_SIDES[direction]}{word + 1}" for word in dependents)
+    back = session.here()
+    choices = AttentionViewer(
+        input="own text", text=text, given=True, units="words", dependents=pinned, back=back, least=least
+    )
+    return address_of(choices, head)
 
 
-def viewer_address(own: dict[str, str]) -> str:
-    """The viewer's address, relative to any page, for links in components; Streamlit's own links are larger."""
-    return f"{VIEWER.name}?{urlencode(parameters(**{'head': st.session_state['head']} | own))}"
-
-
-def back() -> None:
+def back(page: AttentionViewer) -> None:
     """A link from the viewer to the page that the input came from, with the choices it had."""
-    name, _, query = address.get("back").partition("?")
-    to(name, f"Back to {entry(name).title}", BACK, **dict(parse_qsl(query)))
+    name, _, query = page.back.partition("?")
+    if any(entry.name == name for entry in ENTRIES):
+        choices, _ = address.parse(kind_of(name), dict(parse_qsl(query)))
+        to(choices, f"Back to {entry(name).title}", BACK)

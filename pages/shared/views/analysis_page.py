@@ -14,10 +14,12 @@ from bertviz_core.heads import all_labels, ranks
 from bertviz_core.numbers import number, plural
 from bertviz_core.overview import segments
 from bertviz_core.plotting.drawing import HEIGHT, FigureSpec
-from pages.shared import endnotes, page, services, stored
-from pages.shared.frame import choices, header, links
+from pages.shared import endnotes, page, services, stored, widgets
+from pages.shared.frame import links
 from pages.shared.memoize import memoize
 from pages.shared.messages import joined, plain
+from pages.shared.state import session
+from pages.shared.state.choices import AnalysisChoices, kind_of
 
 MAX_NAMED = 10  # heads
 NO_BREAK = "\u00a0"  # in a narrow table
@@ -25,7 +27,9 @@ NO_BREAK = "\u00a0"  # in a narrow table
 
 def show(name: str) -> None:
     """The whole page of an analysis that adds nothing to it."""
-    view = AnalysisPage(name)
+    chosen = session.page(kind_of(name))
+    assert isinstance(chosen, AnalysisChoices), "a page of its own has its own choices"
+    view = AnalysisPage(chosen)
     analysis = view.analysis
     if view.values:
         view.draw_figures()
@@ -33,7 +37,7 @@ def show(name: str) -> None:
         view.draw_heads()
     elif analysis.main_figure:
         drawing = page.drawn(analysis.main_figure, view.result)
-        page.chart(drawing, f"{analysis.name}-figure", analysis.title, choose=page.choose_head)
+        page.chart(drawing, f"{analysis.name}-figure", analysis.title, view.selection.basis, choose=page.choose_head)
     view.end()
 
 
@@ -41,22 +45,20 @@ class AnalysisPage:
     """The parts of an analysis's page, between which its file in pages/ draws more. Without a stored result the page
     ends with the offer to compute it."""
 
-    def __init__(
-        self, name: str, options: dict[str, Any] | None = None, controls: DeltaGenerator | None = None
-    ) -> None:
+    def __init__(self, chosen: AnalysisChoices, controls: DeltaGenerator | None = None) -> None:
         if controls is None:
             controls = page.row(key="page-controls")
         self.controls = controls
-        self.analysis = ANALYSES[name]
-        self.selection = header.current()
-        request = self.selection.request(name, options)
+        self.analysis = ANALYSES[chosen.page]
+        self.selection = session.selection()
+        request = self.selection.request(chosen.page, chosen.options)
         if services.find(request) is None:
             st.markdown(plain(self.analysis.summary))
         self.result: Any = stored.result_or_stop(request, self.analysis.result_class)
         self.values = values_of(self.analysis, self.result)
         if self.values:
             with controls:
-                self.column = choose_column(self.analysis, self.result, list(self.values))
+                self.column = choose_column(chosen, self.analysis, self.result, list(self.values))
 
     def draw_figures(self, drawing: FigureSpec | None = None) -> None:
         """The finding, the analysis's figure or another `drawing`, the map, and the chosen head's numbers."""
@@ -72,7 +74,8 @@ class AnalysisPage:
         if main_figure:
             drawing = drawing or page.drawn(main_figure, self.result, base)
             with left:
-                page.chart(drawing, f"{self.analysis.name}-figure", self.analysis.summary, head=head)
+                basis = self.selection.basis
+                page.chart(drawing, f"{self.analysis.name}-figure", self.analysis.summary, basis, head=head)
             is_long = (drawing.layout.get("height") or HEIGHT) > 500  # pixels, more than the map has
             map_column = right
             free_column = right if is_long else left
@@ -123,7 +126,7 @@ class AnalysisPage:
             for segment in shown:
                 location = plain(f"segment {segment.number + 1}, {segment.where}")
                 st.markdown(f"**{number(segment.value)}** {location}: :gray[{joined(' '.join(segment.tokens))}]")
-                links.to_segment(segment.number)
+                links.to_segment(segment.number, self.selection.head)
         st.header("All heads")
         titles = {column.quantity: column.short for column in self.values}
         frame = memoize(head_frame, {column.quantity: values for column, values in self.values.items()})
@@ -148,12 +151,18 @@ def values_of(analysis: Analysis, result: Result) -> dict[HeadColumn, np.ndarray
     return {column: values for column in analysis.columns if (values := column.read(result)) is not None}
 
 
-def choose_column(analysis: Analysis, result: Result, columns: list[HeadColumn]) -> HeadColumn:
-    first = analysis.default_column(result)
-    assert first, "a result with columns"
-    if len(columns) == 1:
-        return first
-    by_name = {column.quantity: column for column in columns}
-    look: dict[str, Any] = {"format_func": lambda name: by_name[name].short, "width": 320}
-    name = choices.selectbox("Show on the map", [*by_name], key=analysis.control_key, default=first.quantity, **look)
-    return by_name[name]
+def choose_column(chosen: AnalysisChoices, analysis: Analysis, result: Result, columns: list[HeadColumn]) -> HeadColumn:
+    """Draw the choice of the column on the map, if there are several."""
+    column = chosen.resolve(analysis, result)
+    assert column, "a result with columns"
+    if len(columns) > 1:
+        by_name = {column.quantity: column for column in columns}
+        widgets.select(
+            "Show on the map",
+            [*by_name],
+            "quantity",
+            column.quantity,
+            format_func=lambda name: by_name[name].short,
+            width=320,
+        )
+    return column

@@ -18,26 +18,28 @@ from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
 from bertviz_core.plotting import DIVERGING, SEQUENTIAL
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.settings import Settings
-from pages.shared import page, preview, services, uploads
-from pages.shared.frame import Selection, choices
+from pages.shared import page, preview, services, uploads, widgets
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
+from pages.shared.state import session
+from pages.shared.state.choices import Compare
+from pages.shared.state.selection import Selection
 
 FURTHER_FILES = ("treebank", "vectors")  # that probes take beside their treebank
 
 
-def choose(selection: Selection) -> tuple[str, str, str]:
-    """Draw the choice of an analysis and of two of its runs, by name and addresses; a training with two runs ships."""
+def known_runs(selection: Selection) -> dict[str, dict[str, str]]:
+    """Analysis -> address -> name of the runs that can be compared, two at least; a training with two ships."""
     runs = {name: _runs(name, selection.checkpoint) for name in ANALYSES}
-    known = {name: names for name, names in runs.items() if len(names) > 1}
-    look: dict[str, Any] = {"format_func": lambda name: ANALYSES[name].title, "width": 175}
-    analysis = choices.selectbox("Analysis", [*known], key="analysis", default=next(iter(known)), **look)
-    names = known[analysis]
-    addresses = [*names]
-    look = {"format_func": names.__getitem__, "width": 225}
-    a = choices.selectbox("A", addresses, key="a", default=addresses[0], **look)
-    b = choices.selectbox("B", addresses, key="b", default=addresses[1], **look)
-    return analysis, a, b
+    return {name: names for name, names in runs.items() if len(names) > 1}
+
+
+def draw_choice(runs: dict[str, dict[str, str]], analysis: str, a: str, b: str) -> None:
+    """Draw the choice of an analysis and of two of its runs."""
+    names = runs[analysis]
+    widgets.select("Analysis", [*runs], "analysis", analysis, format_func=lambda name: ANALYSES[name].title, width=175)
+    widgets.select("A", [*names], "a", a, format_func=names.__getitem__, width=225)
+    widgets.select("B", [*names], "b", b, format_func=names.__getitem__, width=225)
 
 
 def find_comparison(analysis: str, a: str, b: str) -> Comparison | None:
@@ -46,22 +48,21 @@ def find_comparison(analysis: str, a: str, b: str) -> Comparison | None:
     return None if first is None or second is None else memoize(compare, first, second)
 
 
-def choose_quantity(comparison: Comparison) -> str:
-    """Draw the choice of the quantity that is shown, at first the one in which the most heads differ."""
+def quantity(comparison: Comparison, chosen: Compare) -> str:
+    """The quantity that is shown, at first the one in which the most heads differ."""
+    if chosen.compared in comparison.a:
+        return chosen.compared
     marked = {key: int(change.marked.sum()) for key, change in comparison.changes.items()}
-    first = max(comparison.a, key=lambda key: marked.get(key, 0))
-    look: dict[str, Any] = {"format_func": comparison.label, "width": 230, "follows": True}
-    return choices.selectbox("Quantity", list(comparison.a), key="compared", default=first, **look)
+    return max(comparison.a, key=lambda key: marked.get(key, 0))
 
 
 def default_head(selection: Selection) -> Head | None:
-    """The head that changed most in what the page is about to show, if the chosen model has such a head."""
-    with choices.unseen():
-        comparison = find_comparison(*choose(selection))
-        if comparison is None or not comparison.changes:
-            return None
-        key = choose_quantity(comparison)
-        changed = comparison.changes[key].by_size()
+    """The head that changed most in what the page shows, if the chosen model has such a head."""
+    chosen = session.page(Compare)
+    comparison = find_comparison(*chosen.resolve(known_runs(selection)))
+    if comparison is None or not comparison.changes:
+        return None
+    changed = comparison.changes[quantity(comparison, chosen)].by_size()
     model = selection.checkpoint
     known = set(all_heads(model.layers, model.heads))
     return next((head for head in changed if head in known), None)

@@ -12,20 +12,21 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.word_search import Hit, search, searched_words
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import plural
-from pages.shared import services
-from pages.shared.frame import address, choices
+from pages.shared import services, widgets
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.page import row
+from pages.shared.state import session
+from pages.shared.state.choices import AttentionViewer
 
 PER_PAGE = 10  # lines on one page
 POPOVER = "corpus-search"
 Entry = TypeVar("Entry")
 
 
-def search_box(key: str) -> str:
+def search_box(field: str, value: str) -> str:
     about = "A word, or several consecutive words. * matches any ending."
-    return choices.text("Search", key=key, default="", max_chars=60, help=about, width=150)
+    return widgets.text("Search", field, value, max_chars=60, help=about, width=150)
 
 
 def guesses(
@@ -34,23 +35,26 @@ def guesses(
     is_whole: bool,
     query: Callable[..., details.GuessQuery[Entry]],
     size: int,
-    keys: tuple[str, str, str, str],
-    order: str = details.ORDERS[0],
+    names: tuple[str, str, str, str],
 ) -> tuple[int, list[Entry], bool]:
     """Draw the choices of a list of guesses, for which `query` makes the GuessQuery; returns the number of entries,
-    those of the page, and whether they are of the whole corpus."""
-    which, minimum, searched, page = keys
+    those of the page, and whether they are of the whole corpus.
+
+    `names` are fields of the page's choices: which guesses, from which weight, the words searched, the page. The order
+    has the same name on every page.
+    """
     # A result that is not whole has the first entries; the store has all of them until its limit drops them.
     parts = None if is_whole else details.stored_parts(services.store(), request.key(), request.source)
+    which, least, searched, page = names
+    chosen = session.current().part(page)
     with row():
-        chosen = choices.segmented("Guesses", ("all", "right", "wrong"), key=which, default="all")
-        order = choices.selectbox("Order", details.ORDERS, key="order", default=order, width=190)
-        weight = choices.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key=minimum, width=170)
-        words = tuple(searched_words(search_box(searched)))
-        asked = query(chosen, weight, words, order)
-        list_page = partial(memoize, details.page, parts or result, asked)
+        right = widgets.segmented("Guesses", ("all", "right", "wrong"), which, getattr(chosen, which))
+        order = widgets.select("Order", details.ORDERS, "order", chosen.order, width=190)
+        weight = widgets.slider("Minimum weight", least, getattr(chosen, least), 0.05, width=170)
+        words = tuple(searched_words(search_box(searched, getattr(chosen, searched))))
+        list_page = partial(memoize, details.page, parts or result, query(right, weight, words, order))
         total, entries = list_page(0, size)
-        number = choices.page_of(total, size, key=page)
+        number = widgets.page_of(total, size, page, getattr(chosen, page))
     if number > 1:
         _, entries = list_page(size * (number - 1), size)
     return total, entries, is_whole or parts is not None
@@ -58,27 +62,25 @@ def guesses(
 
 def corpus_search(source: Source, choose: Callable[[Hit], None]) -> None:
     """Draw the search in a corpus; `choose` is called with the line that the reader opens, and may raise InputError."""
-    panel = st.popover("Search the corpus", icon=":material/search:", key=POPOVER, on_change="rerun")
-    if not panel.open:  # a box that is drawn while nobody sees it would lose the words of a link
-        for key in ("find", "find_page"):
-            address.get(key)
+    panel = widgets.popover("Search the corpus", ":material/search:", POPOVER)
+    if not panel.open:
         return
+    chosen = session.page(AttentionViewer)
 
     def open_line(hit: Hit) -> None:
-        st.session_state[POPOVER] = False
+        widgets.close(POPOVER)
         try:
             choose(hit)
-        except InputError as problem:
-            # A line beyond the indexed part.
+        except InputError as problem:  # the line is beyond the part of the corpus that has been split into segments
             st.toast(f"{plain(problem.what)} {plain(problem.hint or '')}", icon=":material/error:")
 
     with panel:
-        text = search_box("find")
+        text = search_box("find", chosen.find)
         if not text.strip():
             st.caption("Finds every line of the corpus that contains these words in sequence.")
             return
         total, hits = _search(source.digest, text, 0, source)
-        number = choices.page_of(total, PER_PAGE, key="find_page")
+        number = widgets.page_of(total, PER_PAGE, "find_page", chosen.find_page)
         if number > 1:
             total, hits = _search(source.digest, text, PER_PAGE * (number - 1), source)
         st.caption(f"{plural(total, 'lines')} of {plain(source.name)}" if total else "No line contains these words.")

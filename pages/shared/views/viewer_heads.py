@@ -18,47 +18,61 @@ from bertviz_core.plotting import OVERLAY
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.viewer import InputAttention, cut_end, figure, named_groups, preview
 from bertviz_core.viewer.query_key import MASKED, QueryKey, measure
-from pages.shared import messages, page, stored
-from pages.shared.frame import Selection, address, choices
+from pages.shared import messages, page, stored, widgets
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.views.viewer_input import pins
+from pages.shared.state import session
+from pages.shared.state.choices import AttentionViewer
+from pages.shared.state.selection import Selection
 from pages.shared.views.viewer_panes import Pane
 
 QUERY_KEY = "query × key"
 GUESSES = 3  # of each model, side by side
 
 
-def choose_overlaid(selection: Selection) -> list[Head]:
-    about = f"Counted from 1. They are drawn over the chosen head; at most {len(OVERLAY)} heads in all."
-    chosen = _choose_heads("Heads overlaid in color", "overlay", about, selection)
-    if chosen is None:
+def choose_overlaid(chosen: AttentionViewer, selection: Selection, is_open: bool) -> list[Head]:
+    """The heads that are drawn over the chosen one; their choice is drawn where its popover is open."""
+    groups = _groups(selection)
+    names = [name for name in chosen.overlay if name in groups]
+    if is_open:
+        about = f"Counted from 1. They are drawn over the chosen head; at most {len(OVERLAY)} heads in all."
+        _choose_heads("Heads overlaid in color", "overlay", names, groups, about)
+    if not names:
         return []
-    heads = [head for head in all_heads(*chosen.shape) if chosen[head] and head != selection.head]
-    if len(heads) >= len(OVERLAY):
+    together = np.logical_or.reduce([groups[name] for name in names])
+    heads = [head for head in all_heads(*together.shape) if together[head] and head != selection.head]
+    if len(heads) >= len(OVERLAY) and is_open:
         st.caption(f"The first {len(OVERLAY) - 1} of {len(heads)} heads are drawn over head {selection.label}.")
     return heads
 
 
-def choose_ablated(selection: Selection, model: AttentionModel) -> np.ndarray | None:
-    """Draw the choice of the heads to ablate, (layer, head) bool; None for none, or where none can be."""
+def choose_ablated(
+    chosen: AttentionViewer, selection: Selection, model: AttentionModel, is_open: bool
+) -> np.ndarray | None:
+    """The heads to ablate, (layer, head) bool; None for none, or where none can be. Their choice is drawn where its
+    popover is open."""
     if model.language_model is None or not model.observable:
         return None
-    about = (
-        "Counted from 1. Their outputs are replaced by zeros; the guesses for masked words without them stand beside "
-        "those of the whole model. Lines and pictures stay those of the whole model."
-    )
-    return _choose_heads("Ablated heads", "off", about, selection)
+    groups = _groups(selection)
+    names = [name for name in chosen.off if name in groups]
+    if is_open:
+        about = (
+            "Counted from 1. Their outputs are replaced by zeros; the guesses for masked words without them stand "
+            "beside those of the whole model. Lines and pictures stay those of the whole model."
+        )
+        _choose_heads("Ablated heads", "off", names, groups, about)
+    return np.logical_or.reduce([groups[name] for name in names]) if names else None
 
 
-def _choose_heads(label: str, key: str, about: str, selection: Selection) -> np.ndarray | None:
-    """(layer, head) bool of the heads, layers and behaviors chosen together; None for none."""
+def _groups(selection: Selection) -> dict[str, np.ndarray]:
+    """The heads, layers and behaviors that can be chosen, each (layer, head) bool."""
     model = selection.checkpoint
     labels = memoize(behavior_labels, stored.results(selection))
-    options = memoize(named_groups, model.layers, model.heads, labels)
-    look = {"placeholder": "Heads, layers or behaviors", "help": about}
-    chosen = choices.multiselect(label, list(options), key=key, default=[], **look)
-    return np.logical_or.reduce([options[name] for name in chosen]) if chosen else None
+    return memoize(named_groups, model.layers, model.heads, labels)
+
+
+def _choose_heads(label: str, field: str, names: Sequence[str], groups: Mapping[str, np.ndarray], about: str) -> None:
+    widgets.multiselect(label, [*groups], field, names, placeholder="Heads, layers or behaviors", help=about)
 
 
 def draw_shift(difference: np.ndarray, selection: Selection) -> None:
@@ -109,14 +123,15 @@ def draw_token_pair(pane: Pane) -> tuple[int, int]:
     selection = pane.selection
     st.header("Which heads attend from one token to another?")
     starts = {"from": attention.queries.start.tolist(), "to": attention.keys.start.tolist()}
-    last = {side: starts[side].index(start) for side, start in pins() if start in starts[side]}
+    last = {side: starts[side].index(start) for side, start in pane.pins if start in starts[side]}
     opening = attention.opening_pair(last.get("from"), last.get("to"))
+    chosen = session.page(AttentionViewer)
     with page.row():
-        query = _choose_unit("From", attention.queries, "from_token", opening[0])
-        key = _choose_unit("To", attention.keys, "to_token", opening[1])
+        query = _choose_unit("From", attention.queries, "from_token", chosen.from_token, opening[0])
+        key = _choose_unit("To", attention.keys, "to_token", chosen.to_token, opening[1])
         about = "Takes two pinned tokens: one on the left, one on the right."
-        both = ("from_token", "to_token")
-        st.button("Use the pins", on_click=address.release, args=both, icon=":material/keep:", help=about)
+        none = {"from_token": None, "to_token": None}
+        st.button("Use the pins", on_click=session.choose, kwargs=none, icon=":material/keep:", help=about)
     frame = memoize(InputAttention.pair_frame, attention, query, key)
     best = frame.iloc[0]
     chosen = frame.loc[frame["label"] == selection.head.label()].iloc[0]
@@ -142,28 +157,39 @@ def draw_token_pair(pane: Pane) -> tuple[int, int]:
 def _choose_unit(
     label: str,
     units: Units,
-    key: str,
+    field: str,
+    chosen: int | None,
     default: int,
     prefix: str = "",
     label_visibility: Literal["visible", "collapsed"] = "visible",
 ) -> int:
-    """The index of the chosen unit; the address has the position of its first token, from 1."""
+    """Draw the choice of a unit, and return its index; the address has the position of its first token, from 1."""
     starts = [int(start) + 1 for start in units.start]
     names = {start: f"{prefix}{start}  {cut_end(text)}" for start, text in zip(starts, units.labels, strict=True)}
-    look = {"follows": True, "format_func": names.__getitem__, "width": 220, "label_visibility": label_visibility}
-    return starts.index(choices.selectbox(label, starts, key=key, default=starts[default], **look))
+    start = chosen if chosen in names else starts[default]
+    start = widgets.select(
+        label,
+        starts,
+        field,
+        start,
+        format_func=names.__getitem__,
+        width=220,
+        label_visibility=label_visibility,
+    )
+    return starts.index(start)
 
 
 def draw_query_key(pane: Pane, controls: DeltaGenerator) -> QueryKey | None:
     """Draw the choice of a query token into `controls`, and how its weights arise; None if the model cannot show it."""
     tokens = pane.shown.layout.tokens
     selection = pane.selection
-    pinned = dict(pins())  # the last ones
+    pinned = dict(pane.pins)  # the last ones
     strongest, _ = pane.attention.strongest_pair(selection.head)
     default = pinned.get("from", int(pane.attention.queries.start[strongest]))
+    chosen = session.page(AttentionViewer).query
     with controls:
         at = min(default, len(tokens) - 1)
-        query = _choose_unit("Query token", tokens, "query", at, prefix="query ", label_visibility="collapsed")
+        query = _choose_unit("Query token", tokens, "query", chosen, at, "query ", label_visibility="collapsed")
     try:
         products = measure(pane.model, pane.shown, selection.head, query)
     except ModelError as problem:
@@ -173,7 +199,7 @@ def draw_query_key(pane: Pane, controls: DeltaGenerator) -> QueryKey | None:
     ends = plain(cut_end(tokens.labels[query])), plain(cut_end(tokens.labels[key]))
     st.markdown(_arithmetic(products, key, ends, selection.settings.weights == "norms"))
     alt = f"Query of {tokens.labels[query]} times every key, by dimension, and the weights that result"
-    page.chart(figure.products_figure(products), "query-key", alt)
+    page.chart(figure.products_figure(products), "query-key", alt, selection.basis)
     st.caption("Blue: positive, orange: negative. A token pinned on the right of the lines is the key.")
     return products
 

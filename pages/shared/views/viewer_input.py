@@ -1,7 +1,6 @@
 """The input of the attention viewer, and which of its tokens are masked or pinned."""
 
 import re
-from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -10,11 +9,13 @@ from bertviz_core.corpora.word_search import Hit
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, from_text
-from pages.shared import services
-from pages.shared.frame import Selection, address, choices, links
+from pages.shared import services, widgets
+from pages.shared.frame import links
 from pages.shared.frame.header import MAX_LENGTH
-from pages.shared.frame.links import MAX_CHARACTERS
 from pages.shared.messages import plain
+from pages.shared.state import session
+from pages.shared.state.choices import MAX_CHARACTERS, AttentionViewer
+from pages.shared.state.selection import Selection
 from pages.shared.views import lists
 
 KINDS = ("example", "own text", "corpus")
@@ -45,54 +46,100 @@ RELATIONS = {
 
 def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator) -> OneInput:
     """Draw the choice of the input, the rare ones into `options`; raises InputError like `read`."""
-    fresh: dict[str, Any] = {"on_change": forget_marks, "label_visibility": "collapsed"}
-    kind = choices.segmented("Text", KINDS, key="input", default=KINDS[0], **fresh)
-    links.back()
-    if kind == "corpus":
-        choices.number("Segment of the corpus", 1, default=1, key="segment", width=180, **fresh)
-
-        def go_to(hit: Hit) -> None:
-            segments = services.segments(selection.corpora["text"], model, selection.settings)
-            address.choose(segment=segments.number_of(hit))
-            forget_marks()
-
-        lists.corpus_search(selection.corpora["text"], go_to)
-    elif kind == "example":
-        choices.selectbox("Sentence", [*SENTENCES], key="example", default=COREFERENCE, width=280, **fresh)
+    chosen = session.page(AttentionViewer)
+    widgets.segmented("Text", KINDS, "input", chosen.input, on_change=forget_marks, label_visibility="collapsed")
+    links.back(chosen)
+    if chosen.input == "corpus":
+        _choose_segment(chosen, selection, model)
+    elif chosen.input == "example":
+        _choose_example(chosen)
     else:
-        # Arabic is written from the right.
-        st.html("<style>.st-key-input-choice input { unicode-bidi: plaintext; text-align: start; }</style>")
-        sentence = "The cat sat on the mat because it was warm."
-        fresh["maximum"] = MAX_CHARACTERS
-        choices.text("Segment A", key="text", default=sentence, placeholder="A sentence", width="stretch", **fresh)
-        choices.text("Segment B", key="second", default="", placeholder="A second segment", width=160, **fresh)
-        about = "As in treebanks: each word is tokenized separately."
-        with options:
-            choices.toggle("Split words at spaces only", key="given", on_change=forget_marks, help=about)
+        _write_text(chosen, options)
     single = read(selection, model)
-    if kind == "corpus":
+    if chosen.input == "corpus":
         st.caption(plain(f"{selection.corpora['text'].name}, {single.example.where}"))
     return single
 
 
+def _choose_segment(chosen: AttentionViewer, selection: Selection, model: AttentionModel) -> None:
+    widgets.number(
+        "Segment of the corpus",
+        "segment",
+        chosen.segment or 1,
+        width=180,
+        on_change=forget_marks,
+        label_visibility="collapsed",
+    )
+
+    def go_to(hit: Hit) -> None:
+        segments = services.segments(selection.corpora["text"], model, selection.settings)
+        session.choose(segment=segments.number_of(hit))
+        forget_marks()
+
+    lists.corpus_search(selection.corpora["text"], go_to)
+
+
+def _choose_example(chosen: AttentionViewer) -> None:
+    widgets.select(
+        "Sentence",
+        [*SENTENCES],
+        "example",
+        _example(chosen),
+        width=280,
+        on_change=forget_marks,
+        label_visibility="collapsed",
+    )
+
+
+def _write_text(chosen: AttentionViewer, options: DeltaGenerator) -> None:
+    # Arabic is written from the right.
+    st.html("<style>.st-key-input-choice input { unicode-bidi: plaintext; text-align: start; }</style>")
+    widgets.text(
+        "Segment A",
+        "text",
+        chosen.text,
+        placeholder="A sentence",
+        width="stretch",
+        on_change=forget_marks,
+        label_visibility="collapsed",
+    )
+    widgets.text(
+        "Segment B",
+        "second",
+        chosen.second,
+        placeholder="A second segment",
+        width=160,
+        on_change=forget_marks,
+        label_visibility="collapsed",
+    )
+    if options.open:
+        about = "As in treebanks: each word is tokenized separately."
+        with options:
+            widgets.toggle("Split words at spaces only", "given", chosen.given, on_change=forget_marks, help=about)
+
+
+def _example(chosen: AttentionViewer) -> str:
+    return chosen.example if chosen.example in SENTENCES else COREFERENCE
+
+
 def read(selection: Selection, model: AttentionModel) -> OneInput:
     """The chosen input as a model reads it; raises InputError for a text without tokens, and a missing segment."""
-    state = st.session_state
-    if state["input"] == "corpus":
+    chosen = session.page(AttentionViewer)
+    if chosen.input == "corpus":
         segments = services.segments(selection.corpora["text"], model, selection.settings)
-        example = segments.pick(int(state["segment"]))
+        example = segments.pick(chosen.segment or 1)
         return OneInput(example, layout_of(example, model.tokens))
-    if state["input"] == "example":
-        return from_text(*SENTENCES[state["example"]], model.tokens, selection.settings)
-    text, second = (state[key][:MAX_CHARACTERS] for key in ("text", "second"))
-    return from_text(text, second, model.tokens, selection.settings, pre_split=state["given"])
+    if chosen.input == "example":
+        return from_text(*SENTENCES[_example(chosen)], model.tokens, selection.settings)
+    text, second = chosen.text[:MAX_CHARACTERS], chosen.second[:MAX_CHARACTERS]
+    return from_text(text, second, model.tokens, selection.settings, pre_split=chosen.given)
 
 
 def warn_of_cut(single: OneInput, selection: Selection) -> None:
     """Warn that a part of the input is not shown, and name the setting that shows it."""
-    state = st.session_state
+    chosen = session.page(AttentionViewer)
     icon = ":material/content_cut:"
-    if state["input"] == "own text" and max(len(state["text"]), len(state["second"])) > MAX_CHARACTERS:
+    if chosen.input == "own text" and max(len(chosen.text), len(chosen.second)) > MAX_CHARACTERS:
         st.warning(
             f"A segment here has up to {MAX_CHARACTERS:,} characters, so that a link can hold it; what follows was cut "
             "off. For a longer text, add it under the title and choose “corpus” above.",
@@ -106,35 +153,31 @@ def warn_of_cut(single: OneInput, selection: Selection) -> None:
 
 
 def forget_marks() -> None:
-    """Clear masks, pins and the way back: they belong to one text."""
-    for key in ("mask", "pin", "back", "dependents"):
-        address.put(key, "")
-    address.release("from_token", "to_token")
+    """Clear masks, pins and the way back, in a callback: they belong to one text."""
+    session.choose(mask="", pin="", back="", dependents="", from_token=None, to_token=None)
 
 
-def masked() -> list[int]:
-    """The masked positions of the address, from 0: "3,7" is [2, 6]; anything else is ignored."""
-    parts = address.get("mask").split(",")
-    return sorted({int(part) - 1 for part in parts if re.fullmatch(r"[1-9]\d{0,4}", part)})
+def masked(chosen: AttentionViewer) -> list[int]:
+    """The masked positions, from 0: "3,7" is [2, 6]; anything else is ignored."""
+    return sorted({int(part) - 1 for part in chosen.mask.split(",") if re.fullmatch(r"[1-9]\d{0,4}", part)})
 
 
 def toggle_mask(positions: set[int]) -> None:
     """Mask these positions, or unmask them if all of them are masked, in a callback."""
-    before = set(masked())
+    before = set(masked(session.page(AttentionViewer)))
     changed = before - positions if positions <= before else before | positions
-    address.put("mask", ",".join(str(position + 1) for position in sorted(changed)))
+    session.choose(mask=",".join(str(position + 1) for position in sorted(changed)))
 
 
-def pins(key: str = "pin") -> list[tuple[str, int]]:
-    """The pins of the address, positions from 0: "from3,to7" is [("from", 2), ("to", 6)]; anything else is ignored."""
-    matches = (re.fullmatch(r"(from|to)([1-9]\d{0,4})", part) for part in address.get(key).split(","))
+def pins(chosen: AttentionViewer, single: OneInput) -> list[tuple[str, int]]:
+    """The pins, positions from 0: "from3,to7" is [("from", 2), ("to", 6)]; anything else is ignored. Until the reader
+    pins tokens they are on the first pieces of words of the link: "from3" is the third word, on the left."""
+    if chosen.pin or single.example.words is None:
+        return _marks(chosen.pin)
+    owner = single.example.words.tolist()
+    return [(side, owner.index(word)) for side, word in _marks(chosen.dependents) if word in owner]
+
+
+def _marks(text: str) -> list[tuple[str, int]]:
+    matches = (re.fullmatch(r"(from|to)([1-9]\d{0,4})", part) for part in text.split(","))
     return [(match[1], int(match[2]) - 1) for match in matches if match]
-
-
-def pin_dependents(single: OneInput) -> None:
-    """Pin words of the address ("from3": the third word on the left) until the reader pins others."""
-    marked = pins("dependents")
-    if marked and single.example.words is not None:
-        owner = single.example.words.tolist()
-        implied = [f"{side}{owner.index(word) + 1}" for side, word in marked if word in owner]
-        address.current().implied["pin"] = ",".join(implied)

@@ -11,8 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core import exports
 from bertviz_core.analyses.results import to_csv
 from bertviz_core.errors import BertvizError, DownloadNeeded
-from bertviz_core.heads import Head, all_labels
-from bertviz_core.models.checkpoint import DEMO
+from bertviz_core.heads import Head, all_heads, all_labels
+from bertviz_core.models.checkpoint import find
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, Prediction, mask
 from bertviz_core.plotting import OVERLAY
@@ -20,11 +20,14 @@ from bertviz_core.settings import Weights
 from bertviz_core.viewer import InputAttention, InputView, cut_end, predictions_frame, preview
 from bertviz_core.viewer.files import FOLDER, columns_of, input_html, input_origin, pack_weights
 from bertviz_core.viewer.query_key import QueryKey
-from pages.shared import messages, page, services
+from pages.shared import messages, page, services, widgets
 from pages.shared.components import component
-from pages.shared.frame import Selection, address, choices, header, neighbor
+from pages.shared.frame import header, neighbor
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
+from pages.shared.state import session
+from pages.shared.state.choices import AttentionViewer
+from pages.shared.state.selection import Selection
 from pages.shared.views import viewer_input
 
 ONE, HEADS, MODELS, WEIGHTS = KINDS = ("one head", "two heads", "two models", "weights and norms")
@@ -40,6 +43,7 @@ class Pane:
     original: OneInput  # as this model reads it
     shown: OneInput  # with masks, or the original
     masked: Sequence[int] = ()  # positions from 0, which are marked in the original too
+    pins: Sequence[tuple[str, int]] = ()  # sides and positions, from 0
     same_tokens: bool = True  # as the first pane, so that pins and masks serve both
 
     @cached_property
@@ -58,51 +62,61 @@ class Pane:
         return exports.slug("attention", *norms, self.selection.checkpoint.label, self.selection.head.label())
 
 
-def choose_second(panel: DeltaGenerator, kind: str, first: Pane) -> Pane | None:
-    """Draw the choices of one of KINDS into a panel; None for one head alone, and after an error, which is drawn."""
+def second_pane(first: Pane, chosen: AttentionViewer, panel: DeltaGenerator) -> Pane | None:
+    """What stands beside the first pane; its choices are drawn into a panel that is open. None for one head alone, and
+    after an error, which is drawn."""
     selection = first.selection
     other: Weights = "attention" if selection.settings.weights == "norms" else "norms"
-    if kind == ONE:
+    if chosen.beside == ONE:
         return None
     try:
-        with panel:
-            if kind == MODELS:
-                second = _other_model(first)
-            elif kind == HEADS:
-                second = replace(first, selection=_choose_head(selection))
-            else:
-                second = replace(first, selection=selection.of_weights(other))
+        if chosen.beside == MODELS:
+            second = _other_model(first, chosen, panel)
+        elif chosen.beside == HEADS:
+            second = replace(first, selection=_other_head(selection, chosen, panel))
+        else:
+            second = replace(first, selection=selection.of_weights(other))
         second.attention  # raises where it cannot be shown
         return second
     except DownloadNeeded:
         raise
     except BertvizError as problem:
-        messages.error(problem)
+        with panel:
+            messages.error(problem)
         return None
 
 
-def _other_model(first: Pane) -> Pane:
+def _other_model(first: Pane, chosen: AttentionViewer, panel: DeltaGenerator) -> Pane:
     """The same text as another model reads it."""
-    known = [*st.session_state.get("models", [DEMO])]
-    checkpoint = header.pick_model("Other model", known, key="model2", default=known[0], width=280)
+    known = [*session.current().models]
+    name = chosen.model2 or known[0]
+    if panel.open:
+        with panel:
+            checkpoint = header.pick_model("Other model", known, "model2", name, width=280)
+    else:
+        checkpoint = find(name, access=services.access())
     first.selection.settings.check(checkpoint.max_length)
-    selection = _choose_head(replace(first.selection, checkpoint=checkpoint))
+    selection = _other_head(replace(first.selection, checkpoint=checkpoint), chosen, panel)
     model = services.model(checkpoint, selection.settings.dtype)
     original = viewer_input.read(selection, model)
     same = original.layout.tokens.labels == first.original.layout.tokens.labels
     if not same:
-        st.caption("This model reads other tokens: pins and masks of one side do not apply to the other.")
+        with panel:
+            st.caption("This model reads other tokens: pins and masks of one side do not apply to the other.")
     masked = [position for position in first.masked if same and original.can_mask(position, model.tokens)]
     is_original = not masked or first.shown is first.original
     shown = original if is_original else mask(original, masked, model.tokens)
-    return Pane(selection, model, first.view, original, shown, masked, same)
+    return Pane(selection, model, first.view, original, shown, masked, first.pins if same else (), same)
 
 
-def _choose_head(selection: Selection) -> Selection:
-    options = all_labels(selection.checkpoint.layers, selection.checkpoint.heads)
-    after = neighbor(selection.head.label(), options)
-    chosen = choices.selectbox("Second head", options, key="head2", default=after, follows=True, width=120)
-    return replace(selection, head=Head.parse(chosen))
+def _other_head(selection: Selection, chosen: AttentionViewer, panel: DeltaGenerator) -> Selection:
+    model = selection.checkpoint
+    after = Head.parse(neighbor(selection.head.label(), all_labels(model.layers, model.heads)))
+    head = chosen.head2 if chosen.head2 in all_heads(model.layers, model.heads) else after
+    if panel.open:
+        with panel:
+            widgets.head("Second head", (model.layers, model.heads), "head2", head, width=120)
+    return replace(selection, head=head)
 
 
 def draw_summary(pane: Pane, min_weight: float) -> None:
@@ -135,14 +149,12 @@ def draw_lines(pane: Pane, key: str, can_mask: bool, min_weight: float, overlaid
     colors = OVERLAY if overlaid else (None,)
 
     def take_pins() -> None:
-        pins = st.session_state[key]["pins"]
+        pins = widgets.received(key, "pins")
         if pins is not None and pane.same_tokens:
-            address.put("pin", ",".join(pins))
-            address.put("dependents", "")
-            address.release("from_token", "to_token")
+            session.choose(pin=",".join(pins), dependents="", from_token=None, to_token=None)
 
     def take_mask() -> None:
-        start = st.session_state[key]["mask"]
+        start = widgets.received(key, "mask")
         if start is not None:
             # Every piece of a word.
             pieces = np.flatnonzero(layout.owner == layout.owner[start]).tolist()
@@ -157,7 +169,7 @@ def draw_lines(pane: Pane, key: str, can_mask: bool, min_weight: float, overlaid
         "title": pane.title,
         "name": pane.name,
         "text": pane.original.digest(),  # with another text the reader's pins give way to those of the address
-        "pins": [f"{side}{at + 1}" for side, at in viewer_input.pins()] if pane.same_tokens else [],
+        "pins": [f"{side}{at + 1}" for side, at in pane.pins] if pane.same_tokens else [],
         "canMask": can_mask and pane.same_tokens,
     }
     component("attention_lines", FOLDER)(data=data, key=key, on_pins_change=take_pins, on_mask_change=take_mask)

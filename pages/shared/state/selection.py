@@ -1,0 +1,56 @@
+"""What is shown: the model, the corpora, the settings and the head that the header has resolved. No Streamlit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bertviz_core import exports
+from bertviz_core.analyses.analysis import Analysis, Kind
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.request import Request
+from bertviz_core.corpora.source import Source
+from bertviz_core.heads import Head
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.settings import Settings, Weights
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What a figure is drawn from. Its caption stands under the figure, its model and corpora are in names of files."""
+
+    caption: str
+    model: str
+    corpora: str
+
+    def file_name(self, *subjects: str) -> str:
+        """The name of a picture of these subjects, without a suffix."""
+        return exports.slug(*subjects, Path(self.model).name, self.corpora)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What one reader has chosen under the title."""
+
+    checkpoint: Checkpoint
+    corpora: Mapping[Kind, Source]  # those that can be opened
+    settings: Settings
+    head: Head
+    base: int = 1  # number of the first layer and head in labels; 0 counts as arrays do
+    basis: Basis = Basis("", "", "")
+
+    @property
+    def label(self) -> str:
+        return self.head.label(self.base)
+
+    def request(self, analysis: str, options: dict[str, Any] | None = None) -> Request:
+        """The request for an analysis of what is chosen."""
+        settings = ANALYSES[analysis].relevant(self.settings)
+        source = self.corpora[ANALYSES[analysis].corpus]
+        return Request(analysis, self.checkpoint, source, settings, options or {})
+
+    def of_weights(self, weights: Weights) -> "Selection":
+        return replace(self, settings=replace(self.settings, weights=weights))
+
+    def analyses(self) -> list[Analysis]:
+        return [analysis for analysis in ANALYSES.values() if analysis.corpus in self.corpora]

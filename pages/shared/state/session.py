@@ -1,0 +1,193 @@
+"""One visit: all choices, jobs and uploads of a reader under one key of Streamlit's session. The address is read on
+arrival, that is after a link, a new tab, Back or Forward, and written at the end of each run.
+
+Streamlit's own binding of widgets to the address is not used: see ARCHITECTURE.md.
+"""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from bertviz_core.errors import BertvizError
+from bertviz_core.models.labels import isolated
+from pages.shared import messages, services, streamlit_internals
+from pages.shared.state import address
+from pages.shared.state.choices import Choices, Header, Page, field_names, kind_of
+from pages.shared.state.reader import Reader
+from pages.shared.state.selection import Selection
+
+KEY = "session"  # of Streamlit's session state
+UPLOADED = "upload-"  # of an upload's address
+P = TypeVar("P", bound=Page)
+
+
+class PageEnd(Exception):
+    """The page ends here. Streamlit's own stop would let nothing be written to the address after it."""
+
+
+@dataclass(eq=False)
+class Session:
+    """What is known of one visit."""
+
+    page: str = ""  # the name of the page that is shown
+    header: Header = field(default_factory=Header)
+    pages: dict[str, Page] = field(default_factory=dict)  # by name, as they were left
+    arrived: dict[str, str] = field(default_factory=dict)  # parameters of the address that no widget has shown yet
+    problems: dict[str, str] = field(default_factory=dict)  # parameter -> its text, which the page cannot show
+    labels: dict[str, str] = field(default_factory=dict)  # parameter -> the label of its widget
+    options: dict[str, str] = field(default_factory=dict)  # parameter -> the text of the option that its widget shows
+    reader: Reader = field(default_factory=Reader)
+    models: list[str] = field(default_factory=list)  # those offered
+    trainings: list[str] = field(default_factory=list)
+    remembered_model: str = ""
+    playing: int | None = None  # the step of a training that a player has reached, which is in no address
+    # Of the current run alone: what the header has resolved, the title's place, and the line that it stands in.
+    selection: Selection | None = None
+    title: DeltaGenerator | None = None
+    title_line: DeltaGenerator | None = None
+
+    def part(self, name: str) -> Choices:
+        """The choices that have a field of this name: the header's, or the page's."""
+        return self.header if name in field_names(Header) else self.of_page(kind_of(self.page))
+
+    def of_page(self, kind: type[P]) -> P:
+        """The choices of a page, at first its defaults."""
+        found = self.pages.setdefault(kind.page, kind())
+        assert isinstance(found, kind), "each page has one kind of choices"
+        return found
+
+    def replace(self, **values: Any) -> None:
+        """Replace fields of the header and of the current page."""
+        for name, value in values.items():
+            changed = replace(self.part(name), **{name: value})
+            if isinstance(changed, Header):
+                self.header = changed
+            elif isinstance(changed, Page):
+                self.pages[self.page] = changed
+
+
+def current() -> Session:
+    if KEY not in st.session_state:
+        st.session_state[KEY] = Session()
+    session: Session = st.session_state[KEY]
+    return session
+
+
+def page(kind: type[P]) -> P:
+    """What the reader has chosen on a page."""
+    return current().of_page(kind)
+
+
+def selection() -> Selection:
+    """What the header shows: a page is a script, which takes no arguments."""
+    found = current().selection
+    assert found is not None, "the header is drawn before the page"
+    return found
+
+
+def choose(**values: Any) -> None:
+    """Replace choices for the reader, by the names of their fields, in a callback."""
+    session = current()
+    for name in values:
+        session.problems.pop(session.part(name).parameter(name), None)
+    session.replace(**values)
+
+
+def forget(name: str) -> None:
+    """Set a choice that cannot be shown back to its default; if the address has just made it, the reader is told."""
+    session = current()
+    part = session.part(name)
+    parameter = part.parameter(name)
+    if parameter in session.arrived:
+        session.problems.setdefault(parameter, session.arrived[parameter])
+    session.replace(**{name: address.default(type(part), name)})
+
+
+def arrive(name: str) -> None:
+    """Begin a run of a page: read the address if the reader has gone to another one."""
+    session = current()
+    is_back = streamlit_internals.is_history_navigation()
+    if name == session.page and not is_back:
+        return
+    is_inside = bool(session.page) and not is_back
+    session.page = name
+    parameters = st.query_params.to_dict()
+    base = session.header if is_inside else Header()
+    if services.access().public:  # whose addresses have no uploads
+        old = session.header
+        base = replace(base, corpus=old.corpus, treebank=old.treebank, coreference=old.coreference)
+    session.header, of_header = address.parse(Header, parameters, base)
+    session.pages[name], of_page = address.parse(kind_of(name), parameters)
+    session.arrived = parameters
+    session.problems = of_header | of_page
+    session.labels = {}
+    session.playing = None
+
+
+def leave() -> None:
+    """Write the choices to the address, at the end of a run."""
+    session = current()
+    if session.playing is not None and is_alone():  # the history is for the reader's own steps
+        return
+    parameters = shared() | _in_address(session.of_page(kind_of(session.page)))
+    parameters = dict(sorted(parameters.items()))
+    if st.query_params.to_dict() != parameters:
+        st.query_params.from_dict(parameters)
+
+
+def shared() -> dict[str, str]:
+    """The parameters of the header, which all links carry."""
+    return _in_address(current().header)
+
+
+def here() -> str:
+    """The page and the parameters of its own choices, to which a link leads back."""
+    session = current()
+    return f"{session.page}?{urlencode(_in_address(session.of_page(kind_of(session.page))))}"
+
+
+def _in_address(choices: Choices) -> dict[str, str]:
+    """The parameters of choices, without uploads on a public server, which no link opens."""
+    parameters = address.query(choices)
+    if services.access().public:
+        return {name: text for name, text in parameters.items() if not text.startswith(UPLOADED)}
+    return parameters
+
+
+def warn_of_problems() -> None:
+    """Warn that parts of a link could not be restored, until the reader changes them."""
+    session = current()
+    reasons = [
+        f"{session.labels.get(name, name)}: {isolated(f'“{text[:40]}”')} is not available here"
+        for name, text in session.problems.items()
+    ]
+    if reasons:
+        text = f"This link cannot be restored in full: {'; '.join(map(messages.plain, reasons))}."
+        st.warning(text, icon=":material/link_off:")
+
+
+def is_alone() -> bool:
+    """Whether a fragment runs without the rest of its page."""
+    return streamlit_internals.is_fragment_run()
+
+
+def fragment(work: Callable[..., None]) -> Callable[..., None]:
+    """Decorate a part of a page as a fragment, which writes its choices to the address and draws its errors itself."""
+
+    @functools.wraps(work)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            work(*arguments, **options)  # Streamlit raises here too when the reader leaves the page
+        except BertvizError as problem:
+            if not is_alone():
+                raise
+            messages.error(problem)
+        if is_alone():
+            leave()
+
+    return st.fragment(run)

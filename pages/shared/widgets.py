@@ -1,0 +1,162 @@
+"""Widgets that show a field of the reader's choices, and replace it on a change.
+
+Each takes the name of a field and the value that is shown: the field's own, or what `resolve` has made of it. A field
+whose value is not the one shown cannot be shown here, and is set back; None shows nothing, and leaves the field. The
+value is never in the widget: one that is not drawn, in a closed popover or on another page, keeps it.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from bertviz_core.errors import SettingsError
+from bertviz_core.heads import Head, all_labels
+from pages.shared.state import address, session
+
+T = TypeVar("T")
+
+
+def select(label: str, options: Sequence[T], field: str, value: T, **more: Any) -> T:
+    """A box of options. `more` are Streamlit's own arguments, here and below."""
+    return _draw(st.selectbox, label, options, field=field, value=value, **more)
+
+
+def head(label: str, shape: tuple[int, int], field: str, value: Head, **more: Any) -> Head:
+    """A box of all heads of a model with these (layers, heads)."""
+    return _draw(st.selectbox, label, all_labels(*shape), field=field, value=value, **more)
+
+
+def segmented(label: str, options: Sequence[T], field: str, value: T, **more: Any) -> T:
+    return _draw(st.segmented_control, label, options, field=field, value=value, required=True, **more)
+
+
+def select_slider(label: str, options: Sequence[T], field: str, value: T, **more: Any) -> T:
+    return _draw(st.select_slider, label, options, field=field, value=value, **more)
+
+
+def slider(label: str, field: str, value: float, step: float, **more: Any) -> float:
+    """A number in the range of its field."""
+    low, high = _limits(field)
+    return _draw(st.slider, label, low, high, field=field, value=value, step=step, **more)
+
+
+def number(label: str, field: str, value: int, high: int | None = None, **more: Any) -> int:
+    """A whole number in the range of its field, up to `high` where that depends on results."""
+    low, highest = _limits(field)
+    high = int(highest) if high is None else high
+    return _draw(st.number_input, label, int(low), high, field=field, value=value, **more)
+
+
+def optional_number(label: str, field: str, value: int | None, **more: Any) -> int | None:
+    """A whole number in the range of its field; None if nothing is entered."""
+    low, high = _limits(field)
+    empty = partial(st.number_input, value=None)
+    return _draw(empty, label, int(low), int(high), field=field, value=value, **more)
+
+
+def page_of(total: int, size: int, field: str, value: int) -> int:
+    """The number of the page, from 1, of `total` entries with `size` per page; not drawn if one page has them all."""
+    pages = max(1, -(-total // size))
+    if pages == 1:
+        if value != 1:
+            session.forget(field)
+        return 1
+    return number(f"Page of {pages:,}", field, value if value <= pages else 1, pages, width=130)
+
+
+def toggle(label: str, field: str, value: bool, **more: Any) -> bool:
+    return _draw(st.toggle, label, field=field, value=value, **more)
+
+
+def text(label: str, field: str, value: str, **more: Any) -> str:
+    return _draw(st.text_input, label, field=field, value=value, **more)
+
+
+def multiselect(label: str, options: Sequence[str], field: str, value: Sequence[str], **more: Any) -> tuple[str, ...]:
+    """Several of the options."""
+    return tuple(_draw(st.multiselect, label, options, field=field, value=tuple(value), **more))
+
+
+def popover(label: str, icon: str, key: str, **more: Any) -> DeltaGenerator:
+    """A popover that runs the page again when it is opened or closed: what is in a closed one need not be drawn."""
+    return st.popover(label, icon=icon, key=key, on_change="rerun", **more)
+
+
+def close(key: str) -> None:
+    """Close a popover, in a callback."""
+    st.session_state[key] = False
+
+
+def entered(key: str) -> Any:
+    """What a widget without a field has, as an uploader; None where it is not drawn."""
+    return st.session_state.get(key)
+
+
+def received(key: str, name: str) -> Any:
+    """What a component, a figure or a table has sent, in its callback; None where it was drawn anew."""
+    return st.session_state[key].get(name)
+
+
+def _limits(field: str) -> address.Between:
+    return address.limits(type(session.current().part(field)), field)
+
+
+def _draw(
+    draw: Callable[..., Any],
+    label: str,
+    *arguments: Any,
+    field: str,
+    value: T,
+    on_change: Callable[[], None] | None = None,
+    **more: Any,
+) -> T:
+    now = session.current()
+    part = now.part(field)
+    key = part.parameter(field)
+    default = address.default(type(part), field)
+    now.labels[key] = label
+    chosen = getattr(part, field)
+    if chosen != value and None not in (chosen, value):
+        session.forget(field)
+
+    now.arrived.pop(key, None)
+
+    def changed() -> None:
+        entered = _entered(st.session_state[key], value)
+        session.choose(**{field: default if entered is None else entered})
+        if on_change is not None:
+            on_change()
+
+    sent = _sent(value)
+    option = _option(sent, **more)
+    # A browser keeps the text of an option, which may now be that of another.
+    if key not in st.session_state or st.session_state[key] != sent or now.options.get(key) != option:
+        st.session_state[key] = sent
+    now.options[key] = option
+    draw(label, *arguments, key=key, on_change=changed, **more)
+    return value
+
+
+def _option(sent: Any, format_func: Callable[[Any], str] | None = None, **_: Any) -> str:
+    """The text of an option where it is not the option itself."""
+    return "" if format_func is None or sent is None or isinstance(sent, list) else format_func(sent)
+
+
+def _sent(value: Any) -> Any:
+    """A value as its widget has it."""
+    if isinstance(value, Head):
+        return value.label()
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _entered(entered: Any, value: Any) -> Any:
+    """What a widget has, as a value like the one before; None for what is none."""
+    if isinstance(value, Head):
+        with suppress(SettingsError):
+            return Head.parse(entered or "")
+        return None
+    return tuple(entered) if isinstance(entered, list) else entered

@@ -1,0 +1,78 @@
+"""What pages show until the reader chooses, from the shipped results, and without an app."""
+
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads as CoreferenceResult
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads as DependencyResult
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.heads import Head
+from pages.shared.state.choices import (
+    AnalysisChoices,
+    Clustering,
+    Compare,
+    CoreferenceHeads,
+    DependencyHeads,
+    Entropy,
+    kind_of,
+    opening,
+)
+from tests.shipped import result
+
+
+def test_the_relation_and_the_direction_follow_the_result_until_they_are_chosen() -> None:
+    computed = result("dependency_heads")
+    assert isinstance(computed, DependencyResult)
+    counts = computed.show(DependencyHeads().filter(computed, paper=False))
+    relation, direction = DependencyHeads().resolve(counts)
+    assert relation == counts.clearest_relation() and direction == counts.best_choice(relation).direction
+    assert DependencyHeads().best_head(counts) == counts.best_choice(relation).head
+    assert DependencyHeads(relation="nonsense").resolve(counts) == (relation, direction)
+    chosen = DependencyHeads(relation="det", direction=DIRECTIONS[1])
+    assert chosen.resolve(counts) == ("det", 1)
+    row = counts.relations.index("det")
+    assert chosen.best_head(counts) == Head(*divmod(int(counts.right[1, row].argmax()), counts.right.shape[-1]))
+
+
+def test_mode_paper_has_its_own_offsets_and_rule() -> None:
+    computed = result("dependency_heads")
+    assert isinstance(computed, DependencyResult)
+    chosen = DependencyHeads(offsets=9, possessives=True, least=7, merge=True)
+    assert chosen.filter(computed, paper=True).offsets == 5 and chosen.options(paper=True) == {}
+    own = chosen.filter(computed, paper=False)
+    assert (own.offsets, own.min_count, own.merge_subtypes) == (9, 7, True)
+    assert chosen.options(paper=False) == {"possessives": True}
+
+
+def test_the_best_head_is_that_of_the_chosen_mentions_and_direction() -> None:
+    computed = result("coreference_heads")
+    assert isinstance(computed, CoreferenceResult)
+    counts = computed.show("mentions")
+    assert CoreferenceHeads().best_head(counts) == counts.best().head
+    turned = CoreferenceHeads(kind="proper", direction="antecedent->mention")
+    assert turned.best_head(counts) == counts.best("proper", 1).head
+
+
+def test_the_map_shows_the_chosen_column_or_the_first_that_the_result_has() -> None:
+    analysis, computed = ANALYSES["entropy"], result("entropy")
+    first = analysis.default_column(computed)
+    assert Entropy().resolve(analysis, computed) == first == Entropy(quantity="nonsense").resolve(analysis, computed)
+    column = Entropy(quantity="max_weight").resolve(analysis, computed)
+    assert column is not None and column.quantity == "max_weight"
+
+
+def test_a_reader_sees_two_runs_and_those_asked_for_where_they_are() -> None:
+    runs = {"entropy": {"x": "X", "y": "Y", "z": "Z"}, "probes": {"p": "P", "q": "Q"}}
+    assert Compare().resolve(runs) == ("entropy", "x", "y")
+    assert Compare(analysis="probes", a="z", b="p").resolve(runs) == ("probes", "p", "p")
+
+
+def test_thresholds_are_those_of_what_a_result_has() -> None:
+    chosen = Clustering(over_next=0.2, over_entropy=2.0)
+    assert chosen.thresholds(["next", "to_sep"]).next == 0.2
+    assert chosen.thresholds(["next", "to_sep"]).entropy == Clustering.over_entropy  # which the result lacks
+
+
+def test_every_page_has_choices_and_an_installed_analysis_those_of_all() -> None:
+    kind = kind_of("repeated_token")
+    assert issubclass(kind, AnalysisChoices) and kind.page == "repeated_token" and kind is kind_of("repeated_token")
+    assert opening("entropy", "from_cls") == Entropy(quantity="from_cls")
+    assert opening("clustering", "x") == Clustering()
