@@ -73,7 +73,7 @@ def test_a_request_is_the_same_on_the_other_side(store, tiny_folder, uploaded, t
     assert len(json.dumps(task)) < 5_000
 
 
-BLOCKS = {  # kind of corpus -> an analysis of it, and a part of a file; recognition reads 65,536 characters, 1,000 lines
+BLOCKS = {  # kind -> an analysis, and a part of a file; recognition reads 65,536 characters and 1,000 lines
     "text": ("surface_patterns", "the cat sat on the mat .\n\n"),
     "treebank": ("dependency_heads", "the 2-det\ncat 3-nsubj\nsat 0-root\n. 3-punct\n\n"),
     "coreference": ("coreference_heads", f"{json.dumps(CHAINS)}\n"),
