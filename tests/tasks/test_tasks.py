@@ -73,7 +73,7 @@ def test_a_request_is_the_same_on_the_other_side(store, tiny_folder, uploaded, t
     assert len(json.dumps(task)) < 5_000
 
 
-BLOCKS = {  # kind of corpus -> an analysis of it, and a part of a file; recognition reads 65,536 characters of it
+BLOCKS = {  # kind -> an analysis, and a part of a file; recognition reads 65,536 characters and 1,000 lines
     "text": ("surface_patterns", "the cat sat on the mat .\n\n"),
     "treebank": ("dependency_heads", "the 2-det\ncat 3-nsubj\nsat 0-root\n. 3-punct\n\n"),
     "coreference": ("coreference_heads", f"{json.dumps(CHAINS)}\n"),
@@ -85,7 +85,7 @@ def test_a_file_is_read_to_its_end_once_by_its_check_and_once_by_its_job(
     kind: str, store: Store, tiny_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     analysis, block = BLOCKS[kind]
-    (tmp_path / "0").write_text(block * (70_000 // len(block)))
+    (tmp_path / "0").write_text(block * (110_000 // len(block)))
     pieces = Source._pieces
     ends: list[str] = []
 
