@@ -1,18 +1,13 @@
 import json
 import os
-import re
-import runpy
 import shutil
 import subprocess
 import sys
 import sysconfig
-import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 MAX_BYTES = 60 * 10**6
@@ -72,26 +67,6 @@ def test_it_is_small_and_whole(wheel: Path) -> None:
     assert "# What does it look at?" in metadata and "Provides-Extra: ray" in metadata
     assert "\nSummary: What every attention head of a transformer does" in metadata  # another project is named bertviz
     assert "streamlit" not in metadata.partition("\n\n")[0]
-
-
-def test_the_files_of_requirements_come_from_the_project_file() -> None:
-    """`python deploy/requirements.py` writes them."""
-    for name, text in runpy.run_path(str(ROOT / "deploy" / "requirements.py"))["files"]().items():
-        assert (ROOT / name).read_text(encoding="utf-8") == text, name
-
-
-def test_the_app_has_versions_that_the_library_allows_and_the_constraints_are_of_these() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    app = {canonicalize_name(each.name): each for each in map(Requirement, lines[1:])}
-    for allowed in map(Requirement, project["dependencies"]):
-        chosen = app[canonicalize_name(allowed.name)].specifier
-        assert chosen == allowed.specifier or all(allowed.specifier.contains(each.version) for each in chosen)
-    locked = re.findall(r"^(\S+)==(\S+)", (ROOT / "deploy" / "constraints.txt").read_text(encoding="utf-8"), re.M)
-    versions = {canonicalize_name(name): version for name, version in locked}
-    for name, requirement in app.items():
-        assert requirement.specifier.contains(versions[name]), name
-    assert set(project["optional-dependencies"]) == {"arrow", "notebook", "ray", "svg"}
 
 
 def test_library_and_command_give_the_same_numbers(programs: Path, tmp_path: Path) -> None:
