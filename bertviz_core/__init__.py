@@ -4,6 +4,7 @@
 
     result = bv.analyze("surface_patterns", model="demo", corpus=["The cat sat on the mat. It slept."])
     bv.attention("demo", "The cat sat on the mat.")
+    bv.attention_lines(["The", "cat"], [[1.0, 0.0], [0.3, 0.7]])  # weights from any library
 
 Importing the package imports neither torch, pandas nor plotly: each name is loaded when it is first used.
 """
@@ -16,12 +17,29 @@ from bertviz_core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from bertviz_core.api import analyse, analyze, attention, report
+    from bertviz_core.api_arrays import attention_lines, head_map
     from bertviz_core.api_results import AnalysisResult, AttentionLines
     from bertviz_core.errors import BertvizError
     from bertviz_core.heads import Head
 
-__all__ = ["AnalysisResult", "AttentionLines", "BertvizError", "Head", "analyse", "analyze", "attention", "report"]
-_MODULES = dict.fromkeys(__all__, "api") | {"BertvizError": "errors", "Head": "heads"}
+__all__ = [
+    "AnalysisResult",
+    "AttentionLines",
+    "BertvizError",
+    "Head",
+    "analyse",
+    "analyze",
+    "attention",
+    "attention_lines",
+    "head_map",
+    "report",
+]
+_MODULES = dict.fromkeys(__all__, "api") | {
+    "BertvizError": "errors",
+    "Head": "heads",
+    "attention_lines": "api_arrays",
+    "head_map": "api_arrays",
+}
 
 # Two OpenMP threads that spin beside another busy process run 8 times slower; it must be set before torch.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

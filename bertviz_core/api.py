@@ -8,18 +8,15 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from bertviz_core.analyses import model_pass, requests
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request, View
-from bertviz_core.api_results import AnalysisResult, AttentionLines
+from bertviz_core.api_results import AnalysisResult, AttentionLines, choose_heads
 from bertviz_core.corpora.files import Corpus, source_of
 from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
 from bertviz_core.exports import check_path, write_bytes
-from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import single_input
 from bertviz_core.models.checkpoint import Checkpoint, Model, checkpoint_of
 from bertviz_core.models.loading import LoadedModels, model_in_memory
@@ -27,7 +24,7 @@ from bertviz_core.models.model import AttentionModel, no_head
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.settings import Execution, Settings
-from bertviz_core.viewer import InputAttention, InputView, apply_view
+from bertviz_core.viewer import InputView, apply_view
 
 _models = LoadedModels()  # of `attention`
 
@@ -126,7 +123,7 @@ def attention(
     single = single_input.from_text(joined, second, loaded.tokens, settings, pre_split=not isinstance(text, str))
     maps = single_input.attention(loaded, single.example)
     shown = apply_view(single.layout, maps, InputView(words=words, special=special))
-    first, offered = _heads(shown, head, heads)
+    first, offered = choose_heads(shown, head, heads)
     caption = f"{checkpoint.name}; weights from left to right sum to 1. Layers and heads count from 1."
     if single.cut:
         caption += f" {single.cut:,} tokens at the end did not fit."
@@ -207,17 +204,3 @@ def _load_from_memory(model: Model, checkpoint: Checkpoint) -> model_pass.Load |
         return prepared
 
     return load
-
-
-def _heads(attention: InputAttention, head: str | None, heads: Sequence[str] | None) -> tuple[Head, tuple[Head, ...]]:
-    """The head that is shown first, and those that can be chosen, among them the first."""
-    shape = attention.weights.shape[:2]
-    labels = [*(heads or []), *([head] if head else [])]
-    named = list(map(Head.parse, labels))
-    for each in named:
-        each.check(*shape)
-    offered = tuple(dict.fromkeys(named)) if heads else all_heads(*shape)
-    if head:
-        return named[-1], offered
-    to_previous = np.diagonal(attention.weights, -1, -2, -1).sum(-1)  # (layer, head)
-    return max(offered, key=to_previous.__getitem__), offered

@@ -1,9 +1,12 @@
-"""What the functions of the library return: a result, or the attention of one input, as objects for a notebook."""
+"""What the functions of the library return, as objects for a notebook: a result, lines of attention, a map of heads."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,13 +17,32 @@ from bertviz_core.analyses.findings import Finding
 from bertviz_core.analyses.reading_warnings import reading_warnings
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
-from bertviz_core.heads import Head
+from bertviz_core.errors import SettingsError
+from bertviz_core.heads import Head, all_heads
+from bertviz_core.plotting import DIVERGING, SEQUENTIAL
+from bertviz_core.plotting.browser import in_frame
+from bertviz_core.plotting.drawing import FOOT, HEIGHT, element, figure_html, html_page
+from bertviz_core.plotting.head_map import HeadMap, value_map
+from bertviz_core.plotting.head_map_files import map_frame, map_html, map_svg
 from bertviz_core.viewer import InputAttention
-from bertviz_core.viewer.files import MIN_WEIGHT, in_frame, input_svg, lines_html
+from bertviz_core.viewer.files import MIN_WEIGHT, input_svg, lines_frame, lines_html
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+class NotebookObject:
+    """An object that shows itself as HTML in Jupyter, VS Code and Colab, and in marimo, which asks for a type too."""
+
+    def _repr_html_(self) -> str:
+        raise NotImplementedError
+
+    def _mime_(self) -> tuple[str, str]:
+        return "text/html", self._repr_html_()
 
 
 @dataclass(frozen=True)
-class AnalysisResult:
+class AnalysisResult(NotebookObject):
     """The result of one analysis of one corpus by one model; `result` has everything that the analysis stores."""
 
     result: Result
@@ -50,6 +72,25 @@ class AnalysisResult:
         """A tidy table, one row for each thing counted."""
         return self.result.to_frame()
 
+    def to_arrow(self) -> "pyarrow.Table":
+        """The tidy table for Arrow, its analysis and provenance as JSON in the schema's metadata.
+
+        Raises:
+            BertvizError: pyarrow is not installed.
+        """
+        try:
+            import pyarrow
+        except ImportError as error:
+            hint = "Run `pip install pyarrow`, or use `to_frame`."
+            raise SettingsError("A table for Arrow needs pyarrow, which is not installed.", hint=hint) from error
+        table = pyarrow.Table.from_pandas(self.to_frame(), preserve_index=False)
+        about = {"analysis": self.analysis, "provenance": json.dumps(self.provenance, ensure_ascii=False)}
+        return table.replace_schema_metadata((table.schema.metadata or {}) | about)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The table as Arrow's PyCapsule, which `polars.DataFrame(result)`, duckdb and others read."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
     def figure(self) -> go.Figure:
         """The paper's figure of this result."""
         return ANALYSES[self.analysis].figure(self.result)
@@ -76,16 +117,23 @@ class AnalysisResult:
         display(HTML("".join(f"<p><b>{escape(line)}</b></p>" for line in lines)))
         self.figure().show()
 
+    def _repr_html_(self) -> str:
+        """The same as one page in a frame, for notebooks that do not call `_ipython_display_`."""
+        figure = self.figure()
+        sentences = [element("p class=strong", finding.text) for finding in self.findings()[:1]]
+        page = html_page(exports.title_of(self.result), *sentences, figure_html(figure))
+        return in_frame(page, title="Figure", height=(figure.layout.height or HEIGHT) + 5 * FOOT)
+
 
 @dataclass(frozen=True)
-class AttentionLines:
+class AttentionLines(NotebookObject):
     """Attention of every head on one input; in a notebook's cell, lines to hover over and to pin."""
 
     attention: InputAttention
     head: Head  # the one that is shown first
     heads: tuple[Head, ...]  # to choose from
-    model: str  # its name
-    caption: str  # under the drawing: the model, and tokens that did not fit
+    model: str  # its name, "" where it is not known
+    caption: str  # under the drawing: the model, tokens that did not fit, rows that do not sum to 1
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -114,4 +162,70 @@ class AttentionLines:
         return drawing.decode()
 
     def _repr_html_(self) -> str:
-        return in_frame(self.to_html(), self.attention)
+        return lines_frame(self.to_html(), self.attention)
+
+
+@dataclass(frozen=True)
+class HeadValues(NotebookObject):
+    """A value of every head; in a notebook's cell, a map to point at."""
+
+    values: np.ndarray  # (layer, head), NaN where a head has none
+    name: str  # what the values are, "" where it is not known
+    limits: tuple[float, float]  # ends of the color scale
+
+    @property
+    def caption(self) -> str:
+        """The sentence under the map: heads without a value, colors that are cut off."""
+        low, high = self.limits
+        missing = np.isnan(self.values).sum()
+        outside = ((self.values < low) | (self.values > high)).sum()
+        sentences = ["Layers and heads count from 1."]
+        if missing:
+            sentences.append(f"{missing:,} of {self.values.size:,} heads have no value.")
+        if outside:
+            sentences.append(f"{outside:,} values lie outside the color scale and have the color of its nearer end.")
+        return " ".join(sentences)
+
+    @cached_property
+    def _map(self) -> HeadMap:
+        scale = DIVERGING if self.limits[0] == -self.limits[1] else SEQUENTIAL
+        return value_map(self.values, self.name or "value", limits=self.limits, unit=self.name, scale=scale)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The interactive map as an HTML page that needs no network; also written to `path` where it is given."""
+        page = map_html(self._map, f"{self.name or 'Values'} of every head", self.caption)
+        if path is not None:
+            exports.write_bytes(Path(path), page.encode())
+        return page
+
+    def to_svg(self, path: str | Path | None = None) -> str:
+        """The map as SVG, also written to `path` where it is given; raises BertvizError without kaleido."""
+        drawing = map_svg(self._map, self.caption)
+        if path is not None:
+            exports.write_bytes(Path(path), drawing)
+        return drawing.decode()
+
+    def _repr_html_(self) -> str:
+        return map_frame(self.to_html(), self._map)
+
+
+def choose_heads(
+    attention: InputAttention, head: str | None, heads: Sequence[str] | None
+) -> tuple[Head, tuple[Head, ...]]:
+    """The head that is shown first, and those that can be chosen, among them the first.
+
+    Args:
+        attention: Of one input.
+        head: A label such as "3-5"; None for the head that attends most to the previous token.
+        heads: Labels; None for every head.
+    """
+    shape = attention.weights.shape[:2]
+    labels = [*(heads or []), *([head] if head else [])]
+    named = list(map(Head.parse, labels))
+    for each in named:
+        each.check(*shape)
+    offered = tuple(dict.fromkeys(named)) if heads else all_heads(*shape)
+    if head:
+        return named[-1], offered
+    to_previous = np.diagonal(attention.weights, -1, -2, -1).sum(-1)  # (layer, head)
+    return max(offered, key=to_previous.__getitem__), offered

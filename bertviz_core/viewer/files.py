@@ -1,10 +1,7 @@
 """The attention of one input as files, and what the script of the interactive lines draws."""
 
 import base64
-import json
 from collections.abc import Callable, Collection, Sequence
-from functools import cache
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +12,7 @@ from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.labels import Units
 from bertviz_core.paper import CITATION
+from bertviz_core.plotting.browser import drawing_page, in_frame, text_of
 from bertviz_core.plotting.drawing import to_svg
 from bertviz_core.settings import Settings
 from bertviz_core.version import __version__
@@ -22,26 +20,20 @@ from bertviz_core.viewer import InputAttention, cut_end
 from bertviz_core.viewer.figure import Panel, lines_figure
 
 FOLDER = Path(__file__).parent  # of attention_lines.js and .css; its default export draws lines into an element
-SCRIPTS = ("elements", "attention_lines", "lines_page")  # in this order
+SCRIPTS = (FOLDER / "attention_lines.js", FOLDER / "lines_page.js")
 MAX_CHARACTERS = 200  # of a label in a page
 MAX_BYTES = 30_000_000  # of packed weights
 SUFFIXES = (".svg", ".csv", ".html", ".safetensors")
 MIN_WEIGHT = 0.02  # of drawn lines, at first
-POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
-# Characters that would end a script, or a line of one, inside JSON.
-UNSAFE = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
 STYLE = """
-body { margin: 0; padding: .6rem; background: #fff; color: #1f2430; color-scheme: light; font: 14px/1.4 sans-serif; }
 .choice { display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: center; margin-bottom: .4rem; }
 .choice select { font: inherit; }
-.caption { font-size: .8rem; color: #5c6370; margin: .4rem 0 0; }
 .bar button:first-child { display: none; }
 """
-
-
-@cache
-def text_of(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+BODY = """<div class="choice"><label>Head <select id="head"></select></label>
+<label>Minimum weight <input id="weight" type="range" min="0" max="0.95" step="0.01"></label>
+<output id="minimum"></output></div>
+<div id="lines"></div>"""
 
 
 def columns_of(attention: InputAttention, masked: Collection[int] = ()) -> dict[str, Any]:
@@ -78,31 +70,23 @@ def lines_html(attention: InputAttention, heads: Sequence[Head], head: Head, *, 
         "head": head.label(),
         "minWeight": MIN_WEIGHT,
     }
-    scripts = "\n".join(text_of(FOLDER / f"{name}.js") for name in SCRIPTS)
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<meta name="viewport" content="width=device-width"><title>{escape(f"Attention of {model}")}</title>
-<style>{STYLE}{text_of(FOLDER / "attention_lines.css")}</style></head><body>
-<div class="choice"><label>Head <select id="head"></select></label>
-<label>Minimum weight <input id="weight" type="range" min="0" max="0.95" step="0.01"></label>
-<output id="minimum"></output></div>
-<div id="lines"></div><p class="caption">{escape(caption)}</p>
-<script type="application/json" id="data">{json.dumps(data, ensure_ascii=False).translate(UNSAFE)}</script>
-<script type="module">{scripts}</script></body></html>
-"""
+    return drawing_page(
+        title=f"Attention of {model}" if model else "Attention",
+        style=STYLE + text_of(FOLDER / "attention_lines.css"),
+        body=BODY,
+        caption=caption,
+        data=data,
+        scripts=SCRIPTS,
+    )
 
 
-def in_frame(document: str, attention: InputAttention) -> str:
-    """A document in a frame, whose style and scripts touch no page; rows are as high as in attention_lines.js."""
+def lines_frame(document: str, attention: InputAttention) -> str:
+    """The page of the lines in a frame for a notebook; rows are as high as in attention_lines.js."""
     count = max(attention.weights.shape[2:])
     row = 26 if count <= 26 else 21
     if count > 50:
         row = 16
-    height = 210 + count * row
-    return (
-        f'<iframe srcdoc="{escape(document)}" sandbox="allow-scripts allow-downloads" title="Attention lines" '
-        f'style="width: 100%; height: {height}px; border: 1px solid #8884; border-radius: 6px"></iframe>'
-    )
+    return in_frame(document, title="Attention lines", height=210 + count * row)
 
 
 def builders(
@@ -118,7 +102,8 @@ def builders(
 
 
 def input_svg(attention: InputAttention, head: Head, model: str, min_weight: float) -> bytes:
-    panel = Panel(f"Head {head.label()}, {model}", attention.queries, attention.keys, attention.weights[head])
+    title = ", ".join(filter(None, (f"Head {head.label()}", model)))
+    panel = Panel(title, attention.queries, attention.keys, attention.weights[head])
     return to_svg(lines_figure([panel], min_weight=min_weight))
 
 

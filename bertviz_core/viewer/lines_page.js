@@ -15,7 +15,7 @@ function show() {
   mount({
     data: {
       ...input, heads: [{ weights: weights[label] }], minWeight: Number(weight.value), pins, text: "", canMask: false,
-      title: `Head ${label}, ${model}`, name: `attention-${label}`,
+      title: `Head ${label}${model && `, ${model}`}`, name: `attention-${label}`,
     },
     parentElement: stage,
     setTriggerValue: (name, value) => { if (name === "pins") pins = value; },

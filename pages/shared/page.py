@@ -15,6 +15,7 @@ from bertviz_core.analyses import registry
 from bertviz_core.analyses.findings import NOT_SHOWN, SHOWN, Finding
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
+from bertviz_core.plotting.browser import FOLDER
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.plotting.plotly_internals import PrevalidatedFigure
@@ -141,7 +142,7 @@ def head_map(
         lines = preview.of(selection)
     # One JSON object a line: Streamlit would encode and check lists for thousands of heads again with every run.
     parts = (json.dumps(data).encode(), squares.encoded, cards, lines)
-    component("head_map")(data=b"\n".join(filter(None, parts)), key=key, on_head_change=clicked)
+    component("head_map", FOLDER)(data=b"\n".join(filter(None, parts)), key=key, on_head_change=clicked)
 
 
 def clickable_table(frame: Any, key: str, choose: Callable[[int], None], alt: str, **look: Any) -> None:

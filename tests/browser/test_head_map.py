@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bertviz_core.plotting import DIVERGING
+from bertviz_core.plotting.browser import FOLDER
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.viewer.files import FOLDER as VIEWER
 from tests.browser import chromium as browser
 from tests.shipped import COUNT
 
@@ -19,7 +19,6 @@ POINT = """cell => {
   cell.dispatchEvent(new PointerEvent('pointerover', { bubbles: true }));
   return performance.now() - start;
 }"""  # what the handler takes, whatever else the machine does
-COMPONENTS = browser.ROOT / "pages/shared/components"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -159,11 +158,8 @@ def test_a_map_of_thousands_of_heads_is_one_picture_for_pointer_and_keyboard(chr
     values = np.linspace(0, 1, 80 * 64).reshape(80, 64)
     drawn = value_map(values, "share", limits=(0, 1), scale=DIVERGING)
     own = json.dumps({"chosen": "3-5", "alt": "Map", "origin": "here", "name": "map", "height": None})
-    files = [
-        VIEWER / "elements.js",
-        *(COMPONENTS / f"{name}.js" for name in ("shared", "head_map_card", "head_map_cells", "head_map")),
-    ]
-    script = "".join(file.read_text(encoding="utf-8") for file in files).replace("export default", "const component =")
+    files = [FOLDER / f"{name}.js" for name in ("elements", "head_map_cells", "head_map")]
+    script = "".join(file.read_text(encoding="utf-8") for file in files).replace("export default mount;", "")
     page = chromium.new_page()
     page.set_content("<div id=map style='width: 400px'></div>")
     page.evaluate(
@@ -171,7 +167,7 @@ def test_a_map_of_thousands_of_heads_is_one_picture_for_pointer_and_keyboard(chr
           window.chosen = [];
           const setTriggerValue = (name, head) => window.chosen.push(head);
           const data = new TextEncoder().encode(sent), parentElement = document.getElementById("map");
-          component({{ data, parentElement, setTriggerValue }});
+          mount({{ data, parentElement, setTriggerValue }});
         }}""",
         f"{own}\n{drawn.encoded.decode()}",
     )

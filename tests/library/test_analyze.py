@@ -1,5 +1,7 @@
 import doctest
 import json
+import re
+from html import escape, unescape
 from importlib import import_module
 
 import numpy as np
@@ -131,7 +133,28 @@ def test_what_a_result_has(tmp_path):
         result.save(tmp_path / "x.doc")
 
 
-@pytest.mark.parametrize("module", ["api", "heads"])
+def test_the_table_of_a_result_in_arrow():
+    pyarrow = pytest.importorskip("pyarrow")
+    result = bv.analyze("dependency_heads")
+    read = pyarrow.table(result)  # by the PyCapsule interface alone
+    frame = result.to_frame()
+    assert read.column_names == list(frame) and read["relation"].to_pylist() == frame["relation"].tolist()
+    np.testing.assert_array_equal(read["accuracy"].to_numpy(), frame["accuracy"])
+    assert json.loads(read.schema.metadata[b"provenance"]) == json.loads(json.dumps(result.provenance))
+    polars = pytest.importorskip("polars")
+    assert polars.DataFrame(result)["n"].to_list() == frame["n"].tolist()
+
+
+def test_a_result_is_a_page_in_a_frame_where_nothing_else_shows_it():
+    result = bv.analyze("surface_patterns")
+    frame = result._repr_html_()
+    page = unescape(re.search('srcdoc="(.*?)"', frame, re.S)[1])
+    assert escape(result.findings()[0].text) in page and "Plotly.newPlot" in page
+    kind, again = result._mime_()
+    assert frame.count("<") == 2 and kind == "text/html" and again.startswith("<iframe srcdoc=")
+
+
+@pytest.mark.parametrize("module", ["api", "api_arrays", "heads"])
 def test_the_examples_of_the_docstrings(module, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tried = doctest.testmod(import_module(f"bertviz_core.{module}"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from bertviz_core.viewer.files import FOLDER, text_of
+from bertviz_core.plotting.browser import FOLDER, text_of
 
 HERE = Path(__file__).parent
 SHARED = (HERE / "streamlit_internals.js", HERE / "shared.js")

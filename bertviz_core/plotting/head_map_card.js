@@ -1,4 +1,4 @@
-// What a map of heads shows of one head: its lines on a short text, and on the overview a card.
+// What a map of heads shows of one head: its lines on a short text, and on the overview a card, whose link is shared.js's.
 
 // One head's attention as SVG: tokens left and right, lines as dark as the weights. maps: bytes, head by head
 function previewOf(tokens, maps, index, width, line) {

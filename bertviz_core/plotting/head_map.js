@@ -1,5 +1,5 @@
-// The map of heads: layers from left to right, heads from top to bottom. It needs elements.js, shared.js,
-// head_map_card.js and head_map_cells.js.
+// The map of heads: layers from left to right, heads from top to bottom. elements.js,
+// head_map_cells.js and, for previews and cards, head_map_card.js come before this.
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -200,4 +200,5 @@ class HeadMap {
   }
 }
 
-export default mounting(HeadMap);
+const mount = mounting(HeadMap);
+export default mount;
