@@ -10,7 +10,6 @@
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import fields, replace
 from functools import cache, lru_cache, partial
 from types import NoneType, UnionType
@@ -60,7 +59,7 @@ def _query(choices: Choices) -> dict[str, str]:
 
 
 @cache
-def hints(kind: type[Choices]) -> dict[str, Any]:
+def hints(kind: type[Any]) -> dict[str, Any]:
     """The type of each field."""
     types = get_type_hints(kind, include_extras=True)
     return {field.name: types[field.name] for field in fields(kind)}
@@ -106,12 +105,7 @@ def _reader(hint: Any) -> Read:
 
 
 def _number(convert: type, limits: Between, text: str) -> float:
-    value = None
-    if convert is int:
-        value = small_int(text)
-    else:
-        with suppress(ValueError):
-            value = float(text)
+    value = small_int(text) if convert is int else float(text)
     if value is None or not limits.low <= value <= limits.high:
         raise ValueError(text)
     return value
