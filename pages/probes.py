@@ -112,7 +112,7 @@ with st.expander("Training and scoring", icon=":material/tune:"):
     probes = widgets.multiselect("Probes", PROBES, "probes", known, format_func=title)
     files = {role: choose_file(role) for role in FILES}
 options = ProbeOptions(probes or PROBES, epochs, rank)
-others = {role: source for role, source in files.items() if source}
+others: dict[str, Source] = {role: source for role, source in files.items() if source}
 request = replace(selection.request("probes", options.to_json()), others=others)
 result = stored.result_or_stop(request, Probes)
 

@@ -21,6 +21,7 @@ from bertviz_core.numbers import small_int
 from pages.shared.state.choices import Between, Choices, Longest
 
 C = TypeVar("C", bound=Choices)
+_hints: dict[type, dict[str, Any]] = {}  # of each kind of choices
 Read = Callable[[str], Any]  # the value of a text; raises ValueError for a text that has none
 
 
@@ -58,11 +59,12 @@ def _query(choices: Choices) -> dict[str, str]:
     return dict(sorted(texts.items()))
 
 
-@cache
-def hints(kind: type[Any]) -> dict[str, Any]:
+def hints(kind: type[Choices]) -> dict[str, Any]:
     """The type of each field."""
-    types = get_type_hints(kind, include_extras=True)
-    return {field.name: types[field.name] for field in fields(kind)}
+    if kind not in _hints:
+        types = get_type_hints(kind, include_extras=True)
+        _hints[kind] = {field.name: types[field.name] for field in fields(kind)}
+    return _hints[kind]
 
 
 def default(kind: type[Choices], name: str) -> Any:
