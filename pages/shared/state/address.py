@@ -76,11 +76,6 @@ def limits(kind: type[Choices], name: str) -> Between:
     return next(each for each in _metadata(hints(kind)[name]) if isinstance(each, Between))
 
 
-def options(kind: type[Choices], name: str) -> tuple[str, ...]:
-    """The options of a field that has a fixed list of them."""
-    return get_args(_required(hints(kind)[name]))
-
-
 def _required(hint: Any) -> Any:
     """A type without None."""
     if get_origin(hint) in (Union, UnionType):
