@@ -144,7 +144,7 @@ def _draw(
 
     sent = _sent(value)
     option = _option(sent, **more)
-    # On arrival all values are sent; later also where a browser would keep the text of an option that names another now.
+    # On arrival every value is sent; later also where the browser would keep the text of an option that names another.
     if key not in st.session_state or st.session_state[key] != sent or now.options.get(key) != option:
         st.session_state[key] = sent
     now.options[key] = option
