@@ -163,7 +163,7 @@ row = result.row(relation)
 n = int(row["n"])
 share = float(accuracy[choice.at])
 n_read = int(result.counted.sum(0)[direction, column])
-low, high = (percent(float(end[choice.at]), n_read) for end in result.intervals())
+low, high = (percent(float(end[direction, column][selection.head]), n_read) for end in result.intervals())
 offset = guesses.offset_name(row["baseline_offset"])
 of_best = of_offset = "not in the paper"
 if result.is_causal:

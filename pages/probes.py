@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -26,13 +26,14 @@ from pages.shared.views import lists
 
 PER_PAGE = 10  # sentences a page
 DECIMAL = st.column_config.NumberColumn(format="%.1f")
-FILES = {  # beside the treebank, by their parameter in the address: kind, label
+Role = Literal["dev", "vectors"]
+FILES: dict[Role, tuple[str, str]] = {  # beside the treebank, by their parameter in the address: kind, label
     "dev": ("treebank", "Test treebank (default: a fifth of the sentences is held out)"),
     "vectors": ("vectors", "Word vectors in GloVe format (default: the model's input embeddings)"),
 }
 
 
-def choose_file(role: Literal["dev", "vectors"]) -> Source | None:
+def choose_file(role: Role) -> Source | None:
     """Draw the uploader of a file, and what can be done with the file in use; None without one."""
     kind, label = FILES[role]
 
@@ -61,14 +62,14 @@ def choose_file(role: Literal["dev", "vectors"]) -> Source | None:
         return None
     with page.row("center"):
         st.caption(f"In use: “{plain(upload.name)}”, stored {uploads.lifetime()}.")
-        none = {role: ""}
+        none: dict[str, Any] = {role: ""}
         st.button("Stop using", key=f"{role}-stop", on_click=session.choose, kwargs=none, icon=":material/close:")
         icon = ":material/delete:"
         st.button("Delete now", key=f"{role}-delete", on_click=stop_using, args=(role, address), icon=icon)
     return uploads.source(upload)
 
 
-def stop_using(role: str, address: str) -> None:
+def stop_using(role: Role, address: str) -> None:
     """Delete a file, and compute without it."""
     uploads.delete(address)
     if address not in uploads.visible(FILES[role][0]):
@@ -111,7 +112,7 @@ with st.expander("Training and scoring", icon=":material/tune:"):
     probes = widgets.multiselect("Probes", PROBES, "probes", known, format_func=title)
     files = {role: choose_file(role) for role in FILES}
 options = ProbeOptions(probes or PROBES, epochs, rank)
-others = {role: source for role, source in files.items() if source}
+others: dict[str, Source] = {role: source for role, source in files.items() if source}
 request = replace(selection.request("probes", options.to_json()), others=others)
 result = stored.result_or_stop(request, Probes)
 

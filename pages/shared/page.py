@@ -35,7 +35,7 @@ def row(alignment: Literal["bottom", "center"] = "bottom", **look: Any) -> Delta
     return st.container(horizontal=True, vertical_alignment=alignment, **look)
 
 
-def controls() -> tuple[DeltaGenerator, DeltaGenerator]:
+def controls() -> tuple[DeltaGenerator, widgets.Popover]:
     """The line between a page's title and its finding: a container of frequent choices, and the popover of others."""
     line = row(key="page-controls")
     often = line.container(horizontal=True, vertical_alignment="bottom")
@@ -43,7 +43,7 @@ def controls() -> tuple[DeltaGenerator, DeltaGenerator]:
         return often, options_popover()
 
 
-def options_popover() -> DeltaGenerator:
+def options_popover() -> widgets.Popover:
     """The popover of a page's choices that seldom change; they need not be drawn while it is closed."""
     return widgets.popover("Options", ":material/tune:", "page-options")
 

@@ -8,14 +8,14 @@ value is never in the widget: one that is not drawn, in a closed popover or on a
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_labels
 from pages.shared.state import address, session
+from pages.shared.state.choices import Between
 
 T = TypeVar("T")
 
@@ -81,7 +81,18 @@ def multiselect(label: str, options: Sequence[str], field: str, value: Sequence[
     return tuple(_draw(st.multiselect, label, options, field=field, value=tuple(value), **more))
 
 
-def popover(label: str, icon: str, key: str, **more: Any) -> DeltaGenerator:
+class Popover(Protocol):
+    """A container of widgets, and whether the reader has opened it."""
+
+    @property
+    def open(self) -> bool | None: ...
+
+    def __enter__(self) -> Any: ...
+
+    def __exit__(self, *exception: Any) -> Any: ...
+
+
+def popover(label: str, icon: str, key: str, **more: Any) -> Popover:
     """A popover that runs the page again when it is opened or closed: what is in a closed one need not be drawn."""
     return st.popover(label, icon=icon, key=key, on_change="rerun", **more)
 
@@ -101,7 +112,7 @@ def received(key: str, name: str) -> Any:
     return st.session_state[key].get(name)
 
 
-def _limits(field: str) -> address.Between:
+def _limits(field: str) -> Between:
     return address.limits(type(session.current().part(field)), field)
 
 
@@ -133,7 +144,7 @@ def _draw(
 
     sent = _sent(value)
     option = _option(sent, **more)
-    # A browser keeps the text of an option, which may now be that of another.
+    # On arrival every value is sent; later also where the browser would keep the text of an option that names another.
     if key not in st.session_state or st.session_state[key] != sent or now.options.get(key) != option:
         st.session_state[key] = sent
     now.options[key] = option

@@ -45,7 +45,7 @@ def test_who_comes_back_in_time_keeps_the_jobs(returns: bool, monkeypatch: pytes
     left = Left()
     monkeypatch.setattr(services, "access", lambda: Access(public=True))
     monkeypatch.setattr(services, "jobs", lambda: left)
-    monkeypatch.setattr(jobs, "GRACE", 0.2)
+    monkeypatch.setattr("pages.shared.state.reader.GRACE", 0.2)
     monkeypatch.setattr(jobs, "_connected", lambda _name, mine: mine)
     mine = Reader()
     monkeypatch.setattr("pages.shared.state.session.st.session_state", {"session": Session(reader=mine)})

@@ -11,7 +11,7 @@ The app is made for one's own machine; a teacher may start it for a class with B
   or are checked (of a session, and of all), the size of a message, and how often a connection may have a page run.
 - `turns`: at most two pages run at a time, since they share one interpreter; no page waits longer than two seconds.
 
-Sessions and uploads are not here but where pages use them: each reader has a `Session` (pages/shared/jobs.py), whose
+Sessions and uploads are not here but where pages use them: each has a `Reader` (pages/shared/state/reader.py), whose
 jobs and uploads nobody else sees; with BERTVIZ_PUBLIC=1 they end two minutes after the tab is closed. What a file may
 do to the server is decided before it is stored, by a process with limits (bertviz_core/corpora/upload_check.py). Which
 models and folders may be opened, and the sizes of the limits, are in `Access` (bertviz_core/settings.py), which

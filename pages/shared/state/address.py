@@ -10,7 +10,6 @@
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import fields, replace
 from functools import cache, lru_cache, partial
 from types import NoneType, UnionType
@@ -22,6 +21,7 @@ from bertviz_core.numbers import small_int
 from pages.shared.state.choices import Between, Choices, Longest
 
 C = TypeVar("C", bound=Choices)
+_hints: dict[type, dict[str, Any]] = {}  # of each kind of choices
 Read = Callable[[str], Any]  # the value of a text; raises ValueError for a text that has none
 
 
@@ -59,11 +59,12 @@ def _query(choices: Choices) -> dict[str, str]:
     return dict(sorted(texts.items()))
 
 
-@cache
 def hints(kind: type[Choices]) -> dict[str, Any]:
     """The type of each field."""
-    types = get_type_hints(kind, include_extras=True)
-    return {field.name: types[field.name] for field in fields(kind)}
+    if kind not in _hints:
+        types = get_type_hints(kind, include_extras=True)
+        _hints[kind] = {field.name: types[field.name] for field in fields(kind)}
+    return _hints[kind]
 
 
 def default(kind: type[Choices], name: str) -> Any:
@@ -73,11 +74,6 @@ def default(kind: type[Choices], name: str) -> Any:
 def limits(kind: type[Choices], name: str) -> Between:
     """The range of a number."""
     return next(each for each in _metadata(hints(kind)[name]) if isinstance(each, Between))
-
-
-def options(kind: type[Choices], name: str) -> tuple[str, ...]:
-    """The options of a field that has a fixed list of them."""
-    return get_args(_required(hints(kind)[name]))
 
 
 def _required(hint: Any) -> Any:
@@ -106,12 +102,7 @@ def _reader(hint: Any) -> Read:
 
 
 def _number(convert: type, limits: Between, text: str) -> float:
-    value = None
-    if convert is int:
-        value = small_int(text)
-    else:
-        with suppress(ValueError):
-            value = float(text)
+    value = small_int(text) if convert is int else float(text)
     if value is None or not limits.low <= value <= limits.high:
         raise ValueError(text)
     return value

@@ -40,7 +40,7 @@ class Session:
     arrived: dict[str, str] = field(default_factory=dict)  # parameters of the address that no widget has shown yet
     problems: dict[str, str] = field(default_factory=dict)  # parameter -> its text, which the page cannot show
     labels: dict[str, str] = field(default_factory=dict)  # parameter -> the label of its widget
-    options: dict[str, str] = field(default_factory=dict)  # parameter -> the text of the option that its widget shows
+    options: dict[str, str] = field(default_factory=dict)  # parameter -> the text of the option sent to its widget
     reader: Reader = field(default_factory=Reader)
     models: list[str] = field(default_factory=list)  # those offered
     trainings: list[str] = field(default_factory=list)
@@ -126,6 +126,7 @@ def arrive(name: str) -> None:
     session.arrived = parameters
     session.problems = of_header | of_page
     session.labels = {}
+    session.options = {}
     session.playing = None
 
 

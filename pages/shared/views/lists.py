@@ -46,7 +46,7 @@ def guesses(
     # A result that is not whole has the first entries; the store has all of them until its limit drops them.
     parts = None if is_whole else details.stored_parts(services.store(), request.key(), request.source)
     which, least, searched, page = names
-    chosen = session.current().part(page)
+    chosen: Any = session.current().part(page)
     with row():
         right = widgets.segmented("Guesses", ("all", "right", "wrong"), which, getattr(chosen, which))
         order = widgets.select("Order", details.ORDERS, "order", chosen.order, width=190)

@@ -3,7 +3,6 @@
 import re
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.corpora.word_search import Hit
 from bertviz_core.models.labels import layout_of
@@ -44,7 +43,7 @@ RELATIONS = {
 }
 
 
-def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator) -> OneInput:
+def choose(selection: Selection, model: AttentionModel, options: widgets.Popover) -> OneInput:
     """Draw the choice of the input, the rare ones into `options`; raises InputError like `read`."""
     chosen = session.page(AttentionViewer)
     widgets.segmented("Text", KINDS, "input", chosen.input, on_change=forget_marks, label_visibility="collapsed")
@@ -91,7 +90,7 @@ def _choose_example(chosen: AttentionViewer) -> None:
     )
 
 
-def _write_text(chosen: AttentionViewer, options: DeltaGenerator) -> None:
+def _write_text(chosen: AttentionViewer, options: widgets.Popover) -> None:
     # Arabic is written from the right.
     st.html("<style>.st-key-input-choice input { unicode-bidi: plaintext; text-align: start; }</style>")
     widgets.text(

@@ -6,7 +6,6 @@ from functools import cached_property
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
 from bertviz_core.analyses.results import to_csv
@@ -62,7 +61,7 @@ class Pane:
         return exports.slug("attention", *norms, self.selection.checkpoint.label, self.selection.head.label())
 
 
-def second_pane(first: Pane, chosen: AttentionViewer, panel: DeltaGenerator) -> Pane | None:
+def second_pane(first: Pane, chosen: AttentionViewer, panel: widgets.Popover) -> Pane | None:
     """What stands beside the first pane; its choices are drawn into a panel that is open. None for one head alone, and
     after an error, which is drawn."""
     selection = first.selection
@@ -86,7 +85,7 @@ def second_pane(first: Pane, chosen: AttentionViewer, panel: DeltaGenerator) -> 
         return None
 
 
-def _other_model(first: Pane, chosen: AttentionViewer, panel: DeltaGenerator) -> Pane:
+def _other_model(first: Pane, chosen: AttentionViewer, panel: widgets.Popover) -> Pane:
     """The same text as another model reads it."""
     known = [*session.current().models]
     name = chosen.model2 or known[0]
@@ -109,7 +108,7 @@ def _other_model(first: Pane, chosen: AttentionViewer, panel: DeltaGenerator) ->
     return Pane(selection, model, first.view, original, shown, masked, first.pins if same else (), same)
 
 
-def _other_head(selection: Selection, chosen: AttentionViewer, panel: DeltaGenerator) -> Selection:
+def _other_head(selection: Selection, chosen: AttentionViewer, panel: widgets.Popover) -> Selection:
     model = selection.checkpoint
     after = Head.parse(neighbor(selection.head.label(), all_labels(model.layers, model.heads)))
     head = chosen.head2 if chosen.head2 in all_heads(model.layers, model.heads) else after
