@@ -127,9 +127,8 @@ def head_map(
     height: int | None = None,
 ) -> None:
     """Draw a map of heads with the chosen one ringed; a click, Enter or Space chooses another. Under it stands the
-    selection's basis. Pointing at one previews
-    `lines`, from `preview`, or those of the short sentence. Beside the map are `cards`, from `encoded_cards`, with a
-    `link` to the viewer."""
+    selection's basis. Pointing at one previews `lines`, from `preview`, or those of the short sentence. Beside the map
+    are `cards`, from `encoded_cards`, with a `link` to the viewer."""
 
     def clicked() -> None:
         if label := widgets.received(key, "head"):
