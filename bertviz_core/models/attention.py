@@ -1,13 +1,12 @@
 """Attention observed inside the layers, on the device: models hand a registered attention function their keyword
 arguments, among them an `observer`. Families that ignore it (DeBERTa-v2, MPNet, XLNet) return their maps instead."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from bertviz_core.errors import ModelError
 from bertviz_core.models.encoding import Batch
 from bertviz_core.models.model import AttentionModel, norm_logits, running
 from bertviz_core.models.tensors import Tensor
@@ -140,28 +139,14 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
 
     with torch.inference_mode(), suppress(_LastLayerObserved), running(model, batch.ids):
         if model.observable:
-            with _explained(model, batch):
-                model.encoder(**batch.inputs(model), observer=observer)
+            model.encoder(**batch.inputs(model), observer=observer)
         else:
-            with _explained(model, batch):
-                output = model.encoder(**batch.inputs(model), output_attentions=True)
-            for weights in output.attentions:
+            for weights in model.encoder(**batch.inputs(model), output_attentions=True).attentions:
                 attention = LayerAttention(next(layers), at_least_float32(weights), None, model.causal)
                 for observe in observers:
                     observe(attention)
     if (captured := next(layers)) != model.layers:
         raise RuntimeError(f"{captured} layers were captured in a model of {model.layers}.")
-
-
-@contextmanager
-def _explained(model: AttentionModel, batch: Batch) -> Iterator[None]:
-    """Turn what the model's code raises for a batch into one ModelError; RuntimeError, such as for memory, stays."""
-    try:
-        yield
-    except (IndexError, KeyError, ValueError, TypeError, AttributeError, AssertionError, NotImplementedError) as error:
-        lengths = f"{max(map(len, batch.examples)):,} tokens"
-        what = f"The model {model.checkpoint.name!r} fails on an input of {lengths} ({type(error).__name__}: {error})."
-        raise ModelError(what, hint="Choose a smaller maximum length, or another model.") from error
 
 
 def _layer_attention(model: AttentionModel, layer: int, scores: Scores) -> LayerAttention:

@@ -8,12 +8,11 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch.nn.modules import module as torch_module
 
 from bertviz_core.errors import ModelError
+from bertviz_core.models.torch_internals import computes_as_its_class, has_global_hooks, hooks, unsaved_buffers
 
 KNOWN = ("torch", "transformers", "peft")  # packages whose code is that of their version
-HOOKS = ("_forward_hooks", "_forward_pre_hooks")
 # Attributes that change no result of a model in evaluation mode.
 VOLATILE = {*vars(torch.nn.Module()), "gradient_checkpointing", "name_or_path", "_is_hf_initialized"}
 VOLATILE |= {"_output_capturing_hooks_installed", "warnings_issued", "generation_config"}
@@ -28,7 +27,7 @@ def describe_parts(model: Any) -> list[Any]:
 def _attributes(part: Any) -> dict[str, Any]:
     if type(part).__module__ == "torch.nn.modules.dropout":  # which does nothing here
         return {}
-    unsaved = {name: part._buffers[name] for name in part._non_persistent_buffers_set}
+    unsaved = unsaved_buffers(part)
     kinds = getattr(part, "rope_type", None)
     changing = OF_LONGEST_INPUT if any(kind in str(kinds) for kind in ("dynamic", "longrope")) else ()
     described = {}
@@ -63,12 +62,12 @@ def _name_of(kind: Any) -> str:
 def unknown_code(model: Any) -> str:
     """Which code of a model is not that of a known package, as a phrase: hooks, replaced functions, own classes; "" for
     none. Equal descriptions then do not mean equal results."""
-    if torch_module._global_forward_hooks or torch_module._global_forward_pre_hooks:
+    if has_global_hooks():
         return "hooks on all modules"
     classes = set()
     for name, part in model.named_modules():
         where = f"`{name}`" if name else "the model"
-        if any(not _is_known(hook) for hooks in HOOKS for hook in getattr(part, hooks).values()):
+        if not all(map(_is_known, hooks(part))):
             return f"a hook on {where}"
         for attribute, value in vars(part).items():
             if attribute == "forward" or (_is_function(value) and not _is_known(value)):
@@ -103,8 +102,7 @@ def check_copy(model: Any) -> None:
     hook, that refers to them."""
     parts = set(model.modules())
     for name, part in model.named_modules():
-        hooks = (hook for hooks in HOOKS for hook in getattr(part, hooks).values())
-        for code in (*hooks, *filter(_is_function, vars(part).values())):
+        for code in (*hooks(part), *filter(_is_function, vars(part).values())):
             if any(each in parts for each in _modules_of(code)):
                 what = f"A function that replaces code of `{name or type(model).__name__}` refers to the model itself"
                 hint = "Write it as a method (types.MethodType), or as a hook that uses the module that it is given."
@@ -139,7 +137,7 @@ def unwrapped(model: Any) -> Any:
     tuner = model.base_model
     if not (isinstance(tuner, BaseTuner) and type(tuner).forward is BaseTuner.forward):
         why = "an adapter that is not in the layers of its model"
-    elif any(getattr(each, hooks) or "forward" in vars(each) for each in (model, tuner) for hooks in HOOKS):
+    elif not all(map(computes_as_its_class, (model, tuner))):
         why = "hooks or functions of its own around its model"
     else:
         return model.get_base_model()

@@ -167,11 +167,11 @@ def _fuse_activations(loaded: Any) -> None:
     from transformers.activations import FastGELUActivation, NewGELUActivation
 
     from bertviz_core.models.libraries import torch
+    from bertviz_core.models.torch_internals import computes_as_its_class
 
     for parent in list(loaded.modules()):
         for name, module in parent.named_children():
-            is_changed = module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module)
-            if type(module) in (FastGELUActivation, NewGELUActivation) and not is_changed:
+            if type(module) in (FastGELUActivation, NewGELUActivation) and computes_as_its_class(module):
                 setattr(parent, name, torch.nn.GELU("tanh"))
 
 
@@ -209,11 +209,13 @@ def model_in_memory(
 
 def _cast(model: Any, device: str, dtype: Any) -> Any:
     """The model there and in this type, but for rotary frequencies, which stay exact as in a model from files."""
-    exact = [(part, name, part._buffers[name]) for part in model.modules() for name in part._non_persistent_buffers_set]
+    from bertviz_core.models.torch_internals import unsaved_buffers
+
+    exact = [(part, name, buffer) for part in model.modules() for name, buffer in unsaved_buffers(part).items()]
     model.to(device=device, dtype=dtype)
     for part, name, buffer in exact:
         if name.endswith("inv_freq"):
-            part._buffers[name] = buffer.to(device)
+            setattr(part, name, buffer.to(device))
     return model
 
 

@@ -143,8 +143,9 @@ def _matrix(module: Any, model: AttentionModel) -> Tensor:
     import torch
     from transformers.pytorch_utils import Conv1D  # GPT-2's kind of linear layer
 
-    is_plain = not (module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module))
-    if is_plain and type(module) in (torch.nn.Linear, Conv1D):
+    from bertviz_core.models.torch_internals import computes_as_its_class
+
+    if computes_as_its_class(module) and type(module) in (torch.nn.Linear, Conv1D):
         return module.weight.T if type(module) is Conv1D else module.weight
     size = getattr(module, "in_features", model.encoder.config.hidden_size)
     identity = torch.eye(size, device=model.device, dtype=model.encoder.dtype)

@@ -171,11 +171,11 @@ def test_probes_differ_where_their_intervals_are_apart():
     frame = pd.DataFrame(
         {"probe": ["right-branching", "attention-only"], "score": [0.3, 0.5], "low": [0.28, 0.47], "high": [0.32, 0.53]}
     )
-    about = {"sentences": {"test": 40}}
+    about = {"units": {"test": 40}}
     result = SimpleNamespace(to_frame=frame.copy, weight=lambda: np.zeros((1, 1)), about=about)
     result.default_view = lambda: result
     assert found("probes.attention_only", result).state == SHOWN  # 0.47 - 0.32 > 0.1
-    result.about["sentences"]["test"] = 4
+    result.about["units"]["test"] = 4
     assert found("probes.attention_only", result).state == UNDECIDED
     frame.loc[1, "low"] = 0.41
     assert found("probes.words", result).state == ABSENT

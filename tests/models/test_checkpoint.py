@@ -12,13 +12,18 @@ from bertviz_core.models.configuration import longest_input, with_common_names
 @pytest.mark.parametrize(
     ("config", "layers", "heads", "max_length"),
     [
-        ({"num_hidden_layers": 12, "num_attention_heads": 16, "max_position_embeddings": 512}, 12, 16, 512),
+        (
+            {"model_type": "bert", "num_hidden_layers": 12, "num_attention_heads": 16, "max_position_embeddings": 512},
+            12,
+            16,
+            512,
+        ),
         ({"model_type": "distilbert", "n_layers": 6, "n_heads": 12, "max_position_embeddings": 512}, 6, 12, 512),
         ({"model_type": "gpt2", "n_layer": 12, "n_head": 12, "n_positions": 1024}, 12, 12, 1024),
         ({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 1}, 12, 12, 512),
         ({"model_type": "xlm-roberta", "max_position_embeddings": 514}, 12, 12, 512),
         ({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 0}, 12, 12, 513),
-        ({"model_type": "xlnet", "n_layer": 12, "n_head": 12}, 12, 12, None),
+        ({"model_type": "xlnet", "n_layer": 12, "n_head": 12, "d_model": 768}, 12, 12, None),
         ({"model_type": "t5", "num_layers": 6, "num_heads": 8}, 6, 8, None),
         ({"model_type": "xglm", "num_layers": 6, "attention_heads": 16}, 6, 16, 2048),
     ],

@@ -51,7 +51,7 @@ def test_a_limit_is_the_largest_estimate(tiny, source):
 
 
 def test_nothing_to_analyze(tiny, source):
-    long = " ".join(["cat"] * 60)
+    long = " ".join(["cat", "sat"] * 30)
     treebank = "\n".join(f"{word} {i}-x" for i, word in enumerate(long.split()))
     examples = Sentences(source(treebank), tiny.tokens, Settings(max_length=32))
     with pytest.raises(InputError, match="all sentences were skipped") as caught:
@@ -211,7 +211,7 @@ def test_every_word_has_its_pieces_in_order(tokens):
     assert set(second.words.tolist()) == {-1, 0, 1} and (np.diff(second.words[1:-1]) >= 0).all()
     reading = read_whole(sentences)
     counted = {"words": 4, "split_words": 1, "sentences": 2, "tokens": len(first) + len(second)}
-    assert reading.counts == {"format": "word head-label"} | counted
+    assert reading.counts == {"format": "word head-label", "unit": "sentences"} | counted
     assert {entry["reason"]: entry["count"] for entry in reading.skipped.to_json()} == {
         "a word the tokenizer cleans to nothing (read as unknown)": 1,
         "a sentence of more than 32 tokens": 1,

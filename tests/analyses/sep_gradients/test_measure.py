@@ -97,7 +97,7 @@ def test_neither_batch_nor_order_matters(masked: loading.AttentionModel, batch_t
 def test_masked_inputs_are_repeated_from_the_text_of_the_methods(masked: loading.AttentionModel, seed: int) -> None:
     source = from_bytes((TEXT * 6).encode(), "text")
     segments = list(Segments(source, masked.tokens, Settings(max_length=24, seed=seed)))
-    assert [segment.number for segment in segments] == list(range(len(segments))) and len(segments) > 20
+    assert [segment.number for segment in segments] == list(range(len(segments))) and len(segments) > 10
     tokenizer = masked.tokens.tokenizer
     vocabulary, special = list(tokenizer.get_vocab().values()), tokenizer.all_special_ids
     targets, replaced = Targets(masked.tokens, seed), 0

@@ -1,0 +1,26 @@
+"""Private names of PyTorch: what a module runs besides its own code, and its buffers that are not saved."""
+
+from typing import Any
+
+from torch import Tensor, nn
+from torch.nn.modules import module as modules
+
+
+def hooks(module: nn.Module) -> list[Any]:
+    """Functions that run before or after a module's forward."""
+    return [*module._forward_pre_hooks.values(), *module._forward_hooks.values()]
+
+
+def has_global_hooks() -> bool:
+    """Whether functions run before or after the forward of every module."""
+    return bool(modules._global_forward_pre_hooks or modules._global_forward_hooks)
+
+
+def computes_as_its_class(module: nn.Module) -> bool:
+    """Whether nothing but its class decides what a module computes: no hook, no replaced forward."""
+    return not hooks(module) and "forward" not in vars(module)
+
+
+def unsaved_buffers(module: nn.Module) -> dict[str, Tensor]:
+    """A module's own buffers that are not in its files, such as rotary frequencies."""
+    return {name: module._buffers[name] for name in module._non_persistent_buffers_set}  # type: ignore[misc]
