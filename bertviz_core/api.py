@@ -65,8 +65,9 @@ def analyze(
         raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {', '.join(ANALYSES)}.")
     request, view = _request(definition, model, corpus, options)
     execution = Execution(device, batch_tokens)
-    is_stored = bool(store) and not request.checkpoint.unknown_code
-    opened = Store(None if store is True else Path(store)) if is_stored else None
+    opened = None
+    if store and not request.checkpoint.unknown_code:
+        opened = Store(None if store is True else Path(store))
     request.settings.check(request.checkpoint.max_length)
     model_pass.check_model(request)
     result = requests.find(opened, request)

@@ -22,8 +22,10 @@ from bertviz_core.plotting import percent
 
 AVERAGED = ("surface_patterns", "entropy")
 REQUIRED = (*AVERAGED, "dependency_heads")  # a checkpoint without one of these is skipped
-OF_RELATIONS = ("relations", "n", "offsets", "offset_correct", "visible", "random_correct")
-OF_RELATIONS += ("unit_moments", "offset_moments")  # the same at every step
+OF_RELATIONS = (  # the same at every step
+    *("relations", "n", "offsets", "offset_correct", "visible", "random_correct"),
+    *("unit_moments", "offset_moments"),
+)
 TABLE_RELATIONS = 2  # relations that have columns in the table
 
 

@@ -118,9 +118,16 @@ class BatchItems:
                     mention[row, column, heads[list(mentions)]] = mentions
                 right[row, column, heads[list(item.antecedents)]] = True
         allowed = np.stack([mention >= 0, others], 1)[:, None]
-        tensors = (torch.from_numpy(array).to(device) for array in (head, allowed, right, groups))
-        words = membership(list(map(word_of, windows)), device, first_piece=first_piece)
-        return cls(words, mention, *tensors, groups, chance(allowed, right, groups))
+        return cls(
+            membership=membership(list(map(word_of, windows)), device, first_piece=first_piece),
+            mention=mention,
+            head=torch.from_numpy(head).to(device),
+            allowed=torch.from_numpy(allowed).to(device),
+            right=torch.from_numpy(right).to(device),
+            groups=torch.from_numpy(groups).to(device),
+            group_members=groups,
+            chance=chance(allowed, right, groups),
+        )
 
     def scores(self, weights: Tensor) -> Tensor:
         """(batch, direction, head, item, word) attention from an item's head word to every word, and to it."""

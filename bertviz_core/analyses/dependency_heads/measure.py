@@ -143,8 +143,8 @@ class Guesses:
             names = counts.rows(zip(views, tree.relations, strict=True))
             rows, own = np.unique(names, return_inverse=True)
             members = np.eye(len(rows))[:, own]  # (row, word)
-            for name, values in counted.items():
-                counts.sums[name][rows] += np.tensordot(members, values, 1).astype(np.int64)
+            for quantity, values in counted.items():
+                counts.sums[quantity][rows] += np.tensordot(members, values, 1).astype(np.int64)
         return counts
 
     def _close(self, unit: int, counted: NamedSums) -> None:
@@ -158,11 +158,11 @@ class Guesses:
         n, heads, by_offset = (np.tensordot(members, counted.sums[name], 1) for name in ("n", "correct", "offsets"))
         at = self.moments.rows(rows)
         products = {"units": np.stack([n > 0, n * n], 1)}
-        for name, right in (("heads", heads), ("by_offset", by_offset)):
+        for quantity, right in (("heads", heads), ("by_offset", by_offset)):
             size = n.reshape(-1, *[1] * (right.ndim - 1))
-            products[name] = np.stack([size * right, right * right], 1)
-        for name, values in products.items():
-            self.moments.sums[name][at, :, unit % FOLDS] += values
+            products[quantity] = np.stack([size * right, right * right], 1)
+        for quantity, values in products.items():
+            self.moments.sums[quantity][at, :, unit % FOLDS] += values
 
     def merge(self, other: Self) -> None:
         if other.batches:  # of the same chunk
