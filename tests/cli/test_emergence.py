@@ -31,8 +31,10 @@ def test_files_and_table_say_the_same(folder, text, tmp_path):
     assert "Heads by what they do" in (tmp_path / "x.html").read_text()
     again = run("emergence", folder, "--text", text, *SMALL, store=tmp_path / "store")
     assert again.stderr == ""  # all of it stood in the store
-    assert {"step", "loss", "next_heads", "UAS", "UAS_offset"} <= set(again.stdout.splitlines()[0].split())
-    assert again.stdout.splitlines()[1].split()[0] == "0" and "uniform_entropy" in again.stdout
+    lines = [line.split() for line in again.stdout.splitlines()]
+    header = next(number for number, words in enumerate(lines) if words[:1] == ["step"])
+    assert {"step", "loss", "next_heads", "UAS", "UAS_offset"} <= set(lines[header])
+    assert lines[header + 1][0] == "0" and "uniform_entropy" in again.stdout
 
 
 def test_of_several_files_and_without_a_store_nothing_is_left(folder, text, tmp_path):

@@ -64,8 +64,7 @@ class RelationCounts(Result):
 
     @property
     def notes(self) -> list[str]:
-        intervals = f"Intervals are over {self.units_text}." if self.units_text else ""
-        return [note for note in (f"Trees: {self.trees}.", intervals, *super().notes) if note]
+        return [f"Trees: {self.trees}.", *super().notes]
 
     @property
     def unit(self) -> str:
