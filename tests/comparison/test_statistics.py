@@ -172,7 +172,7 @@ def relation_counts(random: np.random.Generator, documents: int) -> RelationCoun
     shape = documents, 2, RELATIONS, SIZE, SIZE
     easy = random.beta(6 * MEAN, 6 * (1 - MEAN), (documents, 2, 1, SIZE, SIZE))  # for all relations of a document
     right = random.binomial(np.broadcast_to(n[:, None, :, None, None], shape), easy)
-    fold = np.arange(documents) % 2 == np.arange(2)[:, None]  # (fold, document)
+    fold = (np.arange(documents) % 2 == np.arange(2)[:, None]).astype(int)  # (fold, document)
     sized = n[:, None, :, None, None] * right
     return RelationCounts(
         {"options": {"view": "function-heads"}, "unit": "documents"},
@@ -189,15 +189,15 @@ def relation_counts(random: np.random.Generator, documents: int) -> RelationCoun
 def test_heads_of_one_population_of_documents_rarely_differ_in_any_relation():
     random = np.random.default_rng(0)
     marked = {"together": 0, "words are independent": 0}
-    for _ in range(100):
+    for _ in range(40):
         a, b = (relation_counts(random, 30).estimates() for _ in "AB")
         marked["together"] += any(each.marked.any() for each in changes(a, b).values())
         words = [
             {key: replace(each, effective_n=None, freedom=1e9) for key, each in run.items()} for run in (a, b)
         ]
         marked["words are independent"] += any(each.marked.any() for each in changes(*words).values())
-    assert marked["together"] <= 7
-    assert marked["words are independent"] > 50
+    assert marked["together"] <= 3
+    assert marked["words are independent"] > 20
 
 
 @pytest.mark.parametrize("kind", ["averages", "proportions"])
