@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.coreference import CoreferenceDocument, formats, jsonlines
 from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
-from bertviz_core.corpora.survey import Survey, survey
+from bertviz_core.corpora.survey import NEW_DOCUMENT, Survey, survey
 from bertviz_core.corpora.treebank import BrokenSentence, Sentence, conll, lines
 from bertviz_core.corpora.words import WHERE_TO_GET_WORDS, WHOLE_WORDS, find_placeholder, find_wordpiece
 
@@ -127,6 +127,8 @@ class Treebank(AnnotatedCorpus):
 
     def names_documents(self, limit: int | None = None) -> bool:
         """Whether several documents begin (`# newdoc`) in the file, or among its first `limit` sentences."""
+        if limit is None:
+            return self.survey.new_documents > 1
         named = (block for block in islice(blocks(self.source), limit) if begins_document(block))
         return len(list(islice(named, 2))) == 2
 
@@ -183,7 +185,7 @@ class CoreferenceCorpus(AnnotatedCorpus):
 
 
 def begins_document(block: Sequence[Line]) -> bool:
-    return any(conll.NEW_DOCUMENT.match(text) for _, text in block)
+    return any(NEW_DOCUMENT.match(text) for _, text in block)
 
 
 def blocks(source: Source) -> Iterator[list[Line]]:

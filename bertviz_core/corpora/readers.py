@@ -13,7 +13,7 @@ from bertviz_core.corpora import Skipped, recognition
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank, blocks
 from bertviz_core.corpora.examples import ExampleCorpus
 from bertviz_core.corpora.source import Line, Source
-from bertviz_core.corpora.survey import DOCUMENT_TAG, OBJECT, Survey, survey
+from bertviz_core.corpora.survey import DOCUMENT_TAG, NEW_DOCUMENT, OBJECT, Survey, survey
 from bertviz_core.corpora.treebank import conll
 from bertviz_core.corpora.words import (
     ODD,
@@ -31,7 +31,6 @@ LONGEST_HEAD = 10_000  # characters
 JSON_LIST = re.compile(r'\[\s*(?:[{\]]|"(?:[^"\\]|\\.)*"\s*[,\]])')
 JSON_ROW = re.compile(r'\s*(?:"[^"]*"\s*:|[{}\[\]],?\s*$)')
 FULL_TEXT = re.compile(r"#\s*text\s*=\s*(.*)")
-NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
 WORD2VEC_HEADER = re.compile(r"[0-9]{1,9} [0-9]{1,9}")
 VECTORS_HINT = "Give one text file, with a word and its numbers, between spaces, on each line."
 

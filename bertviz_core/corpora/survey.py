@@ -14,6 +14,7 @@ MAX_ROWS = 200  # of a block; a longer one counts as several
 DOCUMENT_TAG = re.compile(r"\s*<(doc(\s[^<]*)?|/doc)>\s*")  # as WikiExtractor writes them
 OBJECT = re.compile(r"\s*\{\s*[\"}]")  # the beginning of a JSON object
 GLOBAL_COLUMNS = re.compile(r"#\s*global\.columns\s*=\s*(.*)")
+NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
 BEGIN = re.compile(r"#\s*begin document\s*(?:\((.*)\))?[;:]?\s*(?:part\s+(\d+))?\s*(.*)", re.IGNORECASE)
 ENTITIES = ("# global.Entity", "#global.Entity")
 Share = float  # from 0 to 1
@@ -46,6 +47,7 @@ class Survey:
     rows: int = 0
     comments: int = 0
     document_tags: int = 0
+    new_documents: int = 0  # `# newdoc`
     has_document_lines: bool = False  # `#begin document`
     has_entities: bool = False  # `# global.Entity`
     columns: tuple[str, ...] = ()  # of the first `# global.columns`
@@ -86,6 +88,7 @@ class Survey:
 
     def note(self, comment: str) -> None:
         self.comments += 1
+        self.new_documents += bool(NEW_DOCUMENT.match(comment))
         self.has_document_lines = self.has_document_lines or bool(BEGIN.match(comment))
         self.has_entities = self.has_entities or comment.startswith(ENTITIES)
         if not self.columns and (header := GLOBAL_COLUMNS.match(comment)):

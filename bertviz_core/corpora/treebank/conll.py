@@ -17,7 +17,6 @@ from bertviz_core.corpora.words import is_left_out
 NAMES = tuple(name.upper() for name in DEFAULT_FIELDS)  # of CoNLL-U's columns
 NEEDED = ("ID", "FORM", "HEAD", "DEPREL")  # of those of CoNLL-U Plus
 COMMENT = re.compile(r"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b")  # of CoNLL-U
-NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
 NUMBERED = re.compile(r"\s*[0-9]+(?:[-.][0-9]+)?\s*\t")  # a word, a multi-word token (5-6) or an empty node (8.1)
 RANGE = re.compile(r"\s*[0-9]+[-.][0-9]+\s*\t")
 LONG_NUMBER = re.compile("[0-9]{10}")  # `int` takes time that grows with the square of the digits, then refuses
