@@ -22,7 +22,7 @@ CHANGES = {  # raised when those of one analysis become invalid
     "probes": 1,
     **dict.fromkeys(("surface_patterns", "entropy", "sep_gradients", "ablation"), 3),
 }
-READERS = 1  # part of the keys of all files but the samples: raised when files are read otherwise than before
+READERS = 2  # part of the keys of all files but the samples: raised when files are read otherwise than before
 LOADING = 1  # part of the keys of models in files but the demo: raised when files are loaded otherwise than before
 ONE_SIDED = {  # part of the keys of decoders only: what the analysis counts, since that has changed
     "dependency_heads": "to earlier words, beside random words",
