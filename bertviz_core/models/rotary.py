@@ -43,13 +43,15 @@ def _limit(rope: Mapping[str, Any], config: Mapping[str, Any]) -> int:
 
 
 def tried_limit(encoder: Any) -> int | None:
-    """As `length_limit`, of a loaded model of any family: the shortest of its configuration's lengths past which an input
-    changes the rotary positions of the first tokens. Only positions are computed, so that no length takes long."""
+    """As `length_limit`, of a loaded model of any family: the shortest of its configuration's lengths past which an
+    input changes the rotary positions of the first tokens. Only positions are computed, which takes no time."""
     lengths = sorted({*_lengths(encoder.config.to_dict())})
-    parts = {
-        type(part): part for part in encoder.modules() if any("inv_freq" in name for name in vars(part)["_buffers"])
-    }
+    parts = {type(part): part for part in encoder.modules() if _has_frequencies(part)}
     return next((length for length in lengths if any(_changes(part, length) for part in parts.values())), None)
+
+
+def _has_frequencies(part: Any) -> bool:
+    return any("inv_freq" in name for name, _ in part.named_buffers(recurse=False))
 
 
 def _lengths(config: Mapping[str, Any]) -> Iterator[int]:
