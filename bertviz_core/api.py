@@ -128,6 +128,7 @@ def attention(
     caption = f"{checkpoint.name}; weights from left to right sum to 1. Layers and heads count from 1."
     if single.cut:
         caption += f" {single.cut:,} tokens at the end did not fit."
+    caption = " ".join([caption, *single.notices(loaded)])
     return AttentionLines(shown, first, offered, checkpoint.name, caption)
 
 

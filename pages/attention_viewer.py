@@ -97,6 +97,7 @@ if ablated is not None:
     guesses[" ".join(names)] = predict(model, original, masked, ablated)
 with notes:
     viewer_input.warn_of_cut(original, selection)
+    viewer_input.draw_notices(original, model)
     if positions:
         weights = selection.settings.weights
         before, after = (services.attention(model, each.example, weights) for each in (original, masked))

@@ -51,7 +51,7 @@ ARCHITECTURES = {  # by model_type
         "DeBERTa-v2 and v3",
         RETURNED,
         "relative positions",
-        {"relative_attention": True, "pos_att_type": ["p2c", "c2p"]},
+        {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 16},
     ),
     "mpnet": Architecture("MPNet", RETURNED, "relative positions"),
     "xlnet": Architecture("XLNet", RETURNED, "relative positions"),

@@ -13,8 +13,9 @@ TEXT_HINT = "Save the text alone, or as JSON lines with `text`."
 
 
 def reading_warnings(result: Result) -> list[str]:
-    """Sentences, each once, for a result or for both runs of a comparison."""
-    lines = (line for provenance in result.runs.values() for line in warnings_of(provenance))
+    """Sentences, each once, for a result, for both runs of a comparison, and for each corpus of a training."""
+    read = (each for provenance in result.runs.values() for each in provenance.get("read", [provenance]))
+    lines = (line for provenance in read for line in warnings_of(provenance))
     return list(dict.fromkeys(lines))
 
 

@@ -10,7 +10,7 @@ from typing import Any, get_args, get_type_hints
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora import files
 from bertviz_core.corpora.source import Source
-from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.checkpoint import Checkpoint, demo_fingerprint
 from bertviz_core.models.model import predicts_next_words
 from bertviz_core.models.rotary import length_limit
 from bertviz_core.settings import Settings
@@ -22,7 +22,8 @@ CHANGES = {  # raised when those of one analysis become invalid
     "probes": 1,
     **dict.fromkeys(("surface_patterns", "entropy", "sep_gradients", "ablation"), 3),
 }
-READERS = 1  # part of the keys of all files but the samples: raised when files are read otherwise than before
+READERS = 2  # part of the keys of all files but the samples: raised when files are read otherwise than before
+LOADING = 1  # part of the keys of models in files but the demo: raised when files are loaded otherwise than before
 ONE_SIDED = {  # part of the keys of decoders only: what the analysis counts, since that has changed
     "dependency_heads": "to earlier words, beside random words",
     "coreference_heads": "to earlier words",
@@ -54,6 +55,8 @@ class Request:
             parts["arcs"] = ONE_SIDED[self.analysis]
         if any(source.digest not in files.sample_digests() for source in (self.source, *self.others.values())):
             parts["readers"] = READERS
+        if not self.checkpoint.digest and parts["model"] != demo_fingerprint():
+            parts["loading"] = LOADING
         if length_limit(self.checkpoint.config) is not None:
             parts["positions"] = "of each input alone"
         if self.checkpoint.config.get("model_type") == "openai-gpt":

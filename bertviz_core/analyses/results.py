@@ -129,6 +129,8 @@ def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str 
     changed = before | {"corpus": named(before["corpus"]), "model": before["model"] | dict(model or {})}
     if others:
         changed["others"] = others
+    if "read" in before:  # of a training, what was read of each corpus
+        changed["read"] = [each | {"corpus": named(each["corpus"])} for each in before["read"]]
     if changed == before:
         return result
     changes: dict[str, Any] = {"provenance": changed}

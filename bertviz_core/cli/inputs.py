@@ -108,6 +108,8 @@ def attention(
     example = FirstSegments(inputs).pick(item)
     model = with_weights(load(checkpoint, console.device, console.dtype), inputs.settings.weights)
     single = single_input.OneInput(example, layout_of(example, inputs.tokens))
+    for notice in single.notices(model):
+        console.say(notice)
     view = InputView(word_level, not no_special, first_piece=console.mode == "paper")
     shown = apply_view(single.layout, single_input.attention(model, example), view)
     origin = input_origin(checkpoint, inputs.settings, single.digest())

@@ -7,12 +7,15 @@ from itertools import islice
 from typing import Any, ClassVar, Literal, Protocol
 
 from bertviz_core.corpora import Skipped
-from bertviz_core.corpora.coreference import CoreferenceDocument, formats, jsonlines
+from bertviz_core.corpora.coreference import CoreferenceDocument, Draft, formats, jsonlines
+from bertviz_core.corpora.other_formats import find_stand_off
 from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
 from bertviz_core.corpora.survey import NEW_DOCUMENT, Survey, survey
 from bertviz_core.corpora.treebank import BrokenSentence, Sentence, conll, lines
 from bertviz_core.corpora.words import WHERE_TO_GET_WORDS, WHOLE_WORDS, find_placeholder, find_wordpiece
+from bertviz_core.errors import InputError
 
+BROKEN = "a document that cannot be read"
 MAX_LABELS = 2000  # of a treebank, which sums and tables grow with; the largest in use have some hundreds
 Kind = Literal["treebank", "coreference"]
 
@@ -48,7 +51,7 @@ class CoreferenceFormat:
 
     name: str
     recognize: Callable[[Survey], bool]
-    read: Callable[[Source, Skipped], Iterator[Any]]
+    read: Callable[[Source], Iterator[Draft]]
     words_of: Callable[[str], Sequence[str]]
     kind: ClassVar[Kind] = "coreference"
 
@@ -169,9 +172,26 @@ class CoreferenceCorpus(AnnotatedCorpus):
     form: CoreferenceFormat
 
     def documents(self, skipped: Skipped) -> Iterator[CoreferenceDocument]:
-        """Every document; mentions that are skipped are counted. Raises InputError for a broken one."""
-        drafts = (draft for draft in self.form.read(self.source, skipped) if draft.words)
-        return (draft.to_document(number) for number, draft in enumerate(drafts))
+        """Every document; broken ones, whose bounds are known, and mentions that are skipped are counted. Raises
+        InputError for another broken one, and where none can be read."""
+        number = 0
+        first: InputError | None = None
+        for draft in self.form.read(self.source):
+            if not (draft.words or draft.error):
+                continue
+            try:
+                document = draft.to_document(number)
+            except InputError as error:
+                if not draft.is_bounded:
+                    raise
+                skipped.add(BROKEN, f"{error.where.rpartition(', ')[2]}: {error.what}", unit="documents")
+                first = first or error
+                continue
+            skipped.merge(draft.skipped)
+            number += 1
+            yield document
+        if first and not number:
+            raise first
 
     def check(self) -> None:
         """Read the corpus to its end; raises InputError where it cannot be read, or has no chain of two mentions."""
@@ -226,6 +246,8 @@ def _format(kind: Kind, found: Survey) -> Format:
 def _refusal(kind: Kind, found: Survey) -> tuple[int | None, str, str]:
     """Why a file in no format of a kind cannot be read: its line, what, and a hint."""
     line, text = found.first
+    if stand_off := find_stand_off(found):
+        return line, f"This is {stand_off.what}.", stand_off.hint
     if text.lstrip().startswith("<"):
         return line, f"This is an HTML or XML page, not a {kind} file.", EXPECTED[kind]
     if kind == "coreference":

@@ -3,15 +3,17 @@
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
 
 from bertviz_core.corpora import Skipped, recognition
-from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank, blocks
+from bertviz_core.corpora.annotated import BROKEN, CoreferenceCorpus, Treebank, blocks
 from bertviz_core.corpora.examples import ExampleCorpus
+from bertviz_core.corpora.other_formats import find_stand_off
 from bertviz_core.corpora.source import Line, Source
 from bertviz_core.corpora.survey import DOCUMENT_TAG, NEW_DOCUMENT, OBJECT, Survey, survey
 from bertviz_core.corpora.treebank import conll
@@ -24,8 +26,10 @@ from bertviz_core.corpora.words import (
     find_wordpiece,
     is_left_out,
 )
+from bertviz_core.errors import InputError
 
 DOCUMENT_TAG_LINE = "a line of <doc> or </doc> (read as the border of documents)"
+SAMPLE = 1000  # records whose words are looked at before any is read
 LONGEST_HEAD = 10_000  # characters
 # A list of objects or of strings, or an empty one; a text may begin with "[".
 JSON_LIST = re.compile(r'\[\s*(?:[{\]]|"(?:[^"\\]|\\.)*"\s*[,\]])')
@@ -43,15 +47,17 @@ def read_text(source: Source) -> "TextCorpus | ExampleCorpus":
         kind = "contains only blank lines" if is_blank else "is empty"
         raise source.error(f"The file {kind}.", "Write one paragraph per line, a blank line between documents.")
     if JSON_LIST.match(head) or (source.name.lower().endswith(".json") and not head.startswith("{")):
-        return ExampleCorpus(source)
+        return _checked(ExampleCorpus(source))
     if head.lower().startswith(("<!doctype html", "<html")):
         raise source.error("This is an HTML page, not text.", "Save its text as .txt.")
     kind = recognition.kinds(source)[0]
     if kind != "text":
         return {"treebank": TreebankText, "coreference": CoreferenceText}[kind](source)
     found = survey(source)
+    if stand_off := find_stand_off(found):
+        raise source.error(f"This is {stand_off.what}.", stand_off.hint)
     if 2 * found.share_of_rows(OBJECT.match) >= 1 or source.name.lower().endswith(".json"):
-        return ExampleCorpus(source, has_lines=True)
+        return _checked(ExampleCorpus(source, has_lines=True))
     if head.startswith("{") and 2 * found.share_of_rows(JSON_ROW.match) >= 1:
         what = "The JSON is one object over several lines."
         raise source.error(what, 'Write [{"text": "..."}, ...], or one object on each line.')
@@ -76,8 +82,25 @@ def _check_words(found: Survey) -> None:
     if (placeholder := find_placeholder(words, alike=False)) is not None:
         raise found.source.error(f"The file has no words: most are {placeholder[:40]!r}.", WHERE_TO_GET_WORDS)
     if piece := find_wordpiece(words, special=False):
-        what = f"The words are pieces of a tokenizer's vocabulary, such as {piece[:40]!r}."
-        raise found.source.error(what, f'{WHOLE_WORDS} Or give pieces as JSON, {{"tokens": [...]}}.')
+        raise _pieces_error(found.source, piece)
+
+
+def _checked(corpus: ExampleCorpus) -> ExampleCorpus:
+    """The corpus; raises InputError where `words` are placeholders or wordpieces. What is broken is said when read."""
+    words: list[str] = []
+    with suppress(InputError):
+        for record in islice(corpus.records(), SAMPLE):
+            words += record.value if record.form == "words" else ()
+    if (placeholder := find_placeholder(words, alike=False)) is not None:
+        raise corpus.source.error(f"The file has no words: most are {placeholder[:40]!r}.", WHERE_TO_GET_WORDS)
+    if piece := find_wordpiece(words, special=True):
+        raise _pieces_error(corpus.source, piece)
+    return corpus
+
+
+def _pieces_error(source: Source, piece: str) -> InputError:
+    what = f"The words are pieces of a tokenizer's vocabulary, such as {piece[:40]!r}."
+    return source.error(what, f'{WHOLE_WORDS} Or give pieces as JSON, {{"tokens": [...]}}.')
 
 
 # Kind -> a function that opens its corpora, and raises InputError for a file that begins as one of another kind.
@@ -195,9 +218,12 @@ class CoreferenceText(TextCorpus):
     """A paragraph for each sentence of documents with coreference: its words with spaces between."""
 
     def paragraphs(self, skipped: Skipped | None = None) -> Iterator[Paragraph]:
-        for document in CoreferenceCorpus(self.source).documents(Skipped()):
+        found = Skipped()
+        for document in CoreferenceCorpus(self.source).documents(found):
             for start, end in pairwise([*document.sentences, len(document.words)]):
                 yield Paragraph(document.number, start + 1, " ".join(document.words[start:end]))
+        if skipped is not None:  # of mentions a text has none
+            skipped.merge(Skipped({BROKEN: found.reasons[BROKEN]} if BROKEN in found.reasons else {}))
 
 
 def read_vectors(source: Source, words: Set[str]) -> tuple[dict[str, int], np.ndarray]:

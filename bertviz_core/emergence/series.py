@@ -199,9 +199,16 @@ class Series:
             "checkpoints": checkpoints,
             "others": {"treebank": treebank["corpus"]},
             **{name: treebank[name] for name in ("format", "sentences", "words", "unit")},
+            "read": [_what_was_read(each) for each in (text, treebank)],
             "skipped": [*skipped.to_json(), *text["skipped"], *treebank["skipped"]],
             "options": {name: treebank["options"][name] for name in ("view", "min_count")},
         }
+
+
+def _what_was_read(provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """A corpus, what was skipped of it, and the counts of what was read."""
+    counts = {name: value for name, value in provenance.items() if type(value) is int}
+    return {"corpus": provenance["corpus"], "skipped": provenance["skipped"], **counts}
 
 
 def _averaged(results: Mapping[str, Any], field: str) -> np.ndarray:

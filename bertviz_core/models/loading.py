@@ -13,7 +13,7 @@ from bertviz_core.errors import BertvizError, ModelError, SettingsError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import MASKED_WORDS, NEXT_WORDS, AttentionModel, check_head, no_head, predicts_next_words
 from bertviz_core.models.model_files import tokenizer_folder
-from bertviz_core.models.rotary import forget_earlier_inputs, has_dynamic, length_limit
+from bertviz_core.models.rotary import forget_earlier_inputs, has_dynamic, length_limit, tried_limit
 from bertviz_core.models.saved import compare
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import DEVICES
@@ -156,7 +156,8 @@ def prepare(
         encoder.register_forward_pre_hook(forget_earlier_inputs)
     checkpoint = replace(checkpoint, longest=_longest_input(encoder))
     model = AttentionModel(checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, has_types)
-    model.length_limit = length_limit(encoder.config.to_dict())
+    known = length_limit(encoder.config.to_dict())
+    model.length_limit = tried_limit(encoder) if known is None else known
     with _explained(checkpoint):
         verified = verify_once(model) if described else verify(model)
         return replace(verified, language_model=loaded if predicts else None)

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -12,6 +13,7 @@ from safetensors import SafetensorError, safe_open
 from bertviz_core.errors import ModelError
 from bertviz_core.models import configuration, other_folders
 from bertviz_core.models.other_folders import MAX_BYTES, read_object, unusable
+from bertviz_core.models.saved_names import OTHER_LIBRARY, POSITIONS, ignored_positions, unused_weight, way_out
 
 # The vocabularies of transformers' tokenizers, by the names of their files.
 TOKENIZERS = (
@@ -62,7 +64,19 @@ def read_config(folder: Path) -> dict[str, Any]:
     config = configuration.with_common_names(config)
     if problem := next(chain(configuration.wrong_numbers(config), configuration.misfits(config, weights)), None):
         raise _contradictory(folder, problem)
+    _check_saved(folder, config, weights)
     return config
+
+
+def _check_saved(folder: Path, config: dict[str, Any], weights: Iterable[str]) -> None:
+    """Raises ModelError where a stored result, too, would be of another model than the one that was saved."""
+    if kind := ignored_positions(config):
+        what = f"was trained with {POSITIONS} {kind!r}, which transformers does not compute for the family "
+        what += f"{config['model_type']!r}: its maps would be of another model"
+        raise unusable(folder, what, OTHER_LIBRARY, "config.json")
+    if name := unused_weight(config, weights):
+        what = f"would not be loaded as it was saved: transformers does not use {name}"
+        raise unusable(folder, f"{what}, so its maps would be of another model", way_out(config, name))
 
 
 def _contradictory(folder: Path, problem: str) -> ModelError:

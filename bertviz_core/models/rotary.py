@@ -1,9 +1,12 @@
 """Rotary positions whose frequencies depend on the length of the longest input: dynamic scaling, and LongRoPE."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from copy import deepcopy
 from typing import Any
 
 KINDS = ("dynamic", "longrope", "su")  # `rope_type` in transformers' configurations; "su" is an old name of LongRoPE
+TRIED = 4  # first positions that are compared
 LENGTHS = ("original_max_position_embeddings", "max_position_embeddings")
 
 
@@ -37,6 +40,45 @@ def _limit(rope: Mapping[str, Any], config: Mapping[str, Any]) -> int:
     else:
         given = [each.get(name) for name in LENGTHS for each in (rope, config)]
     return next((length for length in given if type(length) is int), 0)
+
+
+def tried_limit(encoder: Any) -> int | None:
+    """As `length_limit`, of a loaded model of any family: the shortest of its configuration's lengths past which an
+    input changes the rotary positions of the first tokens. Only positions are computed, which takes no time."""
+    lengths = sorted({*_lengths(encoder.config.to_dict())})
+    parts = {type(part): part for part in encoder.modules() if _has_frequencies(part)}
+    return next((length for length in lengths if any(_changes(part, length) for part in parts.values())), None)
+
+
+def _has_frequencies(part: Any) -> bool:
+    return any("inv_freq" in name for name, _ in part.named_buffers(recurse=False))
+
+
+def _lengths(config: Mapping[str, Any]) -> Iterator[int]:
+    """Every length that a configuration names, also in those inside it."""
+    for name, value in config.items():
+        if name in LENGTHS and type(value) is int and value > TRIED:
+            yield value
+        elif isinstance(value, Mapping):
+            yield from _lengths(value)
+
+
+def _changes(part: Any, length: int) -> bool:
+    """Whether the first positions are others where a later one is past `length`; a part of another interface is not
+    known to."""
+    import torch
+
+    kinds = getattr(part, "rope_type", None)
+    for more in [{"layer_type": name} for name in kinds] if isinstance(kinds, dict) else [{}]:
+        first = torch.arange(TRIED, device=next(part.buffers()).device)[None]
+        further = torch.cat([first, torch.full_like(first[:, :1], length)], 1)
+        states = torch.zeros(1, 1, 1, device=first.device)
+        with torch.inference_mode(), suppress(TypeError, ValueError, RuntimeError, AttributeError, IndexError):
+            alone, beside = (deepcopy(part)(states, positions, **more) for positions in (first, further))
+            pairs = zip(alone, beside, strict=True)
+            if any(not torch.equal(one, other[:, :TRIED]) for one, other in pairs):
+                return True
+    return False
 
 
 def forget_earlier_inputs(module: Any, *_: Any) -> None:

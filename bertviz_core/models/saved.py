@@ -8,6 +8,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import LANGUAGE_HEADS, classes, no_head
 from bertviz_core.models.model_files import read_weights
+from bertviz_core.models.saved_names import way_out
 from bertviz_core.numbers import plural
 
 # Arrays that are computed anew, not learned: old versions of transformers saved them.
@@ -18,8 +19,6 @@ CAUSAL_MASK = re.compile(r"(^|\.)(attn|attention)\.bias$")  # where it has four 
 POOLER = "pooler."  # after the last layer
 # Names of settings that are about attention; a number among them, such as a rate of dropout, is none to mention.
 OF_ATTENTION = re.compile(r"attention|attn|position|rotary|alibi|window|softcap|relative")
-POSITIONS = "position_embedding_type"
-OTHER_LIBRARY = "Give a model that transformers itself can compute, saved with save_pretrained."
 
 
 def compare(checkpoint: Checkpoint, model: Any, info: Mapping[str, Any]) -> tuple[str, ...]:
@@ -101,33 +100,17 @@ def _check_unused(checkpoint: Checkpoint, model: Any, unused: Iterable[str]) -> 
         return outside
     what = f"The model {checkpoint.name!r} would not be loaded as it was saved: transformers does not use "
     what += f"{inside[0]}" + (f" and {plural(len(inside) - 1, 'further weights')} of its files" if inside[1:] else "")
-    raise ModelError(f"{what}, so its maps would be of another model.", hint=_way_out(checkpoint, inside[0]))
-
-
-def _way_out(checkpoint: Checkpoint, name: str) -> str:
-    layer = re.search(r"\.(\d+)\.", name)
-    layers = checkpoint.layers
-    if layer and int(layer[1]) >= layers:
-        return (
-            f"The number of layers in config.json is {layers:,}: set it to that of the files, or save the model again."
-        )
-    if re.search(r"adapter|lora", name):
-        return "Merge the adapter into the model and save it again, or give the model without it."
-    return OTHER_LIBRARY
+    raise ModelError(f"{what}, so its maps would be of another model.", hint=way_out(checkpoint.config, inside[0]))
 
 
 def _ignored_settings(checkpoint: Checkpoint, config: Any) -> Iterable[str]:
-    """Settings of attention that transformers does not know for this family; raises ModelError where one matters."""
+    """Settings of attention that transformers does not know for this family; positions were read with the files."""
     text = config.get_text_config()
     for entries in (checkpoint.config, checkpoint.config.get("text_config") or {}):
         for name, value in entries.items():
             is_known = any(name in {*each.__dataclass_fields__, *each.attribute_map} for each in (config, text))
             if is_known or not OF_ATTENTION.search(name) or name.startswith("_") or value in ("absolute", "eager"):
                 continue
-            if name == POSITIONS and value:
-                what = f"The model {checkpoint.name!r} was trained with {name} {value!r}, which transformers does not "
-                what += f"compute for the family {config.model_type!r}: its maps would be of another model."
-                raise ModelError(what, where=str(checkpoint.folder / "config.json"), hint=OTHER_LIBRARY)
             if value is True or (value and isinstance(value, str | dict)):
                 yield f"transformers does not know the setting {name} of config.json ({value}), and does not use it."
 

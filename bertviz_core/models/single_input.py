@@ -27,10 +27,21 @@ class OneInput:
     example: Encoded
     layout: Layout
     cut: int = 0  # number of tokens cut off
+    spelled: int = 0  # special tokens that the text spells out, which are read as letters
 
     def digest(self) -> str:
         """sha256 (hex) of what the model sees: equal inputs, equal digests."""
         return hashlib.sha256(self.example.ids.tobytes() + b"/" + self.example.types.tobytes()).hexdigest()
+
+    def notices(self, model: AttentionModel) -> list[str]:
+        """What a reader must know of the model and of the text as it was read, in sentences."""
+        spelled = []
+        if self.spelled:
+            spelled.append(
+                f"Special tokens that the text spells out are read as letters ({self.spelled:,} here); a JSON corpus "
+                "gives them as `tokens`."
+            )
+        return [*model.notices, *spelled]
 
     def can_mask(self, position: int, tokens: Tokens) -> bool:
         """Whether the model has a [MASK] and a token that is not special stands at `position`, from 0."""
@@ -66,7 +77,7 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre
             if word >= 0:
                 labels[unit] = visible(written[word])
         layout = replace(layout, words=replace(layout.words, labels=tuple(labels)))
-    return OneInput(example, layout, sum(lengths) - sum(fitting))
+    return OneInput(example, layout, sum(lengths) - sum(fitting), sum(map(tokens.spelled, texts)))
 
 
 def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
@@ -87,7 +98,8 @@ def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInp
         words[word] = labels[position] if is_whole else merged[word]
     tokens_shown = replace(layout.tokens, labels=labels)
     words_shown = replace(layout.words, labels=tuple(words))
-    return OneInput(replace(original.example, ids=ids), Layout(tokens_shown, words_shown, layout.owner), original.cut)
+    layout = Layout(tokens_shown, words_shown, layout.owner)
+    return replace(original, example=replace(original.example, ids=ids), layout=layout)
 
 
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:

@@ -125,6 +125,8 @@ def test_the_settings_reach_the_segment() -> None:
 def test_long_text_is_cut_and_empty_text_refused() -> None:
     app = viewer(input="own text", text="cat " * 200)
     assert "74 tokens over the limit of 128 were cut" in words(app)
+    app.text_input(key="text").set_value("the [SEP] of a text").run()
+    assert "spells out are read as letters (1 here)" in unescaped("".join(each.value for each in app.caption))
     app.text_input(key="text").set_value("  ").run()
     assert "no token in this text" in unescaped(app.error[0].value)
 

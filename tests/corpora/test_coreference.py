@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bertviz_core.corpora import Skipped
-from bertviz_core.corpora.annotated import CoreferenceCorpus
+from bertviz_core.corpora.annotated import BROKEN, CoreferenceCorpus
 from bertviz_core.corpora.coreference import CoreferenceDocument
 from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.readers import check
@@ -122,6 +122,17 @@ def test_corefud_multi_word_lines_are_no_words_and_documents_begin_at_newdoc():
     with pytest.raises(InputError, match="never closes") as caught:
         read(conllu("(e1", "") + "\n" + conllu("e1)"))
     assert caught.value.where == "given, line 3"
+    _, documents, lost = read(conllu("(e1", "") + "\n" + conllu("(e1)", "(e1)") + "\n" + conllu("e1)"))
+    assert [spans(document) for document in documents] == [[(0, 1, 0), (1, 2, 0)]] and lost == {BROKEN: 2}
+
+
+@pytest.mark.parametrize("row", ["d 0 0 b 4)", "d 0 0 b (4", "d 0 b -", "d 0 0 b 4"])
+def test_a_broken_document_costs_itself_where_a_line_begins_each(row):
+    good = "#begin document (a); part 000\na 0 0 x (1)\na 0 1 y (1)\n#end document\n"
+    broken = f"#begin document (d); part 000\nd 0 0 a (1\nd 0 1 a 1)\n{row}\n#end document\n"
+    _, documents, lost = read(good + broken + good)
+    assert [document.name for document in documents] == ["a", "a"] and [d.number for d in documents] == [0, 1]
+    assert lost == {BROKEN: 1}
 
 
 def test_jsonlines():
@@ -131,9 +142,11 @@ def test_jsonlines():
     wrong = "is not a span of the document's 4 words"
     shapes = dict.fromkeys(("3", "[3]", '{"a": 1}', '"ab"'), "not a list of lists of spans") | {"[[[3, 4]]]": wrong}
     for clusters, said in shapes.items():
+        broken = json.dumps(value | {"clusters": json.loads(clusters)})
         with pytest.raises(InputError, match=said) as caught:
-            read(json.dumps(value) + "\n" + json.dumps(value | {"clusters": json.loads(clusters)}))
+            read("\n" + broken)
         assert caught.value.where == "given, line 2"
+        assert read(f"{json.dumps(value)}\n{broken}\n{json.dumps(value)}")[2] == {BROKEN: 1}
     with pytest.raises(InputError, match="not JSON"):
         read('{"sentences": [')
     with pytest.raises(InputError, match="list of lists"):
@@ -149,8 +162,10 @@ def test_gap_words_are_cut_at_the_names():
     assert document.words == ("Mc", "Ann", "met", "Bo", "Day", ".", "She", "left", ".")
     assert spans(document) == [(1, 2, 0), (3, 5, 1), (6, 7, 0)]
     with pytest.raises(InputError, match="'She' is not at 19") as caught:
-        read(f"{header}\n{row}\n{row.replace('18', '19')}")
-    assert caught.value.where == "given, line 3"
+        read(f"{header}\n{row.replace('18', '19')}")
+    assert caught.value.where == "given, line 2"
+    _, documents, lost = read(f"{header}\n{row}\n{row.replace('18', '19')}\n{row}\ndev-4\ttext")
+    assert len(documents) == 2 and lost == {BROKEN: 2}
     with pytest.raises(InputError, match="2 columns"):
         read(f"{header}\ndev-1\ttext")
 

@@ -215,9 +215,35 @@ def test_archives_name_what_is_left_out_and_where_an_error_is():
     assert from_bytes(zipped(a_conllu=tree("a"), b_conllu=tree("b"), c_txt="c"), "x.zip").left_out() == ["x.zip: c.txt"]
     with pytest.raises(InputError, match="The zip is empty"):
         list(from_bytes(zipped(), "x.zip").lines())
-    archive = from_bytes(
-        zipped(a_jsonl="", b_jsonl='{"sentences": [["a"]], "clusters": []}\n{"sentences": 1}\n'), "x.zip"
-    )
+    archive = from_bytes(zipped(a_jsonl="", b_jsonl='\n{"sentences": 1}\n'), "x.zip")
     with pytest.raises(InputError) as caught:
         list(CoreferenceCorpus(archive).documents(Skipped()))
     assert caught.value.where == "x.zip: b.jsonl, line 2"
+
+
+LITBANK = "MENTION\tT0\t0\t0\t0\t1\tAnn Lee\tPROP\tPER\nMENTION\tT1\t1\t0\t1\t0\tshe\tPRON\tPER\nCOREF\tT0\tAnn_Lee-1\n"
+BRAT = "T1\tPER 0 3\tAnn\nT2\tPER 10 13\tshe\nR1\tCoref Arg1:T2 Arg2:T1\n"
+XML = '<?xml version="1.0"?>\n'
+MMAX_WORDS = f'{XML}<!DOCTYPE words SYSTEM "words.dtd">\n<words>\n<word id="word_1">Ann</word>\n</words>\n'
+MMAX = f'{XML}<markables xmlns="www.eml.org/NameSpaces/coref">\n<markable id="m1" span="word_1"/>\n</markables>\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "what"), [(LITBANK, "LitBank"), (BRAT, "brat"), (MMAX, "MMAX2"), (MMAX_WORDS, "MMAX2")]
+)
+@pytest.mark.parametrize("kind", ["text", "coreference"])
+def test_annotation_apart_from_its_text_is_named_with_what_to_give(text, what, kind):
+    with pytest.raises(InputError, match=what) as caught:
+        check(kind, from_bytes(text.encode(), "given"))
+    assert "in columns" in caught.value.hint
+
+
+@pytest.mark.parametrize("lines", [True, False])
+def test_records_of_wordpieces_as_words_are_refused(lines):
+    records = [json.dumps({"words": ["the", "un", "##related", "cat", "bark", "##ed"]})] * 3
+    text = "\n".join(records) if lines else f"[{', '.join(records)}]"
+    with pytest.raises(InputError, match="pieces of a tokenizer") as caught:
+        check("text", from_bytes(text.encode(), "given.json"))
+    assert "##related" in caught.value.what and '"tokens"' in caught.value.hint
+    check("text", from_bytes(text.replace("words", "tokens").encode(), "given.json"))
+    check("text", from_bytes(text.replace("##", "").encode(), "given.json"))

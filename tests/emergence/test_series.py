@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from bertviz_core.analyses import requests
+from bertviz_core.analyses.reading_warnings import reading_warnings
 from bertviz_core.analyses.requests import compute_all
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
@@ -195,6 +196,14 @@ def test_the_provenance_says_where_the_numbers_come_from(folder, filled, tmp_pat
     assert origin["model"]["fingerprint"] == training.training.fingerprint()
     assert str(tmp_path) not in str(origin)
     assert origin["others"]["treebank"]["digest"] == sample("treebank").digest
+
+
+def test_a_large_share_that_was_skipped_is_said_of_the_corpus_it_is_of(folder, store):
+    tree = "1\tthe\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tcat\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+    bank = from_bytes((tree * 2 + tree.replace("\t2\tdet", "\t9\tdet") * 2).encode(), "bank.conllu")
+    training = Series(find_training(folder), from_bytes(TEXT.encode(), "given.txt"), bank, SETTINGS)
+    (warning,) = [line for line in reading_warnings(computed(training, store)) if "skipped" in line]
+    assert "2 of 4 sentences of bank.conllu (50%)" in warning
 
 
 def test_what_ships_opens_without_torch_and_is_small():

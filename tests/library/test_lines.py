@@ -1,6 +1,7 @@
 import base64
 import json
 import re
+import shutil
 from html import unescape
 
 import numpy as np
@@ -66,3 +67,13 @@ def test_a_page_that_would_be_too_large_is_refused_and_a_text_cut(tiny_folder, m
     monkeypatch.setattr("bertviz_core.viewer.files.MAX_BYTES", 100)
     with pytest.raises(bv.BertvizError, match="Name fewer heads"):
         bv.attention(tiny_folder, "the cat sat").to_html()
+
+
+def test_special_tokens_that_a_text_spells_and_what_is_not_used_are_said(tiny_folder, tmp_path):
+    assert "spells out" not in bv.attention(tiny_folder, "the cat sat").caption
+    assert "spells out are read as letters (2 here)" in bv.attention(tiny_folder, "[CLS] the cat [MASK]").caption
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_folder, folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"talking_heads_attention": True}))
+    assert "talking_heads_attention" in bv.attention(folder, "the cat sat").caption

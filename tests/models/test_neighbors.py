@@ -112,6 +112,18 @@ def test_an_input_past_the_limit_decides_no_positions_but_its_own(make, tmp_path
     assert apart > 1e-3  # else the limit would not matter here
 
 
+@pytest.mark.parametrize("make", [phi3, llama])
+def test_the_limit_of_a_kind_of_positions_that_is_not_known_is_tried(make, tmp_path, monkeypatch):
+    monkeypatch.setattr("bertviz_core.models.rotary.KINDS", ())
+    assert make(tmp_path).length_limit == 64
+
+
+@pytest.mark.parametrize("rope", [{"rope_type": "default"}, {"rope_type": "linear", "factor": 4.0}])
+def test_positions_that_never_change_have_no_limit(rope, tmp_path):
+    settings = {"rope_parameters": rope | {"rope_theta": 10000.0}, "max_position_embeddings": 64}
+    assert rotary(tmp_path, "Llama", **settings).length_limit is None
+
+
 def mixed(model: Any, examples: list[Encoded]) -> np.ndarray:
     """The first input's maps beside the second in one batch, as they would be without the limit."""
     layers: list[Any] = []

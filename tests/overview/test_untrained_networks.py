@@ -44,6 +44,7 @@ def save(family: str, shape: tuple[int, int, int], spread: float, seed: int, fol
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)  # 100 results, which a busy machine computes slowly
 def test_untrained_networks_have_no_linguistic_head(tmp_path):
     named = {}
     networks = list(product(("bert", "gpt2"), SHAPES, RANGES))

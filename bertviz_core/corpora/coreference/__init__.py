@@ -2,12 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import Source
-from bertviz_core.errors import shorten
+from bertviz_core.errors import InputError, shorten
 from bertviz_core.numbers import small_int
 
 # Limits of a document, which is in memory as a whole: "War and Peace" has 580,000 words and 3.2 million letters.
@@ -52,11 +53,13 @@ class Draft:
     """A document under construction: a list for each column, as a tuple for each row would keep the garbage collector
     busy. Mentions come as brackets (`(3`, `3)`, `(3)`; nested, crossing, several at one word) or as spans."""
 
-    def __init__(self, source: Source, skipped: Skipped, name: str, line: int) -> None:
+    def __init__(self, source: Source, name: str, line: int, *, is_bounded: bool = False) -> None:
         self.source = source
-        self.skipped = skipped
         self.name = name
         self.line = line  # of its beginning
+        self.is_bounded = is_bounded  # whether it is known where it begins and ends, whatever is wrong with it
+        self.error: InputError | None = None  # what is wrong with it: then the rest of it is not read
+        self.skipped = Skipped()  # within it
         self.is_sentence_over = True
         self.row_count = 0  # words or not
         self.bracket_count = 0
@@ -72,6 +75,16 @@ class Draft:
         self.mentions: dict[Mention, None] = {}
         # word -> mentions that begin there
         self.begun = Counter[int]()
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Keep an InputError that is raised within as what is wrong with a document whose bounds are known."""
+        try:
+            yield
+        except InputError as error:
+            if not self.is_bounded:
+                raise
+            self.error = error
 
     def begin_row(self, line: int, *cells: str) -> None:
         """Count a row and the cells that are kept of it; raises InputError where the document grows too large."""
@@ -135,7 +148,10 @@ class Draft:
                 raise self.source.error(what, "Put each mention into one chain.", line)
 
     def to_document(self, number: int) -> CoreferenceDocument:
-        """The document with this number in the corpus; raises InputError for a bracket that never closes."""
+        """The document with this number in the corpus; raises InputError for one that is broken, or has a bracket that
+        never closes."""
+        if self.error:
+            raise self.error
         if self.open_count:
             line, chain = min((line, chain) for chain, starts in self.open_brackets.items() for _, line in starts)
             what = f"The bracket of chain {chain} that opens here never closes."

@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.coreference import Bracket, Draft, Span, parse_brackets, sentence_starts
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.survey import BEGIN, Survey, survey
@@ -65,9 +64,10 @@ def column_words(row: str) -> Sequence[str]:
     return fields[1 if is_numbered else 3 :][:1]
 
 
-def read_columns(source: Source, skipped: Skipped) -> Iterator[Draft]:
-    """Every document, as soon as its last row is read; raises InputError naming the line of a broken row."""
-    draft = Draft(source, skipped, "", 1)
+def read_columns(source: Source) -> Iterator[Draft]:
+    """Every document, as soon as its last row is read, and of a broken one what stands before its first broken row.
+    Raises InputError naming the line of such a row where no line says where documents begin."""
+    draft = Draft(source, "", 1)
     has_headers = False
     width = 0
     has_trees = is_semeval(survey(source))
@@ -76,27 +76,33 @@ def read_columns(source: Source, skipped: Skipped) -> Iterator[Draft]:
             yield _split_sentences(draft, width)
             name = header[1] or header[3] or ""
             part = (header[2] or "").lstrip("0")
-            draft = Draft(source, skipped, f"{name}, part {part}" if part else name, line)
+            draft = Draft(source, f"{name}, part {part}" if part else name, line, is_bounded=True)
             has_headers = True
         elif not text.strip():
             draft.is_sentence_over = True
-        elif not text.startswith("#"):
+        elif not text.startswith("#") and not draft.error:
             fields = split(text)
             width = width or len(fields)
-            while len(fields) > width and not fields[-1]:  # a tab at the end
-                fields.pop()
-            is_complete = len(fields) >= WIDE if width >= WIDE else len(fields) == width
-            if width < 3 or not is_complete:
-                minimum = "; a file of chains has at least three: index, word, chains."
-                expected = minimum if width < 3 else f" where the file has {width}."
-                raise source.error(f"The row has {len(fields)} columns{expected}", "Fix or remove the row.", line)
             names_document = width != 3 and not has_trees
             if not has_headers and names_document and fields[0] != draft.name and draft.words:
                 yield draft
-                draft = Draft(source, skipped, fields[0], line)
+                draft = Draft(source, fields[0], line)
             draft.name = draft.name or (fields[0] if names_document else "")
-            _read_row(draft, fields, has_trees, line)
+            with draft.reading():
+                _check_width(draft, fields, width, line)
+                _read_row(draft, fields, has_trees, line)
     yield _split_sentences(draft, width)
+
+
+def _check_width(draft: Draft, fields: list[str], width: int, line: int) -> None:
+    """Raise InputError for a row with another number of fields than the file's; empty ones at its end are dropped."""
+    while len(fields) > width and not fields[-1]:
+        fields.pop()
+    is_complete = len(fields) >= WIDE if width >= WIDE else len(fields) == width
+    if width < 3 or not is_complete:
+        minimum = "; a file of chains has at least three: index, word, chains."
+        expected = minimum if width < 3 else f" where the file has {width}."
+        raise draft.source.error(f"The row has {len(fields)} columns{expected}", "Fix or remove the row.", line)
 
 
 def _split_sentences(draft: Draft, width: int) -> Draft:
@@ -137,24 +143,25 @@ def corefud_words(row: str) -> Sequence[str]:
     return [rest.partition("\t")[0].strip()] if number.strip().isdigit() else []
 
 
-def read_corefud(source: Source, skipped: Skipped) -> Iterator[Draft]:
-    """Every document, or the whole file where there is no `# newdoc`; raises InputError naming the line."""
+def read_corefud(source: Source) -> Iterator[Draft]:
+    """Every document, or the whole file where there is no `# newdoc`: then a broken row raises InputError."""
     columns = corefud_columns(survey(source))
-    draft = Draft(source, skipped, "", 1)
+    draft = Draft(source, "", 1)
     chain_index = 0  # of `eid`, in GUM `GRP`
     for line, text in source.lines():
         if text.startswith("#"):
             name, _, value = (part.strip() for part in text[1:].partition("="))
             if name.split()[:1] == ["newdoc"]:
                 yield draft
-                draft = Draft(source, skipped, value, line)
+                draft = Draft(source, value, line, is_bounded=True)
             elif name == "global.Entity":
                 attributes = value.split("-")
                 chain_index = next((attributes.index(key) for key in ("eid", "GRP") if key in attributes), 0)
         elif not text.strip():
             draft.is_sentence_over = True
-        else:
-            _read_corefud_row(draft, text, columns, chain_index, line)
+        elif not draft.error:
+            with draft.reading():
+                _read_corefud_row(draft, text, columns, chain_index, line)
     yield draft
 
 
@@ -185,21 +192,27 @@ def _read_corefud_row(draft: Draft, text: str, columns: conll.Columns, chain_ind
                 draft.skipped.add("a discontinuous mention", f"line {line}")
 
 
-def read_gap(source: Source, skipped: Skipped) -> Iterator[Draft]:
-    """A document a row; raises InputError naming the line of a row that does not fit its own text."""
+def read_gap(source: Source) -> Iterator[Draft]:
+    """A document a row, which may be broken."""
     lines = source.lines()
     header = next(lines)[1].split("\t")
     for line, text in lines:
         if not text.strip():
             continue
-        fields = text.split("\t")
-        if len(fields) != len(header) or not set(GAP_COLUMNS).issubset(header):
-            what = f"The row has {len(fields)} columns; the first line names {len(header)}."
-            raise source.error(what, f"GAP has the columns {', '.join(GAP_COLUMNS)}.", line)
-        row = dict(zip(header, fields, strict=True))
-        draft = Draft(source, skipped, row["ID"], line)
-        _read_gap_text(draft, row)
+        draft = Draft(source, "", line, is_bounded=True)
+        with draft.reading():
+            _read_gap_row(draft, header, text.split("\t"))
         yield draft
+
+
+def _read_gap_row(draft: Draft, header: Sequence[str], fields: Sequence[str]) -> None:
+    """Raise InputError for a row without the columns, or one that does not fit its own text."""
+    if len(fields) != len(header) or not set(GAP_COLUMNS).issubset(header):
+        what = f"The row has {len(fields)} columns; the first line names {len(header)}."
+        raise draft.source.error(what, f"GAP has the columns {', '.join(GAP_COLUMNS)}.", draft.line)
+    row = dict(zip(header, fields, strict=True))
+    draft.name = row["ID"]
+    _read_gap_text(draft, row)
 
 
 def _read_gap_text(draft: Draft, row: dict[str, str]) -> None:

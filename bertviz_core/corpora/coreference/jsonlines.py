@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, chain, groupby
 from typing import Any
 
-from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.coreference import Draft, Span, sentence_starts
 from bertviz_core.corpora.source import Source, replace_surrogates
 from bertviz_core.corpora.survey import OBJECT, Survey
@@ -34,21 +33,25 @@ def has_documents(survey: Survey) -> bool:
     )
 
 
-def read_jsonlines(source: Source, skipped: Skipped) -> Iterator[Draft]:
-    """A document a line; raises InputError naming the line."""
+def read_jsonlines(source: Source) -> Iterator[Draft]:
+    """A document a line, which may be broken."""
     for line, text in source.lines():
         if not text.strip():
             continue
-        value = _object(text, source, line)
-        key = value.get("doc_key", value.get("id"))
-        name = str(key) if key and isinstance(key, str | int) else ""
-        draft = Draft(source, skipped, replace_surrogates(name), line)
-        draft.words, draft.sentences, numbers = _words(value, source, line)
-        for label, cluster in enumerate(_clusters(value, source, line)):
-            for span in cluster:
-                start, end = _span(draft, span, numbers)
-                draft.add_mention(start, end, str(label), line)
+        draft = Draft(source, "", line, is_bounded=True)
+        with draft.reading():
+            _read_object(draft, _object(text, source, line))
         yield draft
+
+
+def _read_object(draft: Draft, value: dict[str, Any]) -> None:
+    key = value.get("doc_key", value.get("id"))
+    draft.name = replace_surrogates(str(key)) if key and isinstance(key, str | int) else ""
+    draft.words, draft.sentences, numbers = _words(value, draft.source, draft.line)
+    for label, cluster in enumerate(_clusters(value, draft.source, draft.line)):
+        for span in cluster:
+            start, end = _span(draft, span, numbers)
+            draft.add_mention(start, end, str(label), draft.line)
 
 
 def words_of(row: str) -> Sequence[str]:

@@ -151,6 +151,12 @@ def warn_of_cut(single: OneInput, selection: Selection) -> None:
         st.warning(f"{single.cut:,} tokens over the limit of {limit} were cut from the end.{more}", icon=icon)
 
 
+def draw_notices(single: OneInput, model: AttentionModel) -> None:
+    """Say what of the model's files is not used, and what of the text is not read as it may have been meant."""
+    for notice in single.notices(model):
+        st.caption(f":material/info: {plain(notice)}")
+
+
 def forget_marks() -> None:
     """Clear masks, pins and the way back, in a callback: they belong to one text."""
     session.choose(mask="", pin="", back="", dependents="", from_token=None, to_token=None)

@@ -1,0 +1,67 @@
+"""What of a model's files transformers would not use, as far as settings and weights' names tell; nothing is loaded."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from bertviz_core.models.configuration import LAYERS, number
+
+OF_BERT = r"encoder\.layer"
+OF_LLAMA = r"layers"
+# Families whose maps are known by name -> what stands before a layer's number in the names of their weights.
+STACKS = {
+    **dict.fromkeys(("bert", "camembert", "electra", "roberta", "xlm-roberta"), OF_BERT),
+    "distilbert": r"transformer\.layer",
+    "gpt2": r"h",
+    **dict.fromkeys(("llama", "mistral", "mixtral", "qwen2", "qwen3", "smollm3"), OF_LLAMA),
+}
+ADDED = re.compile(r"\.(adapters?|adapter_\w+|lora_\w+|base_layer|distance_embedding|prefix_tuning\w*)(\.|$)")
+POSITIONS = "position_embedding_type"
+OTHER_LIBRARY = "Give a model that transformers itself can compute, saved with save_pretrained."
+
+
+def ignored_positions(config: Mapping[str, Any]) -> str:
+    """The kind of positions that a model, or its text model, was trained with and transformers does not compute; ""
+    where it does."""
+    kinds = ((entries, entries.get(POSITIONS)) for entries in (config, config.get("text_config") or {}))
+    return next((str(kind) for entries, kind in kinds if kind not in (None, "absolute") and not _knows(entries)), "")
+
+
+def _knows(config: Mapping[str, Any]) -> bool:
+    """Whether transformers' configuration of this family has the kind of positions."""
+    from bertviz_core.models.libraries import transformers
+
+    family = config.get("model_type")
+    if family not in transformers.CONFIG_MAPPING:
+        return True  # which is refused, with the reason, when its numbers are read
+    known = transformers.CONFIG_MAPPING[family]
+    return POSITIONS in {*known.__dataclass_fields__, *known.attribute_map}
+
+
+def unused_weight(config: Mapping[str, Any], names: Iterable[str]) -> str:
+    """The first weight inside the layers of a known family that its model has no place for; "" for none."""
+    stack = STACKS.get(str(config.get("model_type")))
+    if stack is None:
+        return ""
+    numbered = re.compile(rf"(?:^|\.){stack}\.(\d+)\.")
+    layers = number(config, LAYERS)
+    for name in sorted(names):
+        layer = numbered.search(name)
+        if layer and (int(layer[1]) >= layers or ADDED.search(name)):
+            return name
+    return ""
+
+
+def way_out(config: Mapping[str, Any], name: str) -> str:
+    """How to mend a model whose files have a weight that nothing uses."""
+    layer = re.search(r"\.(\d+)\.", name)
+    layers = number(config, LAYERS)
+    if layer and int(layer[1]) >= layers:
+        return (
+            f"The number of layers in config.json is {layers:,}: set it to that of the files, or save the model again."
+        )
+    if re.search(r"base_layer|lora_", name):
+        return f"The files have the layers of an adapter ({name}): call merge_and_unload() and save the model again."
+    if re.search(r"adapter", name):
+        return "Merge the adapter into the model and save it again, or give the model without it."
+    return OTHER_LIBRARY
