@@ -8,6 +8,7 @@ from safetensors.numpy import load_file
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from bertviz_core.analyses import requests
+from bertviz_core.analyses.clustering import measure as clustering
 from bertviz_core.analyses.probes import training
 from bertviz_core.analyses.probes.features import Group
 from bertviz_core.analyses.probes.probes import AttentionOnly
@@ -45,6 +46,8 @@ EQUAL = {"rtol": 1e-6, "atol": 1e-6}
 def known_device(monkeypatch):
     monkeypatch.setattr(loading, "DEVICES", (*loading.DEVICES, "sim"))
     monkeypatch.setattr(training, "ITERATIONS", 10)  # of hundreds, which are alike
+    # The kernel for a CPU rounds otherwise than torch, by 1e-7 nats a token, which mode paper sums over all tokens.
+    monkeypatch.setattr(clustering, "build_kernel", lambda: None)
     device_of_sums.cache_clear()
     yield
     device_of_sums.cache_clear()
