@@ -38,6 +38,8 @@ from bertviz_core.settings import Execution, Settings
 TOLERANCE = 1e-4  # between the devices
 LIMITS = {"ablation": 2, "probes": 100}  # inputs; of the other analyses INPUTS
 INPUTS = 40
+QUICK_LIMITS = {"ablation": 1, "probes": 40}
+QUICK_INPUTS = 4
 RELEASE_SEGMENTS = 32  # its loops take half a second for each
 QUICK_LAYERS = 2
 LLAMA = {"hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 32}
@@ -111,9 +113,9 @@ def equality(bench: Bench) -> None:
     """Every analysis of the demo model on its sample, on the CPU and on the device."""
     for name, analysis in BUILT_IN.items():
         corpus = sample(next(iter(SAMPLES[analysis.corpus])))
-        inputs = LIMITS.get(name, INPUTS)
-        settings = analysis.relevant(Settings(limit=min(inputs, 8) if bench.quick and name != "probes" else inputs))
-        options = {"epochs": 1} if name == "probes" else {}
+        inputs = QUICK_LIMITS.get(name, QUICK_INPUTS) if bench.quick else LIMITS.get(name, INPUTS)
+        settings = analysis.relevant(Settings(limit=inputs))
+        options = {"epochs": 1, "seeds": 1, "optimizer": "adam"} if name == "probes" else {}
         request = Request(name, find("demo"), corpus, settings, options)
         here, there = (requests.compute(request, None, Execution(each)).arrays() for each in ("cpu", bench.device))
         numeric = {key: np.asarray(value) for key, value in here.items() if np.asarray(value).dtype.kind in "fiu"}

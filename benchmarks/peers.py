@@ -52,7 +52,7 @@ def ours(count: int) -> Work:
                 bv.analyze(name, model=pair, corpus=corpus, max_length=TOKENS, store=store, device="cpu")
                 for name in ("surface_patterns", "entropy")
             ]
-        means = {name: result[name] for result in results for name in QUANTITIES if name in result}
+        means = {name: result[name] for result in results for name in set(QUANTITIES) & set(result.quantities())}
         return {name: means[name] for name in QUANTITIES}
 
     return work

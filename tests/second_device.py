@@ -55,6 +55,9 @@ class Sim(torch.Tensor):
         waits["tolist"] += 1
         return self.raw.tolist()
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Sim":
+        return memo.setdefault(id(self), Sim(self.raw.clone()))
+
     def data_ptr(self) -> int:
         return self.raw.data_ptr()
 

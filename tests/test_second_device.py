@@ -8,11 +8,15 @@ from safetensors.numpy import load_file
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from bertviz_core.analyses import requests
+from bertviz_core.analyses.clustering import measure as clustering
+from bertviz_core.analyses.probes import training
+from bertviz_core.analyses.probes.features import Group
+from bertviz_core.analyses.probes.probes import AttentionOnly
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.engine import memory
+from bertviz_core.engine import memory, stream
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.stream import extract
 from bertviz_core.errors import SettingsError
@@ -28,16 +32,22 @@ from tests import predicting, second_device
 from tests.families import FAMILIES, save
 
 LIMITS = {"ablation": 2, "probes": 40}
+QUICK = ("surface_patterns", "entropy", "clustering")  # the others take seconds each, as everything here runs in Python
+ALONE = ("clustering", "probes", "ablation")  # what waits in a way of its own
 BATCH = 200  # tokens: some batches a chunk
 # Documents of short lines, the last one closed: mode paper drops what does not fit.
 LINES = ["the cat sat on the mat .", "the dog slept near the door", "a river runs", "lamps are lit ;", "people walk ."]
 TEXT = "\n\n".join("\n".join(LINES[i % 5 :] + LINES[: 1 + i % 3]) for i in range(9)) + "\n\n"
+MARKED = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in BUILT_IN]
 EQUAL = {"rtol": 1e-6, "atol": 1e-6}
 
 
 @pytest.fixture(autouse=True)
 def known_device(monkeypatch):
     monkeypatch.setattr(loading, "DEVICES", (*loading.DEVICES, "sim"))
+    monkeypatch.setattr(training, "ITERATIONS", 10)  # of hundreds, which are alike
+    # The kernel for a CPU rounds otherwise than torch, by 1e-7 nats a token, which mode paper sums over all tokens.
+    monkeypatch.setattr(clustering, "build_kernel", lambda: None)
     device_of_sums.cache_clear()
     yield
     device_of_sums.cache_clear()
@@ -77,7 +87,7 @@ def assert_equal(ours, theirs, **tolerance):
 
 @pytest.mark.parametrize("weights", ["attention", "norms"])
 @pytest.mark.parametrize("mode", ["corrected", "paper"])
-@pytest.mark.parametrize("analysis", BUILT_IN)
+@pytest.mark.parametrize("analysis", MARKED)
 def test_every_analysis_gives_the_cpus_numbers(masked_folder, analysis, mode, weights):
     if weights == "norms" and not ANALYSES[analysis].reads_maps:
         pytest.skip("it reads no maps")
@@ -87,6 +97,7 @@ def test_every_analysis_gives_the_cpus_numbers(masked_folder, analysis, mode, we
     assert_equal(there, computed(request, "cpu"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("analysis", BUILT_IN)
 def test_decoders_too(llama_folder, analysis):
     request = request_of(analysis, llama_folder)
@@ -95,7 +106,7 @@ def test_decoders_too(llama_folder, analysis):
     assert_equal(there, computed(request, "cpu"))
 
 
-@pytest.mark.parametrize("analysis", BUILT_IN)
+@pytest.mark.parametrize("analysis", MARKED)
 def test_without_float64_sums_are_kept_where_it_is(masked_folder, analysis):
     request = request_of(analysis, masked_folder)
     with second_device.active(float64=False):
@@ -173,15 +184,23 @@ def test_extract(tiny_folder, tmp_path, source):
         np.testing.assert_allclose(there[name], maps, **EQUAL)
 
 
-# In clustering each batch asks once whether heads are close to one another; the probes and ablation are no sums.
-@pytest.mark.parametrize("analysis", [name for name in BUILT_IN if name not in ("clustering", "probes", "ablation")])
+def counted_waits(request, waits, batches):
+    """The number of waits of the analysis with each number of tokens in a batch."""
+    counted = []
+    for batch_tokens in batches:
+        computed(request, "sim", batch_tokens)
+        counted.append(sum(waits.values()))
+    return counted
+
+
+SUMS = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in BUILT_IN if name not in ALONE]
+
+
+@pytest.mark.parametrize("analysis", SUMS)
 def test_waits_do_not_grow_with_the_batches(masked_folder, analysis, monkeypatch):
     request = request_of(analysis, masked_folder)
-    counted = []
     with second_device.active() as waits:
-        for batch_tokens in (1000, 40):
-            computed(request, "sim", batch_tokens)
-            counted.append(sum(waits.values()))
+        counted = counted_waits(request, waits, (1000, 40))
         chunks = []
         monkeypatch.setattr(memory, "give_back", lambda: chunks.append(1))
         monkeypatch.setattr(reading, "CHUNK_TOKENS", 80)
@@ -189,6 +208,43 @@ def test_waits_do_not_grow_with_the_batches(masked_folder, analysis, monkeypatch
         by_chunks = sum(waits.values())
     assert counted[0] == counted[1] <= 15, counted
     assert len(chunks) > 2 and by_chunks - counted[0] <= 4 * len(chunks), (by_chunks, counted, len(chunks))
+
+
+@pytest.mark.slow
+def test_waits_of_ablation_do_not_grow_with_the_batches(masked_folder):
+    with second_device.active() as waits:
+        counted = counted_waits(request_of("ablation", masked_folder), waits, (1000, 40))
+    assert counted[0] == counted[1] <= 25, counted
+
+
+def test_clustering_waits_once_for_each_batch_and_a_handful_of_times_besides(masked_folder, monkeypatch):
+    """It asks whether any heads are close to one another."""
+    forward = stream.forward
+    batches = []
+    monkeypatch.setattr(stream, "forward", lambda *args: (batches.append(1), forward(*args)))
+    with second_device.active() as waits:
+        computed(request_of("clustering", masked_folder), "sim", 40)
+        assert len(batches) > 3
+        assert sum(waits.values()) <= len(batches) + 10, (waits, len(batches))
+
+
+def test_an_epoch_of_a_training_waits_twice_whatever_its_steps():
+    random = np.random.default_rng(0)
+    n, heads = 5, 4
+    governors = random.integers(0, n, (12, n))
+    maps = random.random((12, n + 4, n, heads)).astype(np.float16)
+    group = Group(np.arange(12), maps[:, :n], maps[:, n:], governors, np.zeros_like(governors))
+    counted = []
+    with second_device.active() as waits:
+        for words in (1000, n):
+            data = training.Data([group], group.indices, "sim")
+            probe = AttentionOnly(heads).to("sim")
+            waits.clear()
+            schedule = training.Schedule(epochs=3, words=words)
+            losses = training.fit_adam(probe, data, data, schedule, Progress(), "a probe")
+            counted.append(sum(waits.values()))
+    assert len(losses) == 3
+    assert counted == [6, 6]
 
 
 def test_mixed_devices_and_numpy_are_refused_as_a_gpu_does():

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import BertForMaskedLM
+from transformers import AutoModel, BertForMaskedLM
+from transformers.activations import NewGELUActivation
 
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
@@ -47,6 +48,23 @@ def test_a_model_without_special_tokens_lacks_their_quantities(tmp_path):
     request = Request("surface_patterns", model.checkpoint, from_bytes(TEXT, "x.txt"), SETTINGS)
     assert compute(request, None, model=model).present == ["current", "previous", "to_punct", "to_first"]
     assert compute(request.for_analysis("entropy"), None, model=model).present == ["entropy", "max_weight", "uniform"]
+
+
+def test_with_pytorchs_own_gelu_the_maps_are_those_of_transformers(tmp_path):
+    folder = families.save(families.FAMILIES["gpt2"], tmp_path)
+    model = loading.load(checkpoint.find(str(folder)), "cpu")
+    original = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    written_out = [
+        any(isinstance(part, NewGELUActivation) for part in each.modules()) for each in (original, model.encoder)
+    ]
+    assert written_out == [True, False]
+    example = next(iter(Segments(from_bytes(TEXT, "x.txt"), model.tokens, SETTINGS)))
+    layers = []
+    forward(model, collate([example], model.tokens, "cpu"), layers.append)
+    with torch.inference_mode():
+        expected = original(torch.from_numpy(example.ids)[None], output_attentions=True).attentions
+    for layer, maps in zip(layers, expected, strict=True):
+        torch.testing.assert_close(layer.weights, maps, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize(
