@@ -35,7 +35,7 @@ def relation_sentence(shown: RelationCounts, relation: str, base: int) -> str:
     words = f"{row['n']:,} {TOTALS.get(relation, relation)}"
     interval = "no interval"
     if not np.isnan(row["low"]):
-        interval = f"95% interval {row['low']:.1%} to {row['high']:.1%} over {shown.units_text(relation)}"
+        interval = f"95% interval {row['low']:.1%} to {row['high']:.1%} over {shown.units_of(relation)}"
     offset = f"the best fixed offset, {row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}"
     notes = f" Trees: {shown.trees}."
     if shown.is_causal:

@@ -64,7 +64,7 @@ class RelationCounts(Result):
 
     @property
     def notes(self) -> list[str]:
-        intervals = f"Intervals are over {self.units_text(ALL)}." if self.unit_moments is not None else ""
+        intervals = f"Intervals are over {self.units_of(ALL)}." if self.unit_moments is not None else ""
         return [note for note in (f"Trees: {self.trees}.", intervals, *super().notes) if note]
 
     @property
@@ -85,7 +85,7 @@ class RelationCounts(Result):
         """(relation,) units that have words which the direction of the best head counts; NaN where it is not known."""
         return self._of_best(self._units[0].sum(0))
 
-    def units_text(self, relation: str) -> str:
+    def units_of(self, relation: str) -> str:
         return units_text(int(np.nan_to_num(self.units[self.relations.index(relation)])), self.unit)
 
     @property
