@@ -34,7 +34,12 @@ def draw_step() -> None:
     """The slider, and what moves with it: the player's frames run this part of the page alone."""
     if session.current().header.head not in (None, selection.head):  # a click on the map: the picker is to follow
         st.rerun()
-    index = choose_step() if len(result.steps) > 1 else 0
+    with st.container(gap="xsmall"):  # as on the page; a fragment's own container has wider gaps
+        draw_at(choose_step() if len(result.steps) > 1 else 0)
+
+
+def draw_at(index: int) -> None:
+    """Draw the map, the course of the training and the key numbers at a step, by its index."""
     left, middle, right = st.columns([4, 6, 3], gap="small")
     with left:
         st.markdown("**Head map**: what each head does")

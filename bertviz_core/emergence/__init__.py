@@ -196,7 +196,7 @@ class Emergence(Result):
     def uas(self, index: int | None = None) -> str:
         """UAS of the best head of one step; of the best fixed offset without a step."""
         row = self.relations.index(UAS)
-        accuracy = self.baseline[row] if index is None else self.best_accuracy[index, row]
+        accuracy = self.baseline[row] if index is None else self.dependencies[index].best_accuracy[row]
         return percent(accuracy, int(self.dependencies[-1].best_n[row]))
 
     def headline(self) -> str:

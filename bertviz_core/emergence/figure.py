@@ -92,14 +92,14 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
 def head_figure(result: Emergence, head: Head) -> go.Figure:
     """One head's attention during training."""
     repeated = "to_first" if "to_cls" in result.present else "to_cls"  # the same share where [CLS] is the first token
-    figure = go.Figure()
+    traces = []
     for name in SHARES:
         if name in result.present and name != repeated:
             column = ANALYSES["surface_patterns"].column(name)
-            figure.add_trace(_line(result, result[name][:, *head], column.short, *column.marker))
-    figure.update_xaxes(title=AXIS)
-    figure.update_yaxes(title="average attention", range=[-0.02, 1.02])
-    return _finish(figure, result, 300)
+            traces.append(_line(result, result[name][:, *head], column.short, *column.marker))
+    yaxis = {"title": "average attention", "range": [-0.02, 1.02]}
+    figure = go.Figure(traces, {"xaxis": {"title": AXIS} | _steps_axis(result), "yaxis": yaxis})
+    return _with_look(figure, 300)
 
 
 def map_at(result: Emergence, labels: np.ndarray, index: int, base: int) -> HeadMap:
@@ -137,12 +137,21 @@ def _line(
 
 
 def _finish(figure: go.Figure, result: Emergence, height: int) -> go.Figure:
+    figure.update_xaxes(_steps_axis(result))
+    return _with_look(figure, height)
+
+
+def _steps_axis(result: Emergence) -> dict[str, Any]:
+    """An axis of checkpoints, some of which are labeled with their step."""
     last = len(result.steps) - 1
     ticks = np.unique(np.linspace(0, last, LABELED).round().astype(int))
-    figure.update_xaxes(
-        tickvals=ticks,
-        ticktext=[f"{step:,}" for step in result.steps[ticks]],
-        range=[-0.03 * last - 0.2, 1.03 * last + 0.2],
-        zeroline=False,
-    )
+    return {
+        "tickvals": ticks,
+        "ticktext": [f"{step:,}" for step in result.steps[ticks]],
+        "range": [-0.03 * last - 0.2, 1.03 * last + 0.2],
+        "zeroline": False,
+    }
+
+
+def _with_look(figure: go.Figure, height: int) -> go.Figure:
     return finish(figure, height, legend={"yanchor": "top", "yref": "container"}, margin={"t": 65})

@@ -7,10 +7,11 @@ import streamlit as st
 
 from bertviz_core.errors import BertvizError
 from bertviz_core.models.labels import isolated
-from bertviz_core.models.tokens import BYTES, SPACE_MARKS
+from bertviz_core.models.tokens import BYTES
 from pages.shared import services
 
 ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)", re.IGNORECASE)  # where to break bare addresses
+SPACE_TOKEN = "   "  # a space that is a token of its own, as in ByT5, between two others
 PATH = re.compile(r"(?<![\w./:])(?:/[^/\s'\"“”]+)+/?")
 
 
@@ -22,8 +23,9 @@ def plain(text: str) -> str:
 
 def joined(tokens: str) -> str:
     """Tokens with spaces between them as Markdown text, in which the pieces of a word are joined."""
-    if any(mark in tokens for mark in SPACE_MARKS) and " ##" not in tokens:
-        text = tokens.replace(" ", "")
+    marked = tokens.replace(SPACE_TOKEN, "▁")
+    if any(mark in marked for mark in ("Ġ", "▁")) and " ##" not in marked:
+        text = marked.replace(" ", "")
         if BYTES.keys() >= set(text):
             text = bytes(BYTES[letter] for letter in text).decode(errors="replace")
         return plain(" ".join(text.replace("▁", " ").split()))

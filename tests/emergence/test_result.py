@@ -187,3 +187,7 @@ def test_a_relation_of_a_file_is_no_markup(small_bert):
     named = replace(small_bert, relations=("<a href='x'>", *small_bert.relations[1:]))
     title = relations_figure(named, named.relations[:1]).layout.annotations[0].text
     assert title.startswith("&lt;a href=&#x27;x&#x27;&gt; (n = ")
+
+
+def test_notes_say_what_intervals_are_over(small_bert: Emergence) -> None:
+    assert small_bert.notes == ["Trees: function words as governors.", "95% intervals are over 160 sentences."]

@@ -5,11 +5,11 @@ pin, and the page with its choices to which "Back" leads."""
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote_plus, urlencode
 
 import streamlit as st
 
@@ -24,6 +24,8 @@ ANALYSIS_PAGE = "pages.shared.views.analysis_page"
 LABEL = "Open in the attention viewer"
 PIN_SIDES = ("from", "to")  # of a pinned word, by the direction in which a head is read
 BACK = ":material/arrow_back:"
+# A page has dozens of addresses with the same parameters.
+_quoted = lru_cache(1024)(quote_plus)
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def to(
 def address_of(page: Page, head: Head | None = None) -> str:
     """The address of a page with these choices, relative to any page: for links in components and drawings."""
     path = "./" if page.page == DEFAULT.name else page.page
-    query = urlencode(parameters(page, head))
+    query = urlencode(parameters(page, head), quote_via=_quoted)  # type: ignore[arg-type]
     return f"{path}?{query}" if query else path
 
 

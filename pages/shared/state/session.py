@@ -72,9 +72,10 @@ class Session:
 
 
 def current() -> Session:
-    if KEY not in st.session_state:
-        st.session_state[KEY] = Session()
-    session: Session = st.session_state[KEY]
+    try:  # a page asks for it sixty times, and Streamlit looks twice for a key that is tested first
+        session: Session = st.session_state[KEY]
+    except KeyError:
+        session = st.session_state[KEY] = Session()
     return session
 
 
