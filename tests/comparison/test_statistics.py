@@ -192,9 +192,7 @@ def test_heads_of_one_population_of_documents_rarely_differ_in_any_relation():
     for _ in range(40):
         a, b = (relation_counts(random, 30).estimates() for _ in "AB")
         marked["together"] += any(each.marked.any() for each in changes(a, b).values())
-        words = [
-            {key: replace(each, effective_n=None, freedom=1e9) for key, each in run.items()} for run in (a, b)
-        ]
+        words = [{key: replace(each, effective_n=None, freedom=1e9) for key, each in run.items()} for run in (a, b)]
         marked["words are independent"] += any(each.marked.any() for each in changes(*words).values())
     assert marked["together"] <= 3
     assert marked["words are independent"] > 20
