@@ -63,6 +63,9 @@ class AnalysisResult(NotebookObject):
             raise KeyError(f"{quantity!r} is not one of {', '.join(self.quantities())}")
         return np.array(ANALYSES[self.analysis].column(quantity).values(self.result))
 
+    def __contains__(self, quantity: str) -> bool:
+        return quantity in self.quantities()
+
     def quantities(self) -> list[str]:
         """Names of the quantities that `result[...]` accepts."""
         analysis = ANALYSES[self.analysis]

@@ -56,7 +56,8 @@ class Sim(torch.Tensor):
         return self.raw.tolist()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Sim":
-        return memo.setdefault(id(self), Sim(self.raw.clone()))
+        with torch.inference_mode(False):  # a model that is copied while another one runs may be trained on
+            return memo.setdefault(id(self), Sim(self.raw.clone()))
 
     def data_ptr(self) -> int:
         return self.raw.data_ptr()

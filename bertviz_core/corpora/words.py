@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 # In place of words that may not be published. The first are no words anywhere, the others where most words are such.
 LEFT_OUT = re.compile(r"_+|[\[<({]+(?i:word|token|form|text)[\])>}]+|\s*")
 PLACEHOLDER = re.compile(r"[-*?.…#]+|[xX]{2,}|(?i:word|token|form|text|none|null|nan|redacted|hidden|masked)")
+MARKS = re.compile(r"[-*?.…#]+")
 MIN_ALIKE = 20  # words of a file, from which on one word alone is no text
 # Of tokenizers -> the share of a file's words from which on they are pieces; English text cut by BERT has 8% of the
 # first, and each word of SentencePiece and GPT-2 has the second.
@@ -39,8 +40,10 @@ def find_placeholder(words: Iterable[str], *, alike: bool) -> str | None:
     """The placeholder that stands for most words of a whole file; None for words. Where `alike`, the only word of a
     file is a placeholder too."""
     counts = Counter(words)
-    found = {word: n for word, n in counts.items() if LEFT_OUT.fullmatch(word) or PLACEHOLDER.fullmatch(word)}
-    if 2 * sum(found.values()) > counts.total():
+    # A full stop stands in every sentence: marks count only where there is nothing else.
+    content = {word: n for word, n in counts.items() if not MARKS.fullmatch(word)} or counts
+    found = {word: n for word, n in content.items() if LEFT_OUT.fullmatch(word) or PLACEHOLDER.fullmatch(word)}
+    if 2 * sum(found.values()) > sum(content.values()):
         return max(found, key=lambda word: found[word])
     if alike and len(counts) == 1 and counts.total() >= MIN_ALIKE:
         return next(iter(counts))

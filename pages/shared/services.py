@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from dataclasses import fields
-from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -106,9 +105,9 @@ def lookup(key: str, analysis: str, names: dict[str, str], model: dict[str, str 
     return memoize(renamed, result, names, model or {})
 
 
-@lru_cache(64)  # Streamlit's own caches take ten times as long to find a value, and a page asks for a dozen
+@st.cache_resource(max_entries=64, show_spinner=False)
 def _read(key: str, analysis: str) -> Result:
-    """Raises LookupError where there is none, because every value that is returned is kept."""
+    """Raises LookupError where there is none, because Streamlit caches every value that is returned."""
     result = requests.read(store(), key, analysis)
     if result is None:
         raise LookupError(key)

@@ -82,7 +82,7 @@ def test_an_upload_is_analyzed_and_one_that_is_broken_names_its_line():
     uploader(app).set_value(("mine.conll", text.encode(), "text/plain")).run()
     analyze(app)
     assert not app.error and "demo on mine.conll" in words(app) and "100.0% of 2 mentions" in words(app)
-    broken = text.replace("(1|1)", "(1", 1)
+    broken = text.partition("#end document")[0].replace("(1|1)", "(1", 1) + "#end document\n"  # no document is left
     uploader(app).set_value(("broken.conll", broken.encode(), "text/plain")).run()
     assert "never closes" in unescaped(app.error[0].value) and "line 2" in unescaped(app.error[0].value)
 
