@@ -55,7 +55,7 @@ class Request:
             parts["arcs"] = ONE_SIDED[self.analysis]
         if any(source.digest not in files.sample_digests() for source in (self.source, *self.others.values())):
             parts["readers"] = READERS
-        if not self.checkpoint.digest and parts["model"] != demo_fingerprint():
+        if self.checkpoint.folder != Path() and parts["model"] != demo_fingerprint():  # one in memory has no folder
             parts["loading"] = LOADING
         if length_limit(self.checkpoint.config) is not None:
             parts["positions"] = "of each input alone"
