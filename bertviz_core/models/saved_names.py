@@ -31,7 +31,7 @@ def _knows(config: Mapping[str, Any]) -> bool:
     """Whether transformers' configuration of this family has the kind of positions."""
     from bertviz_core.models.libraries import transformers
 
-    family = config.get("model_type")
+    family = str(config.get("model_type"))
     if family not in transformers.CONFIG_MAPPING:
         return True  # which is refused, with the reason, when its numbers are read
     known = transformers.CONFIG_MAPPING[family]
