@@ -1,6 +1,7 @@
 """What the functions of the library return, as objects for a notebook: a result, lines of attention, a map of heads."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,11 +32,12 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-class NotebookObject:
+class NotebookObject(ABC):
     """An object that shows itself as HTML in Jupyter, VS Code and Colab, and in marimo, which asks for a type too."""
 
+    @abstractmethod
     def _repr_html_(self) -> str:
-        raise NotImplementedError
+        """The object as HTML."""
 
     def _mime_(self) -> tuple[str, str]:
         return "text/html", self._repr_html_()

@@ -65,9 +65,15 @@ def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
             hovertemplate=f"{run}, %{{customdata}}: %{{y:.3~r}}<extra></extra>",
         )
         means = np.nanmean(values, axis=1)
-        hover = f"{run}, mean %{{y:.3~r}}<extra></extra>"
-        look = {"mode": "lines", "line": {"color": COLORS[run]}, "legendgroup": run, "showlegend": False}
-        figure.add_scatter(x=depth, y=means, hovertemplate=hover, **look)
+        figure.add_scatter(
+            x=depth,
+            y=means,
+            mode="lines",
+            line={"color": COLORS[run]},
+            legendgroup=run,
+            showlegend=False,
+            hovertemplate=f"{run}, mean %{{y:.3~r}}<extra></extra>",
+        )
     figure.update_xaxes(title="layer / number of layers")
     figure.update_yaxes(title=fill(escape(result.label(key)), 44).replace("\n", "<br>"))
     return finish(figure, 380)

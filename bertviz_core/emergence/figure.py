@@ -30,8 +30,14 @@ def paper_figure(result: Emergence, labels: np.ndarray | None = None, index: int
     has_loss = not np.isnan(result.loss).all()
     rows = 2 if has_loss else 1
     titles = [f"{result.loss_name.capitalize()}, nats", "Heads by what they do"][-rows:]
-    look = {"vertical_spacing": 0.16, "row_heights": [0.35, 0.65][-rows:]}
-    figure = make_subplots(rows, 1, shared_xaxes=True, subplot_titles=titles, **look)
+    figure = make_subplots(
+        rows,
+        1,
+        shared_xaxes=True,
+        subplot_titles=titles,
+        vertical_spacing=0.16,
+        row_heights=[0.35, 0.65][-rows:],
+    )
     if has_loss:
         loss = _line(result, result.loss, "loss", BEST, "circle", unit=" nats")
         figure.add_trace(loss | {"showlegend": False}, row=1, col=1)

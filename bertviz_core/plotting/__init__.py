@@ -141,9 +141,19 @@ def _add_heads(figure: go.Figure, series: Series, row: int, base: int, shift: fl
         heads = np.nan_to_num(values, nan=-np.inf).argmax(1)
         low, high = np.nanquantile(values, (0.25, 0.75), axis=1)
         x = layers + 1 + shift
-        outline = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([high, low[::-1]]), "fill": "toself"}
-        look = {"mode": "lines", "line": {"color": color, "width": 0}, "opacity": 0.35, "hoverinfo": "skip"}
-        figure.add_scatter(**outline, **look, legendgroup=group, showlegend=False, row=row, col=1)
+        figure.add_scatter(
+            x=np.concatenate([x, x[::-1]]),
+            y=np.concatenate([high, low[::-1]]),
+            fill="toself",
+            mode="lines",
+            line={"color": color, "width": 0},
+            opacity=0.35,
+            hoverinfo="skip",
+            legendgroup=group,
+            showlegend=False,
+            row=row,
+            col=1,
+        )
     hover = quantity(series.label, "%{y:.3~r}")
     drawn = map(Head, layers.tolist(), heads.tolist())
     head_ranks = ranks(values)

@@ -31,8 +31,8 @@ ICONS = {SHOWN: ":green[:material/check_circle:]", NOT_SHOWN: ":red[:material/ca
 Metric = tuple[str, str, str]
 
 
-def row(alignment: Literal["bottom", "center"] = "bottom", **look: Any) -> DeltaGenerator:
-    return st.container(horizontal=True, vertical_alignment=alignment, **look)
+def row(alignment: Literal["bottom", "center"] = "bottom", **options: Any) -> DeltaGenerator:
+    return st.container(horizontal=True, vertical_alignment=alignment, **options)
 
 
 def controls() -> tuple[DeltaGenerator, widgets.Popover]:
@@ -144,14 +144,14 @@ def head_map(
     component("head_map", FOLDER)(data=b"\n".join(filter(None, parts)), key=key, on_head_change=clicked)
 
 
-def clickable_table(frame: Any, key: str, choose: Callable[[int], None], alt: str, **look: Any) -> None:
-    """Draw a sortable table; a click on a row calls `choose` with its number. `look` goes to Streamlit."""
+def clickable_table(frame: Any, key: str, choose: Callable[[int], None], alt: str, **options: Any) -> None:
+    """Draw a sortable table; a click on a row calls `choose` with its number. `options` go to Streamlit."""
 
     def clicked() -> None:
         if rows := widgets.received(key, "selection")["rows"]:
             choose(rows[0])
 
-    st.dataframe(frame, key=key, hide_index=True, on_select=clicked, selection_mode="single-row", alt=alt, **look)
+    st.dataframe(frame, key=key, hide_index=True, on_select=clicked, selection_mode="single-row", alt=alt, **options)
 
 
 def table(

@@ -68,8 +68,17 @@ def draw(document: Mapping[str, Any], guesses: Sequence[Guess]) -> str:
     _underline(svg, mentions, boxes, baselines)
     heads = {mention[3] for mention in mentions}
     for index, (word, box) in enumerate(zip(words, boxes, strict=True)):
-        look = {"lengthAdjust": "spacingAndGlyphs"} | ({"font_weight": "700"} if index in heads else {})
-        _add(svg, "text", _shown(word), x=box.x, y=baselines[box.line], textLength=box.width, **look)
+        weight = {"font_weight": "700"} if index in heads else {}
+        _add(
+            svg,
+            "text",
+            _shown(word),
+            x=box.x,
+            y=baselines[box.line],
+            textLength=box.width,
+            lengthAdjust="spacingAndGlyphs",
+            **weight,
+        )
     for guess, curve in zip(guesses, curves, strict=True):
         _curve(svg, document, curve, guess)
     return ET.tostring(svg, encoding="unicode")
@@ -88,8 +97,16 @@ def _underline(
             words = list(of_line)
             left = min(box.x for box in words)
             right = max(box.x + box.width for box in words)
-            look = {"height": "2.5", "rx": "1", "fill": colors.get(cluster, ALONE)}
-            _add(svg, "rect", x=left, y=baselines[line] + 5 + 4 * depth, width=right - left, **look)
+            _add(
+                svg,
+                "rect",
+                x=left,
+                y=baselines[line] + 5 + 4 * depth,
+                width=right - left,
+                height="2.5",
+                rx="1",
+                fill=colors.get(cluster, ALONE),
+            )
 
 
 def _flow(words: Sequence[str], starts: set[int]) -> list[WordBox]:
