@@ -56,8 +56,7 @@ class Sim(torch.Tensor):
         return self.raw.tolist()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Sim":
-        with torch.inference_mode(False):  # a model that is copied while another one runs may be trained on
-            return memo.setdefault(id(self), Sim(self.raw.clone()))
+        return memo.setdefault(id(self), Sim(self.raw.clone()))
 
     def data_ptr(self) -> int:
         return self.raw.data_ptr()
@@ -88,10 +87,12 @@ class _Literals(torch.overrides.TorchFunctionMode):
 def active(float64: bool = True) -> Iterator[Counter[str]]:
     """Code in which the device can be used; gives what the host has waited for."""
     global _has_float64  # noqa: PLW0603
-    inference_mode = torch.inference_mode
+    inference_mode = torch.autograd.grad_mode.inference_mode
+    entered = inference_mode.__enter__
     overwrite = torch.__future__.get_overwrite_module_params_on_conversion()
     torch.__future__.set_overwrite_module_params_on_conversion(True)  # a wrapper's data cannot be replaced
-    torch.inference_mode = torch.no_grad  # wrappers of inference tensors have no versions
+    # Wrappers of inference tensors have no versions. By the class, because functions were decorated with it before.
+    inference_mode.__enter__ = _enter_no_grad
     _has_float64 = float64
     waits.clear()
     try:
@@ -99,8 +100,13 @@ def active(float64: bool = True) -> Iterator[Counter[str]]:
             yield waits
     finally:
         _has_float64 = True
-        torch.inference_mode = inference_mode
+        inference_mode.__enter__ = entered
         torch.__future__.set_overwrite_module_params_on_conversion(overwrite)
+
+
+def _enter_no_grad(context: torch.inference_mode) -> None:
+    context._inference_mode_context = torch.set_grad_enabled(not context.mode)
+    context._inference_mode_context.__enter__()
 
 
 def dispatch(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
