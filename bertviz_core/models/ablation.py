@@ -72,7 +72,7 @@ class Restart:
             return output
 
         with torch.inference_mode(), self.layers_run_by(count_after), running(self.model, batch.ids):
-            self.model.encoder(**batch.inputs(self.model), observer=attentions.append)
+            self.model.encoder(**self.model.inputs(batch), observer=attentions.append)
         return counts == list(range(1, self.model.layers + 1))
 
     @contextmanager

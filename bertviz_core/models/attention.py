@@ -139,9 +139,9 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
 
     with torch.inference_mode(), suppress(_LastLayerObserved), running(model, batch.ids):
         if model.observable:
-            model.encoder(**batch.inputs(model), observer=observer)
+            model.encoder(**model.inputs(batch), observer=observer)
         else:
-            for weights in model.encoder(**batch.inputs(model), output_attentions=True).attentions:
+            for weights in model.encoder(**model.inputs(batch), output_attentions=True).attentions:
                 attention = LayerAttention(next(layers), at_least_float32(weights), None, model.causal)
                 for observe in observers:
                     observe(attention)

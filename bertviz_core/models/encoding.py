@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from bertviz_core.corpora import SPELLED, UNKNOWN, Skipped
-from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.tensors import Tensor
 from bertviz_core.models.tokens import Tokens
 
@@ -53,11 +52,6 @@ class Batch:
     def row_weights(self) -> Tensor:
         """(batch, token): 1/N for each real token, 0 for padding; a sum over rows becomes a mean."""
         return self.mask / self.mask.sum(1, keepdim=True)
-
-    def inputs(self, model: AttentionModel) -> dict[str, Any]:
-        """Keyword arguments for the encoder."""
-        inputs = {"input_ids": self.ids, "attention_mask": self.mask.long()}
-        return inputs | ({"token_type_ids": self.types} if model.has_types else {})
 
     def tokens(self) -> int:
         return sum(map(len, self.examples))

@@ -1,22 +1,18 @@
-"""Labels of an input's tokens and words, and how text is written: its direction, its width, and marks around it."""
+"""Labels of an input's tokens and words, and which words the tokens make."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, compress, pairwise
-from unicodedata import bidirectional, category, east_asian_width
+from unicodedata import category
 
 import numpy as np
 
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.tokens import JOINT, Tokens
+from bertviz_core.writing import visible
 
-# Control characters as their pictures; what XML forbids, or has no glyph, as U+FFFD.
-PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {127: "␡"}
-PICTURES |= dict.fromkeys([*range(128, 160), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], "\ufffd")
 JOINER = "\u200d"  # of emoji
 SKIN_TONES = tuple(map(chr, range(0x1F3FB, 0x1F400)))
-RIGHT_TO_LEFT = ("R", "AL")  # Unicode's bidirectional classes; letters from left to right are L
 
 
 @dataclass(frozen=True)
@@ -70,12 +66,6 @@ def layout_of(example: Encoded, tokens: Tokens, second: int | None = None) -> La
     labels, words = labels_of(example.ids, owner, tokens)
     token_units = Units(labels, special, side, np.arange(len(example)))
     return Layout(token_units, Units(words, special[start], side[start], start), owner)
-
-
-def visible(text: str) -> str:
-    """Make a label visible: control characters as pictures, lone spaces as boxes, nothing as the empty set."""
-    shown = text.translate(PICTURES)
-    return shown if shown.strip() else "␣" * len(shown) or "∅"
 
 
 def _continues(names: Sequence[str], tokens: Tokens) -> np.ndarray:
@@ -135,21 +125,3 @@ def _readable(names: list[str], tokens: Tokens) -> str:
     if is_broken and tokens.marks_spaces:
         return "".join(f"<0x{byte:02X}>" for name in names for byte in tokens.bytes_of(name))
     return text.strip() or text or "".join(names)
-
-
-def right_to_left(words: Iterable[str]) -> bool:
-    """Whether most letters with a direction are of a writing like Arabic or Hebrew."""
-    counts = Counter(bidirectional(letter) for word in words for letter in word)
-    return sum(counts[kind] for kind in RIGHT_TO_LEFT) > counts["L"]
-
-
-def columns(text: str) -> int:
-    """Width in monospaced letters: two for a wide letter, as in Chinese, none for a mark."""
-    letters = [letter for letter in text if category(letter) not in ("Mn", "Me", "Cf")]  # marks, invisible characters
-    return len(letters) + sum(east_asian_width(letter) in "WF" for letter in letters)
-
-
-def isolated(text: str) -> str:
-    """The text, between Unicode's isolates where it has letters that run from right to left."""
-    has_such = not text.isascii() and any(bidirectional(letter) in RIGHT_TO_LEFT for letter in text)
-    return f"\u2068{text}\u2069" if has_such else text

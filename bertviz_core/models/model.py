@@ -9,6 +9,7 @@ from typing import Any
 
 from bertviz_core.errors import BertvizError, ModelError
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.encoding import Batch
 from bertviz_core.models.tensors import Tensor
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Weights
@@ -51,6 +52,11 @@ class AttentionModel:
     @property
     def batch_tokens(self) -> int:
         return 512 if self.device == "cpu" else 65_536  # past 512 a CPU's caches overflow
+
+    def inputs(self, batch: Batch) -> dict[str, Any]:
+        """Keyword arguments for the encoder."""
+        inputs = {"input_ids": batch.ids, "attention_mask": batch.mask.long()}
+        return inputs | ({"token_type_ids": batch.types} if self.has_types else {})
 
 
 @contextmanager

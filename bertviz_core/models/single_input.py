@@ -11,10 +11,11 @@ import numpy as np
 from bertviz_core.errors import InputError
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.encoding import Encoded, collate, framed
-from bertviz_core.models.labels import Layout, labels_of, layout_of, token_labels, visible
+from bertviz_core.models.labels import Layout, labels_of, layout_of, token_labels
 from bertviz_core.models.model import AttentionModel, running
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
+from bertviz_core.writing import visible
 
 TOP = 5  # predictions shown for a masked token
 MAX_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-large's on 512 tokens have 384 MB
@@ -144,7 +145,7 @@ def predict(
     positions = np.flatnonzero(original.example.ids != masked.example.ids)
     if model.language_model is None or not len(positions):
         return ()
-    inputs = collate([masked.example], model.tokens, model.device).inputs(model)
+    inputs = model.inputs(collate([masked.example], model.tokens, model.device))
     if ablated is not None:
         inputs["combine"] = AblatedAttention(torch.from_numpy(ablated)[None])
     with torch.inference_mode(), running(model, inputs["input_ids"]):

@@ -95,7 +95,7 @@ def _examples(model: AttentionModel) -> list[Encoded]:
 def _returned(model: AttentionModel, example: Encoded) -> list[Tensor]:
     """Each layer's map, (head, query, key)."""
     with torch.inference_mode():
-        inputs = collate([example], model.tokens, model.device).inputs(model)
+        inputs = model.inputs(collate([example], model.tokens, model.device))
         output = model.encoder(**inputs, output_attentions=True)
     return [at_least_float32(maps)[0] for maps in getattr(output, "attentions", None) or () if maps is not None]
 

@@ -160,7 +160,7 @@ def predict_words(
         return output
 
     with model.encoder.register_forward_hook(select), running(model, batch.ids):
-        output = model.language_model(**batch.inputs(model), **options)
+        output = model.language_model(**model.inputs(batch), **options)
     is_whole = output.logits.shape[:2] == batch.ids.shape  # some decoders, such as OPT, call no hook
     logits = at_least_float32(output.logits[at] if is_whole else output.logits[0])
     losses = torch.nn.functional.cross_entropy(logits, labels.ids, reduction="none")

@@ -6,8 +6,8 @@ from pathlib import Path
 import streamlit as st
 
 from bertviz_core.errors import BertvizError
-from bertviz_core.models.labels import isolated
 from bertviz_core.models.tokens import BYTES
+from bertviz_core.writing import isolated
 from pages.shared import services
 
 ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)", re.IGNORECASE)  # where to break bare addresses

@@ -77,6 +77,6 @@ def model_segments(model, source, settings) -> list:
     for example in Segments(source, model.tokens, settings):
         batch: Batch = collate([example], model.tokens, "cpu")
         with torch.inference_mode():
-            seen = torch.cat(eager(**batch.inputs(model), output_attentions=True).attentions)
+            seen = torch.cat(eager(**model.inputs(batch), output_attentions=True).attentions)
         made.append((seen.tolist(), reference.kinds_of(model.tokens.names(example.ids), "[CLS]", "[SEP]")))
     return made

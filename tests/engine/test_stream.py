@@ -130,7 +130,7 @@ def eager(tiny_folder):
 def maps_of(tiny, eager, example) -> np.ndarray:
     """(layer, head, query, key) from the library alone."""
     with torch.inference_mode():
-        inputs = collate([example], tiny.tokens, "cpu").inputs(tiny)
+        inputs = tiny.inputs(collate([example], tiny.tokens, "cpu"))
         return torch.cat(eager(**inputs, output_attentions=True).attentions).numpy()
 
 

@@ -39,7 +39,7 @@ def read(folder: Path, source) -> str:
     forward(model, batch, layers.append)
     for row, example in enumerate(examples):
         with torch.inference_mode():
-            inputs = collate([example], model.tokens, "cpu").inputs(model)
+            inputs = model.inputs(collate([example], model.tokens, "cpu"))
             own = torch.stack(
                 [maps for maps in eager.eval()(**inputs, output_attentions=True).attentions if maps is not None]
             )

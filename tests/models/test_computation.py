@@ -65,7 +65,7 @@ def returned(model: Any, tokenizer: Any) -> tuple[Any, np.ndarray]:
     inner = model.get_base_model() if isinstance(model, peft.PeftModel) else model
     inner.set_attn_implementation("eager")
     with torch.inference_mode():
-        own = model(**batch.inputs(copied), output_attentions=True).attentions
+        own = model(**copied.inputs(batch), output_attentions=True).attentions
     return torch.cat([layer.weights for layer in layers]).numpy(), torch.cat(own).numpy()
 
 

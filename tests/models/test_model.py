@@ -108,7 +108,7 @@ def test_every_vector_built_gives_the_same(shape, tmp_path, source):
         for row, example in enumerate(batch.examples):
             with torch.inference_mode():
                 alone = collate([example], model.tokens, "cpu")
-                maps = eager(**alone.inputs(model), output_attentions=True).attentions[seen.layer][0].tolist()
+                maps = eager(**model.inputs(alone), output_attentions=True).attentions[seen.layer][0].tolist()
             vectors = oracle.passed_on(
                 states[row][0].tolist(), weight.tolist(), bias.tolist(), output_weight.tolist(), model.heads
             )

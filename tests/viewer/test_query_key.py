@@ -35,7 +35,7 @@ def library_pass(folder: Path, model: AttentionModel, single: OneInput, family: 
         table = eager.get_submodule("encoder.block.0.layer.0.SelfAttention.relative_attention_bias")
         table.register_forward_hook(lambda _m, _i, out: biases.append(out))
     with torch.inference_mode():
-        inputs = collate([single.example], model.tokens, "cpu").inputs(model)
+        inputs = model.inputs(collate([single.example], model.tokens, "cpu"))
         maps = eager(**inputs, output_attentions=True).attentions
     return [layer[0].double().numpy() for layer in maps], biases[0] if biases else None
 

@@ -8,7 +8,7 @@ import pytest
 from safetensors import safe_open
 
 from bertviz_core.heads import Head
-from bertviz_core.models.labels import Layout, Units, visible
+from bertviz_core.models.labels import Layout, Units
 from bertviz_core.models.single_input import Prediction
 from bertviz_core.viewer import (
     MIN_SIZE,
@@ -22,6 +22,7 @@ from bertviz_core.viewer import (
     predictions_frame,
     thumbnails,
 )
+from bertviz_core.writing import visible
 from tests.oracles import attention as reference
 from tests.oracles.reference import word_level
 

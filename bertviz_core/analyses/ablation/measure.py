@@ -96,7 +96,7 @@ class AblationRun:
                 return output
 
             with torch.inference_mode(), running(self.model, batch.ids):
-                self.model.encoder(**label(batch, self.targets)[0].inputs(self.model), combine=combine)
+                self.model.encoder(**self.model.inputs(label(batch, self.targets)[0]), combine=combine)
             total = total + torch.stack(sums)
             tokens = tokens + batch.tokens()
             self.progress.advance(len(examples))

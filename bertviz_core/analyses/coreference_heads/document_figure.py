@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 from bertviz_core.errors import shorten
-from bertviz_core.models.labels import PICTURES, columns, isolated, right_to_left
 from bertviz_core.plotting.arcs import RIGHT, WRONG
+from bertviz_core.writing import PICTURES, columns, isolated, right_to_left
 
 COLUMNS = 94  # letters in a line
 BESIDE = 48  # pixels at the right, for the weight of a line's last word

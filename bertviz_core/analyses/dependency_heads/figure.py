@@ -12,10 +12,10 @@ from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.details import page
 from bertviz_core.corpora.treebank import explain, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow
-from bertviz_core.models.labels import isolated
 from bertviz_core.plotting import BEST, finish, percent, percent_decimals, scores, tabular
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
 from bertviz_core.plotting.head_map import accuracy_map, map_figure
+from bertviz_core.writing import isolated
 
 GRAY = "#8c8c8c"
 

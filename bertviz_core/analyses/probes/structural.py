@@ -43,7 +43,7 @@ def word_states(
         batch = collate(group, model.tokens, model.device)
         shares = membership([word_of(example) for example in group], model.device).from_word
         with running(model, batch.ids):
-            output = model.encoder(**batch.inputs(model), output_hidden_states=True)
+            output = model.encoder(**model.inputs(batch), output_hidden_states=True)
         states = torch.stack(output.hidden_states, 1)
         means = (shares[:, None] @ states.float()).half().cpu().numpy()  # (sentence, layer, word, dimension)
         for mean, example in zip(means, group, strict=True):

@@ -221,7 +221,7 @@ def test_states_of_words_are_means_over_their_pieces_whatever_the_batch(tiny, in
     assert not list(tmp_path.iterdir())
     for example, states in zip(encoded, together, strict=True):
         batch = collate([example], tiny.tokens, "cpu")
-        layers = tiny.encoder(**batch.inputs(tiny), output_hidden_states=True).hidden_states
+        layers = tiny.encoder(**tiny.inputs(batch), output_hidden_states=True).hidden_states
         for layer, hidden in enumerate(layers):
             for word in range(len(example.sentence)):
                 pieces = [t for t, owner in enumerate(example.words.tolist()) if owner == word]

@@ -1,0 +1,34 @@
+"""How text is written on a screen: its direction, the width of its characters, and marks that make it visible."""
+
+from collections import Counter
+from collections.abc import Iterable
+from unicodedata import bidirectional, category, east_asian_width
+
+# Control characters as their pictures; what XML forbids, or has no glyph, as U+FFFD.
+PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {127: "␡"}
+PICTURES |= dict.fromkeys([*range(128, 160), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], "\ufffd")
+RIGHT_TO_LEFT = ("R", "AL")  # Unicode's bidirectional classes; letters from left to right are L
+
+
+def visible(text: str) -> str:
+    """Make a label visible: control characters as pictures, lone spaces as boxes, nothing as the empty set."""
+    pictured = text.translate(PICTURES)
+    return pictured if pictured.strip() else "␣" * len(pictured) or "∅"
+
+
+def right_to_left(words: Iterable[str]) -> bool:
+    """Whether most letters with a direction are of a writing like Arabic or Hebrew."""
+    counts = Counter(bidirectional(letter) for word in words for letter in word)
+    return sum(counts[kind] for kind in RIGHT_TO_LEFT) > counts["L"]
+
+
+def columns(text: str) -> int:
+    """Width in monospaced letters: two for a wide letter, as in Chinese, none for a mark."""
+    letters = [letter for letter in text if category(letter) not in ("Mn", "Me", "Cf")]  # marks, invisible characters
+    return len(letters) + sum(east_asian_width(letter) in "WF" for letter in letters)
+
+
+def isolated(text: str) -> str:
+    """The text, between Unicode's isolates where it has letters that run from right to left."""
+    has_such = not text.isascii() and any(bidirectional(letter) in RIGHT_TO_LEFT for letter in text)
+    return f"\u2068{text}\u2069" if has_such else text
