@@ -21,13 +21,14 @@ BASE = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, 
 
 def one_pass(tokens: int, copies: int) -> Work:
     """Surface patterns and entropy of the sample, several times over, with the demo model, in chunks of that size."""
-    from bertviz_core.analyses.request import Request
-    from bertviz_core.analyses.requests import compute
+    from bertviz_core.analyses.base.request import Request
+    from bertviz_core.analyses.run.compute import compute
     from bertviz_core.corpora.source import from_bytes
     from bertviz_core.engine.store import Store
-    from bertviz_core.models import checkpoint, loading, reading
+    from bertviz_core.inputs import annotated_words
+    from bertviz_core.models import checkpoint, loading
 
-    reading.CHUNK_TOKENS = tokens
+    annotated_words.CHUNK_TOKENS = tokens
     source = from_bytes((TEXT.read_bytes() + b"\n\n") * copies, "text")
     found = checkpoint.find("demo")
     model = loading.load(found, "cpu")
@@ -38,15 +39,16 @@ def one_pass(tokens: int, copies: int) -> Work:
 
 def cluster_pass(folder: str, workers: int, tokens: int, limit: int) -> Work:
     """The same pass of a model of BERT-base's shape by workers of one thread each; loading is not timed."""
-    from bertviz_core.analyses.model_pass import compute_pass
-    from bertviz_core.analyses.ray_runner import RayRunner
-    from bertviz_core.analyses.request import Request
+    from bertviz_core.analyses.base.request import Request
+    from bertviz_core.analyses.run.ray_runner import RayRunner
+    from bertviz_core.analyses.run.run_pass import compute_pass
     from bertviz_core.corpora.files import sample
-    from bertviz_core.engine.jobs import Progress
-    from bertviz_core.models import checkpoint, reading
+    from bertviz_core.engine.progress import Progress
+    from bertviz_core.inputs import annotated_words
+    from bertviz_core.models import checkpoint
     from bertviz_core.settings import Execution, Settings
 
-    reading.CHUNK_TOKENS = tokens
+    annotated_words.CHUNK_TOKENS = tokens
     request = Request("surface_patterns", checkpoint.find(folder), sample("encyclopedia"), Settings(limit=limit))
     cluster = RayRunner(Execution("cpu", workers=workers))
     cluster.start([request], Progress())
@@ -62,15 +64,16 @@ def faults(runs: int) -> None:
     """Each run's workers are killed at a random moment; all results are compared."""
     import psutil
 
-    from bertviz_core.analyses.model_pass import compute_pass
-    from bertviz_core.analyses.ray_runner import RayRunner
-    from bertviz_core.analyses.request import Request
+    from bertviz_core.analyses.base.request import Request
+    from bertviz_core.analyses.run.ray_runner import RayRunner
+    from bertviz_core.analyses.run.run_pass import compute_pass
     from bertviz_core.corpora.files import sample
-    from bertviz_core.engine.jobs import Progress
-    from bertviz_core.models import checkpoint, reading
+    from bertviz_core.engine.progress import Progress
+    from bertviz_core.inputs import annotated_words
+    from bertviz_core.models import checkpoint
     from bertviz_core.settings import Execution, Settings
 
-    reading.CHUNK_TOKENS = 1_000
+    annotated_words.CHUNK_TOKENS = 1_000
     request = Request("surface_patterns", checkpoint.find("demo"), sample("encyclopedia"), Settings(limit=120))
     results, killed = set(), 0
     with RayRunner(Execution("cpu", workers=2)) as cluster:

@@ -14,14 +14,14 @@ import numpy as np
 
 from benchmarks.harness import Work, alternate, ratio, table
 from benchmarks.surface_pass import MAX_LENGTH, segments_of
-from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.analyses.base.accumulators import SegmentAverages
 from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.engine import stream
-from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.progress import Progress
+from bertviz_core.inputs.encoding import collate
 from bertviz_core.models.attention import LayerAttention, register
 from bertviz_core.models.checkpoint import find
-from bertviz_core.models.encoding import collate
 from bertviz_core.models.loading import load_tokens, prepare
 
 BATCH = 4  # segments: 512 tokens, as the pass has them on a CPU

@@ -19,16 +19,16 @@ import bertviz_core  # noqa: F401  (first: it sets what torch must find in the e
 import numpy as np  # isort: skip
 import torch  # isort: skip
 
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.measure import Guesses
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute
+from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.files import find_source
 from bertviz_core.corpora.source import Source
+from bertviz_core.inputs.annotated_words import EncodedSentence, Sentences
+from bertviz_core.inputs.encoding import Batch, Encoded, buckets, collate, membership, word_of
 from bertviz_core.models.checkpoint import find
-from bertviz_core.models.encoding import Batch, Encoded, buckets, collate, membership, word_of
 from bertviz_core.models.loading import load_tokens
-from bertviz_core.models.reading import EncodedSentence, Sentences
 from bertviz_core.settings import Settings
 
 LAYERS, HEADS = 12, 12

@@ -17,22 +17,22 @@ import torch
 
 from benchmarks import divergence
 from benchmarks.surface_pass import bert, extract, notebook, read, segments_of
-from bertviz_core.analyses import requests
-from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.analyses.base.accumulators import SegmentAverages
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.registry import BUILT_IN
-from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.run import compute
 from bertviz_core.analyses.sep_gradients.measure import BATCH_TOKENS
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine import stream
-from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.progress import Progress
+from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import find
-from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.loading import load_tokens, prepare
+from bertviz_core.models.loss import Targets, backward
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.word_loss import Targets, backward
 from bertviz_core.settings import Execution, Settings
 
 TOLERANCE = 1e-4  # between the devices
@@ -117,7 +117,7 @@ def equality(bench: Bench) -> None:
         settings = analysis.relevant(Settings(limit=inputs))
         options = {"epochs": 1, "seeds": 1, "optimizer": "adam"} if name == "probes" else {}
         request = Request(name, find("demo"), corpus, settings, options)
-        here, there = (requests.compute(request, None, Execution(each)).arrays() for each in ("cpu", bench.device))
+        here, there = (compute.compute(request, None, Execution(each)).arrays() for each in ("cpu", bench.device))
         numeric = {key: np.asarray(value) for key, value in here.items() if np.asarray(value).dtype.kind in "fiu"}
         gaps = [np.nanmax(np.abs(value - np.asarray(there[key])), initial=0) for key, value in numeric.items()]
         gap = float(max(gaps))

@@ -180,9 +180,9 @@ def stop(*_: object) -> None:
 
 def read(kind: str, source: Source, tokens: object, seconds: float) -> str:
     """What came of it: "read", "refused: ..." or "stopped" at the time given."""
-    from bertviz_core.models.reading import Sentences
-    from bertviz_core.models.segments import Segments
-    from bertviz_core.models.tokens import Tokens
+    from bertviz_core.inputs.annotated_words import Sentences
+    from bertviz_core.inputs.segments import Segments
+    from bertviz_core.inputs.tokens import Tokens
     from bertviz_core.settings import Settings
 
     assert isinstance(tokens, Tokens)

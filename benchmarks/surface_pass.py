@@ -18,19 +18,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.harness import Work, alternate, ratio, table
-from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.analyses.base.accumulators import SegmentAverages
 from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.corpora.files import sample
 from bertviz_core.engine import stream
-from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.progress import Progress
+from bertviz_core.inputs.encoding import Encoded
+from bertviz_core.inputs.segments import Segments
+from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import find
-from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.loading import load_tokens, prepare
 from bertviz_core.models.model import with_weights
-from bertviz_core.models.segments import Segments
-from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings, Weights
 
 if TYPE_CHECKING:

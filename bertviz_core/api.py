@@ -8,10 +8,10 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
-from bertviz_core.analyses import model_pass, requests
-from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.request import Request, View
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.request import Request, View
+from bertviz_core.analyses.run import compute, run_pass
 from bertviz_core.api_results import AnalysisResult, AttentionLines, choose_heads
 from bertviz_core.corpora.files import Corpus, source_of
 from bertviz_core.engine.store import Store, temporary_store
@@ -69,12 +69,12 @@ def analyze(
     if store and not request.checkpoint.unknown_code:
         opened = Store(None if store is True else Path(store))
     request.settings.check(request.checkpoint.max_length)
-    model_pass.check_model(request)
-    result = requests.find(opened, request)
+    run_pass.check_model(request)
+    result = compute.find(opened, request)
     if result is None:
         load = _load_from_memory(model, request.checkpoint)
-        result = requests.compute(request, opened, execution, model=load([request], execution) if load else None)
-    return AnalysisResult(view.show(result, request, partial(requests.find, opened)))
+        result = compute.compute(request, opened, execution, model=load([request], execution) if load else None)
+    return AnalysisResult(view.show(result, request, partial(compute.find, opened)))
 
 
 analyse = analyze  # both spellings are public
@@ -193,7 +193,7 @@ def _request(analysis: Analysis, model: Model, corpus: Corpus | None, options: d
     return Request(analysis.name, checkpoint_of(model), source, settings, chosen.to_json(), others), view
 
 
-def _load_from_memory(model: Model, checkpoint: Checkpoint) -> model_pass.Load | None:
+def _load_from_memory(model: Model, checkpoint: Checkpoint) -> run_pass.Load | None:
     """A function that prepares a model in memory, once; None for a model that is read from its files."""
     if isinstance(model, str | Path):
         return None
@@ -201,7 +201,7 @@ def _load_from_memory(model: Model, checkpoint: Checkpoint) -> model_pass.Load |
 
     def load(together: Sequence[Request], execution: Execution) -> AttentionModel:
         prepared = prepare(execution.device, together[0].settings.dtype)
-        if model_pass.needs_language_model(together) and prepared.language_model is None:
+        if run_pass.needs_language_model(together) and prepared.language_model is None:
             raise no_head(checkpoint, f"its class is {checkpoint.config['architectures'][0]}")
         return prepared
 

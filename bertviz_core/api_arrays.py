@@ -9,7 +9,7 @@ import numpy as np
 from bertviz_core.api_results import AttentionLines, HeadValues, choose_heads
 from bertviz_core.errors import InputError
 from bertviz_core.heads import Head
-from bertviz_core.models.labels import Units
+from bertviz_core.inputs.labels import Units
 from bertviz_core.viewer import InputAttention
 from bertviz_core.writing import visible
 

@@ -12,10 +12,9 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import pandas as pd
 import plotly.graph_objects as go
 
-from bertviz_core.analyses import results
-from bertviz_core.analyses.reading_warnings import reading_warnings
+from bertviz_core.analyses.base.reading_warnings import reading_warnings
+from bertviz_core.analyses.base.result import Result, csv_bytes, origin
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import Result, origin
 from bertviz_core.comparison import figure as comparison_figure
 from bertviz_core.corpora import describe_skipped
 from bertviz_core.emergence import figure as emergence_figure
@@ -54,7 +53,7 @@ def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
     if result.units_text:
         table = table.assign(intervals_over=result.units_text)
     about = {name: ",".join(v) if isinstance(v, list) else v for name, v in origin(result.provenance).items()}
-    return results.to_csv(table.assign(**about))
+    return csv_bytes(table.assign(**about))
 
 
 def to_zip(result: Result) -> bytes:

@@ -23,15 +23,16 @@ from multiprocessing import Pipe, connection
 from pathlib import Path
 from typing import Any
 
-from bertviz_core.analyses import model_pass, requests
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.run import compute, run_pass
 from bertviz_core.corpora.source import Source, from_path
-from bertviz_core.engine.jobs import Progress, outcome
+from bertviz_core.engine.jobs import outcome
+from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import SMALLER, BertvizError, Cancelled, DownloadNeeded, InputError, Unexpected
-from bertviz_core.models import checkpoint, sources
+from bertviz_core.models import checkpoint, model_sources
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.settings import Settings, access_from_environment, app_execution
 
@@ -57,7 +58,7 @@ def report(request: ReportRequest, store: Store) -> Task:
     return {"store": str(store.folder), "report": _as_json(request)}
 
 
-def perform(task: Task, progress: Progress, load: model_pass.Load) -> None:
+def perform(task: Task, progress: Progress, load: run_pass.Load) -> None:
     """Perform a task with models from `load`; raises BertvizError, or Cancelled where `progress` says so."""
     store = Store(Path(task["store"]))
     execution = app_execution()
@@ -76,8 +77,8 @@ def perform(task: Task, progress: Progress, load: model_pass.Load) -> None:
         to_compute = [each | {"checkpoint": model} for each in to_compute]
     to_compute = [_open_request(each, store) for each in to_compute]
     if hub:
-        to_compute = list(filter(model_pass.can_compute, to_compute))
-    requests.compute_all(to_compute, store, execution, progress, load)
+        to_compute = list(filter(run_pass.can_compute, to_compute))
+    compute.compute_all(to_compute, store, execution, progress, load)
 
 
 def _download(name: str, revision: str | None, progress: Progress) -> checkpoint.Checkpoint:
@@ -86,11 +87,11 @@ def _download(name: str, revision: str | None, progress: Progress) -> checkpoint
         return checkpoint.find(name, revision, access)
     except DownloadNeeded as needed:
         progress.start(f"Downloading {needed.name}", round(needed.size / 1e6), "MB")
-    before = sources.downloaded()
+    before = model_sources.downloaded()
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(checkpoint.download, name, revision, access)
         while wait([running], 5 * EVERY).not_done:  # for each time the hub's folder is walked
-            progress.done = min(round((sources.downloaded() - before) / 1e6), progress.total)
+            progress.done = min(round((model_sources.downloaded() - before) / 1e6), progress.total)
     return running.result()
 
 
@@ -212,7 +213,7 @@ def main(link: connection.Connection) -> None:
         os.nice(19)  # pages come first
         Path("/proc/self/oom_score_adj").write_text("500")  # the first to be killed when memory runs out
     pool = ThreadPoolExecutor(1)
-    perform_task = partial(perform, load=model_pass.last_model_loader())
+    perform_task = partial(perform, load=run_pass.last_model_loader())
     with suppress(EOFError, OSError):
         while True:
             message = json.loads(link.recv_bytes())

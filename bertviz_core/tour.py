@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from bertviz_core.analyses.base.findings import DECIDED, Finding
+from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.behaviors import KINDS, linguistic
-from bertviz_core.analyses.findings import DECIDED, Finding
-from bertviz_core.analyses.results import Results
 from bertviz_core.heads import Head
 from bertviz_core.overview.summary import every_finding
 

@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from bertviz_core import paper
+from bertviz_core.analyses.base.result import head_frame
 from bertviz_core.analyses.coreference_heads import by_group, direction_finding, document_figure, passages
 from bertviz_core.analyses.coreference_heads.guesses import (
     CANDIDATES,
@@ -17,7 +18,6 @@ from bertviz_core.analyses.coreference_heads.guesses import (
     answers,
 )
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
-from bertviz_core.analyses.results import head_frame
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent, percent_decimals

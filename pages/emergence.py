@@ -5,14 +5,14 @@ from typing import cast
 
 import streamlit as st
 
+from bertviz_core.analyses.base.result import renamed
 from bertviz_core.analyses.registry import label
-from bertviz_core.analyses.results import renamed
 from bertviz_core.corpora import describe_skipped
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence import Emergence, figure, series
 from bertviz_core.heads import all_heads
 from bertviz_core.models.checkpoint import Checkpoint, short_names
-from bertviz_core.models.sources import trainings
+from bertviz_core.models.model_sources import trainings
 from bertviz_core.plotting import BEHAVIORS
 from pages.shared import endnotes, jobs, page, preview, services, stored, widgets
 from pages.shared.components import component

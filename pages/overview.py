@@ -5,15 +5,15 @@ from functools import partial
 import streamlit as st
 
 from bertviz_core import exports, paper, tasks
+from bertviz_core.analyses.base.averages import HeadAverages
+from bertviz_core.analyses.base.findings import SHOWN
+from bertviz_core.analyses.base.result import corpus_size, origin
 from bertviz_core.analyses.behaviors import behavior_metric, linguistic
 from bertviz_core.analyses.dependency_heads import relation_finding
 from bertviz_core.analyses.dependency_heads.figure import example_svg
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.analyses.findings import SHOWN
-from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.model_pass import can_compute
 from bertviz_core.analyses.registry import ANALYSES, findings
-from bertviz_core.analyses.results import corpus_size, origin
+from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.analyses.surface_patterns import figure, sinks
 from bertviz_core.heads import highest
 from bertviz_core.numbers import number

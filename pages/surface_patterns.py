@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.surface_patterns import figure, lengths_sentence, sinks
 from pages.shared import page, services, widgets
 from pages.shared.memoize import memoize

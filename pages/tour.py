@@ -7,14 +7,14 @@ from typing import Literal
 
 import streamlit as st
 
+from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
+from bertviz_core.analyses.base.findings import STATES, Finding
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.clustering import by_layer
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.coreference_heads import by_group, guesses
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.analyses.findings import STATES, Finding
-from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.sep_gradients import no_op_figure
 from bertviz_core.heads import DirectedHead

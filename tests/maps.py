@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from hypothesis import strategies as st
 
+from bertviz_core.inputs.encoding import Batch, Encoded, collate
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import Batch, Encoded, collate
 
 IDS = {"cls": 1, "sep": 2, "punct": 3, "other": 4}
 KINDS = {number: kind for kind, number in IDS.items()}

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import find
+from bertviz_core.analyses.run.compute import find
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head

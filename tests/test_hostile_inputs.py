@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.hostile_inputs import CASES, LARGEST, apart
+from bertviz_core.analyses.base.result import csv_bytes
 from bertviz_core.analyses.coreference_heads.document_figure import Guess, draw
-from bertviz_core.analyses.results import to_csv
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.coreference.mentions import head_words
@@ -22,8 +22,9 @@ from bertviz_core.corpora.readers import check, read_vectors
 from bertviz_core.corpora.source import LONGEST_LINE, from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import QUOTED, BertvizError, InputError, shorten
-from bertviz_core.models import segments, single_input, tokens
-from bertviz_core.models.segments import FirstSegments, Segments
+from bertviz_core.inputs import segments, tokens
+from bertviz_core.inputs.segments import FirstSegments, Segments
+from bertviz_core.models import single_input
 from bertviz_core.plotting.arcs import Arc, _levels, sentence_svg
 from bertviz_core.settings import Settings
 from tests.cli.running import run
@@ -268,7 +269,7 @@ def test_no_cell_of_a_csv_file_is_a_formula(begin):
     text = f'{begin}cmd|"x"!A1'
     frame = pd.DataFrame({"token": [text, "fine"], "weight": [-0.5, 1.0], text: 0}).assign(corpus=text)
     frame["relation"] = frame["token"].astype("category")
-    read_back = pd.read_csv(io.BytesIO(to_csv(frame)))
+    read_back = pd.read_csv(io.BytesIO(csv_bytes(frame)))
     assert read_back["token"].tolist() == [f"'{text}", "fine"] and read_back["corpus"][0] == f"'{text}"
     assert read_back["relation"].tolist() == [f"'{text}", "fine"] and list(read_back)[2] == f"'{text}"
     assert read_back["weight"].tolist() == [-0.5, 1.0]

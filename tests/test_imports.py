@@ -18,6 +18,7 @@ LAYERS = (  # a module may import its own layer and those above it in this list
     ("bertviz_core.heads", "bertviz_core.numbers", "bertviz_core.paper", "bertviz_core.writing"),
     ("bertviz_core.settings",),
     ("bertviz_core.corpora",),
+    ("bertviz_core.inputs",),
     ("bertviz_core.models",),
     ("bertviz_core.engine", "bertviz_core.plotting"),
     ("bertviz_core.analyses",),

@@ -7,25 +7,26 @@ import torch
 from safetensors.numpy import load_file
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
-from bertviz_core.analyses import requests
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.clustering import measure as clustering
 from bertviz_core.analyses.probes import training
 from bertviz_core.analyses.probes.features import Group
 from bertviz_core.analyses.probes.probes import AttentionOnly
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
-from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.run import compute
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine import memory, stream
-from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.stream import extract
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
-from bertviz_core.models import loading, reading, single_input
+from bertviz_core.inputs import annotated_words
+from bertviz_core.inputs.segments import Segments
+from bertviz_core.inputs.tensors import device_of_sums
+from bertviz_core.models import loading, single_input
 from bertviz_core.models.checkpoint import describe, find
 from bertviz_core.models.model import with_weights
-from bertviz_core.models.segments import Segments
-from bertviz_core.models.tensors import device_of_sums
 from bertviz_core.settings import Execution, Settings
 from bertviz_core.viewer import query_key
 from tests import predicting, second_device
@@ -76,7 +77,7 @@ def loaded(request, device):
 def computed(request, device, batch_tokens=BATCH):
     model = loaded(request, device)
     second_device.waits.clear()
-    return requests.compute(request, None, Execution(device, batch_tokens), model=model)
+    return compute.compute(request, None, Execution(device, batch_tokens), model=model)
 
 
 def assert_equal(ours, theirs, **tolerance):
@@ -137,13 +138,13 @@ def test_a_model_in_memory_that_is_there_already(masked_folder):
     pair = AutoModelForMaskedLM.from_pretrained(masked_folder), AutoTokenizer.from_pretrained(masked_folder)
     checkpoint = describe(*pair)
     request = request_of("sep_gradients", masked_folder)
-    here = requests.compute(request, None, Execution("cpu", BATCH), model=loading.model_in_memory(pair, checkpoint))
+    here = compute.compute(request, None, Execution("cpu", BATCH), model=loading.model_in_memory(pair, checkpoint))
     with second_device.active():
         pair[0].to("sim").tie_weights()  # a wrapper is moved as a new parameter
         assert describe(*pair).fingerprint() == checkpoint.fingerprint()
         model = loading.model_in_memory(pair, checkpoint)
         assert model.device.startswith("sim")
-        there = requests.compute(request, None, Execution("sim", BATCH), model=model)
+        there = compute.compute(request, None, Execution("sim", BATCH), model=model)
     assert_equal(there, here)
 
 
@@ -203,7 +204,7 @@ def test_waits_do_not_grow_with_the_batches(masked_folder, analysis, monkeypatch
         counted = counted_waits(request, waits, (1000, 40))
         chunks = []
         monkeypatch.setattr(memory, "give_back", lambda: chunks.append(1))
-        monkeypatch.setattr(reading, "CHUNK_TOKENS", 80)
+        monkeypatch.setattr(annotated_words, "CHUNK_TOKENS", 80)
         computed(request, "sim", 1000)
         by_chunks = sum(waits.values())
     assert counted[0] == counted[1] <= 15, counted

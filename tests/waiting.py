@@ -2,7 +2,8 @@
 
 import time
 
-from bertviz_core.engine.jobs import Job, Progress
+from bertviz_core.engine.jobs import Job
+from bertviz_core.engine.progress import Progress
 
 
 def until(true, seconds: float = 60) -> None:

@@ -9,11 +9,11 @@ The training in bertviz_core/assets/emergence is another model's, and stays as i
 import tempfile
 from pathlib import Path
 
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute_all
+from bertviz_core.analyses.run.compute import compute_all
 from bertviz_core.corpora.files import SAMPLES, sample
-from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import SHIPPED, Store
 from bertviz_core.models.checkpoint import DEMO, find
 from bertviz_core.models.loading import load_to_view

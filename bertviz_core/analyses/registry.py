@@ -15,10 +15,10 @@ from bertviz_core.analyses import (
     sep_gradients,
     surface_patterns,
 )
-from bertviz_core.analyses.analysis import Analysis, Kind
-from bertviz_core.analyses.findings import Finding
-from bertviz_core.analyses.results import Results
-from bertviz_core.models import encoding, reading, segments
+from bertviz_core.analyses.base.analysis import Analysis, Kind
+from bertviz_core.analyses.base.findings import Finding
+from bertviz_core.analyses.base.result import Results
+from bertviz_core.inputs import annotated_words, encoding, segments
 
 CLASSES: tuple[type[Analysis], ...] = (
     surface_patterns.SurfacePatternsAnalysis,
@@ -32,10 +32,10 @@ CLASSES: tuple[type[Analysis], ...] = (
     induction.InductionAnalysis,
 )
 BUILT_IN = {analysis.name: analysis() for analysis in CLASSES}
-EXAMPLES: dict[Kind, type[reading.EncodedCorpus[encoding.Encoded]]] = {  # the reader of corpora of each kind
+EXAMPLES: dict[Kind, type[annotated_words.EncodedCorpus[encoding.Encoded]]] = {  # the reader of corpora of each kind
     "text": segments.Segments,
-    "treebank": reading.Sentences,
-    "coreference": reading.Windows,
+    "treebank": annotated_words.Sentences,
+    "coreference": annotated_words.Windows,
     "random": segments.RandomSequences,
 }
 ENTRY_POINT = "bertviz_core.analyses"

@@ -14,15 +14,15 @@ import typer
 from typing_extensions import Doc
 
 from bertviz_core import exports
-from bertviz_core.analyses import model_pass, requests, runtime_estimate
-from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.reading_warnings import reading_warnings
-from bertviz_core.analyses.request import Options, Request
-from bertviz_core.analyses.results import Result
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.reading_warnings import reading_warnings
+from bertviz_core.analyses.base.request import Options, Request
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.run import compute, run_pass, runtime_estimate
 from bertviz_core.corpora.files import find_sources, sample
 from bertviz_core.corpora.readers import OPENERS
 from bertviz_core.corpora.source import Source
-from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.checkpoint import Checkpoint, checkpoint_of
@@ -85,11 +85,11 @@ class Console:
     def computed(self, request: Request, store: Store) -> Result:
         """The result of a request: the stored one, or a new one."""
         request.settings.check(request.checkpoint.max_length)
-        model_pass.check_model(request)
-        result = requests.find(store, request)
+        run_pass.check_model(request)
+        result = compute.find(store, request)
         if result is None:
-            self.say(f"This takes {runtime_estimate.duration(store, [requests.shared(request)])}.")
-            result = requests.compute(request, store, self.execution(), self.progress())
+            self.say(f"This takes {runtime_estimate.duration(store, [compute.shared(request)])}.")
+            result = compute.compute(request, store, self.execution(), self.progress())
             self.say("")
         return result
 

@@ -12,10 +12,10 @@ import pandas as pd
 import typer
 
 from bertviz_core import exports
-from bertviz_core.analyses import requests
-from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.result import describe_header, origin
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import describe_header, origin
+from bertviz_core.analyses.run import compute
 from bertviz_core.cli import INPUT, Console, parameters, with_console
 from bertviz_core.cli.inputs import inputs_app
 from bertviz_core.comparison import Comparison, compare
@@ -52,7 +52,7 @@ def add_analysis(analysis: Analysis) -> None:
         request = console.request(analysis, options, files)
         with console.working_store() as store:
             result = console.computed(request, store)
-            console.write_result(view.show(result, request, partial(requests.find, store)))
+            console.write_result(view.show(result, request, partial(compute.find, store)))
 
     own = [*parameters(analysis.options), *parameters(analysis.view)]
     command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
@@ -101,12 +101,12 @@ def emergence(
     with console.working_store() as store:
         progress = console.progress()
         try:
-            requests.compute_all(series.requests(), store, console.execution(), progress)
+            compute.compute_all(series.requests(), store, console.execution(), progress)
             if progress.subject:  # of a pass, the line of which ends here
                 console.say("")
         except ModelError as error:  # of single checkpoints, which are skipped and counted
             print(f"\nwarning: {error}", file=sys.stderr)
-        console.write_result(series.assemble(partial(requests.find, store)))
+        console.write_result(series.assemble(partial(compute.find, store)))
 
 
 @app.command("compare")

@@ -18,12 +18,12 @@ from bertviz_core.corpora.files import expand, find_sources
 from bertviz_core.engine.stream import extract as write_maps
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
+from bertviz_core.inputs.annotated_words import Reading
+from bertviz_core.inputs.labels import layout_of
+from bertviz_core.inputs.segments import FirstSegments, Segments
 from bertviz_core.models import single_input
-from bertviz_core.models.labels import layout_of
 from bertviz_core.models.loading import load, load_tokens
 from bertviz_core.models.model import with_weights
-from bertviz_core.models.reading import Reading
-from bertviz_core.models.segments import FirstSegments, Segments
 from bertviz_core.viewer import InputView, apply_view
 from bertviz_core.viewer.files import MIN_WEIGHT, SUFFIXES, builders, input_origin
 

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from bertviz_core.analyses.base.result import Result, head_frame, to_lists
+from bertviz_core.analyses.base.statistics import ALPHA, MIN_UNITS, Estimate, units_text
 from bertviz_core.analyses.dependency_heads.guesses import VIEW_NAMES
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.proportions import ALPHA, MIN_UNITS, Estimate, units_text
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.comparison.change import CONSERVATIVE, Change, cautions, changes, differences, names
 from bertviz_core.emergence import REQUIRED, Emergence
 from bertviz_core.engine.packing import pack

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtr
 
-from bertviz_core.analyses.findings import Interval, gain_interval
-from bertviz_core.analyses.proportions import ALPHA, Estimate, t_quantile, wilson
-from bertviz_core.analyses.request import ONE_SIDED
+from bertviz_core.analyses.base.findings import Interval, gain_interval
+from bertviz_core.analyses.base.request import ONE_SIDED
+from bertviz_core.analyses.base.statistics import ALPHA, Estimate, t_quantile, wilson
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import short_names
 from bertviz_core.numbers import number, p_value

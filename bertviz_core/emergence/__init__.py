@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from bertviz_core.analyses.base.averages import averages_of
+from bertviz_core.analyses.base.result import Result, tidy, to_lists
+from bertviz_core.analyses.base.statistics import counts_of_best, t_quantile
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
-from bertviz_core.analyses.head_averages import averages_of
-from bertviz_core.analyses.proportions import counts_of_best, t_quantile
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.analyses.surface_patterns import sinks
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.heads import Head, all_labels

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.model_pass import can_compute
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.results import Result
+from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence import AVERAGED, OF_RELATIONS, REQUIRED, Emergence
 from bertviz_core.errors import InputError, ModelError
-from bertviz_core.models import sources
+from bertviz_core.models import model_sources
 from bertviz_core.models.checkpoint import Checkpoint, find, local_folder
 from bertviz_core.numbers import small_int
 from bertviz_core.settings import LOCAL, Access, Settings
@@ -52,9 +52,9 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
     where none can be read, ModelError where the folder may not be opened, or they are not of one training."""
     name = str(folder)
     skipped = Skipped()
-    opened = local_folder(name) if access.folders is None else sources.trainings(access).get(name)
+    opened = local_folder(name) if access.folders is None else model_sources.trainings(access).get(name)
     if opened is None and access.folders is not None:
-        raise sources.not_available("training")
+        raise model_sources.not_available("training")
     if opened is None:
         raise InputError(f"There is no folder {name!r}.", hint="Give a folder of checkpoint folders.")
     try:

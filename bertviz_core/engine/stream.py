@@ -8,11 +8,11 @@ from typing import Any, BinaryIO, Protocol, Self
 
 import numpy as np
 
-from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.packing import frame_header
+from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import ModelError, SettingsError
+from bertviz_core.inputs.encoding import Batch, Encoded, buckets, collate, membership, word_of
 from bertviz_core.models.attention import LayerAttention, forward
-from bertviz_core.models.encoding import Batch, Encoded, buckets, collate, membership, word_of
 from bertviz_core.models.model import AttentionModel
 
 PassFunction = Callable[..., None]  # (model, batch, *observers): each observer sees every layer

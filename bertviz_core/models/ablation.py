@@ -12,10 +12,10 @@ from torch import Tensor
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.errors import ModelError
+from bertviz_core.inputs.encoding import Batch, collate, encode_words
 from bertviz_core.models.attention import at_least_float32
-from bertviz_core.models.encoding import Batch, collate, encode_words
+from bertviz_core.models.loss import Labels, Predictions, predict_words
 from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, running
-from bertviz_core.models.word_loss import Labels, Predictions, predict_words
 
 RunLayer = Callable[..., Any]  # (a layer's own forward function, hidden states, *others) -> what the layer returns
 

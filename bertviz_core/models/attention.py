@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from bertviz_core.models.encoding import Batch
+from bertviz_core.inputs.encoding import Batch
+from bertviz_core.inputs.tensors import Tensor
 from bertviz_core.models.model import AttentionModel, norm_logits, running
-from bertviz_core.models.tensors import Tensor
 
 REGISTERED = "bertviz_observed"
 # Arguments of attention functions that change no map: their effect is in the mask, the query or the key already, or

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from bertviz_core.errors import DownloadNeeded, ModelError, SettingsError
-from bertviz_core.models import sources
+from bertviz_core.models import model_sources
+from bertviz_core.models.checkpoint_files import fingerprint, read_config, read_weights
 from bertviz_core.models.configuration import HEADS, LAYERS, common_numbers, longest_input, number
-from bertviz_core.models.model_files import fingerprint, read_config, read_weights
 from bertviz_core.settings import LOCAL, Access
 
 DEMO = "demo"
@@ -74,17 +74,17 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
     if name == DEMO:
         folder: Path | None = DEMO_FOLDER
     else:
-        folder = local_folder(name) if access.folders is None else sources.models(access).get(name)
+        folder = local_folder(name) if access.folders is None else model_sources.models(access).get(name)
     if folder is not None:
         if revision is not None:
             raise SettingsError(f"Only hub models have revisions, and {name!r} is not one.", hint="Omit the revision.")
         return reopen(name, folder, None)
     is_path = Path(name).is_absolute() or name.startswith((".", "~")) or name.count("/") > 1 or not name.strip()
     if access.folders is not None and (is_path or access.downloads == 0):
-        raise sources.not_available("model")
+        raise model_sources.not_available("model")
     if is_path:
         raise ModelError(f"There is no folder {name!r}.", hint="Give a folder, a hub name, or `demo`.")
-    return reopen(name, sources.snapshot(name, revision, access), revision)
+    return reopen(name, model_sources.snapshot(name, revision, access), revision)
 
 
 def reopen(name: str, folder: Path | str, revision: str | None) -> Checkpoint:
@@ -107,7 +107,7 @@ def local_folder(name: str) -> Path | None:
 
 def download(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
     """Fetch a hub model's safetensors, configuration and tokenizer; raises ModelError where that fails."""
-    return reopen(name, sources.snapshot(name, revision, access, download=True), revision)
+    return reopen(name, model_sources.snapshot(name, revision, access, download=True), revision)
 
 
 def checkpoint_of(model: Model, revision: str | None = None, *, quiet: bool = False) -> Checkpoint:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from bertviz_core.errors import BertvizError, ModelError, SettingsError
+from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.checkpoint_files import tokenizer_folder
 from bertviz_core.models.model import MASKED_WORDS, NEXT_WORDS, AttentionModel, check_head, no_head, predicts_next_words
-from bertviz_core.models.model_files import tokenizer_folder
 from bertviz_core.models.rotary import forget_earlier_inputs, has_dynamic, length_limit, tried_limit
 from bertviz_core.models.saved import compare
-from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import DEVICES
 
 MAX_BYTES = 4 * 10**9  # of cached weights: nine models of BERT-base's size

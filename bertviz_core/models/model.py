@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from bertviz_core.errors import BertvizError, ModelError
+from bertviz_core.inputs.encoding import Batch
+from bertviz_core.inputs.tensors import Tensor
+from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.encoding import Batch
-from bertviz_core.models.tensors import Tensor
-from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Weights
 
 PACKAGE = Path(__file__).parents[1]

@@ -6,8 +6,8 @@ from typing import Any
 
 from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.checkpoint_files import read_weights
 from bertviz_core.models.model import LANGUAGE_HEADS, classes, no_head
-from bertviz_core.models.model_files import read_weights
 from bertviz_core.models.saved_names import way_out
 from bertviz_core.numbers import plural
 

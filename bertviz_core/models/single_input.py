@@ -9,11 +9,11 @@ from math import isqrt, log
 import numpy as np
 
 from bertviz_core.errors import InputError
+from bertviz_core.inputs.encoding import Encoded, collate, framed
+from bertviz_core.inputs.labels import Layout, labels_of, layout_of, token_labels
+from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.attention import LayerAttention, forward
-from bertviz_core.models.encoding import Encoded, collate, framed
-from bertviz_core.models.labels import Layout, labels_of, layout_of, token_labels
 from bertviz_core.models.model import AttentionModel, running
-from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 from bertviz_core.writing import visible
 

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from bertviz_core.errors import ModelError
+from bertviz_core.inputs.encoding import Encoded, collate
+from bertviz_core.inputs.tensors import device_of_sums
 from bertviz_core.models.attention import LayerAttention, at_least_float32, forward, register
-from bertviz_core.models.encoding import Encoded, collate
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.tensors import device_of_sums
 
 EXACT = torch.float32, torch.float64
 TOLERANCE = 1e-5  # of weights and sums of rows

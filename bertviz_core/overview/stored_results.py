@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bertviz_core.analyses import requests
+from bertviz_core.analyses.base.findings import DECIDED
+from bertviz_core.analyses.base.result import Results, csv_bytes, describe_header, origin
 from bertviz_core.analyses.dependency_heads.guesses import VIEW_NAMES
-from bertviz_core.analyses.findings import DECIDED
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import Results, describe_header, origin, to_csv
+from bertviz_core.analyses.run import compute
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError
 from bertviz_core.models.checkpoint import Checkpoint
@@ -53,7 +53,7 @@ def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any
         if all(about["settings"].get(name) == expected.get(name) for name in ("mode", "weights")):
             entry = int(about["tokens"]), stored.key  # ties go to the last key
             best[analysis] = max(entry, best.get(analysis, entry))
-    results = {name: requests.read(store, best[name][1], name) for name in ANALYSES if name in best}
+    results = {name: compute.read(store, best[name][1], name) for name in ANALYSES if name in best}
     return {name: result for name, result in results.items() if result is not None}
 
 
@@ -94,7 +94,7 @@ def to_bytes(results: Results, suffix: str) -> bytes:
     """The overview as CSV, or as JSON with the origins of its columns."""
     table = frame(results)
     if suffix == ".csv":
-        return to_csv(table)
+        return csv_bytes(table)
     heads = json.loads(table.to_json(orient="records", double_precision=15))
     overview = {"heads": heads, "origins": _origins(results)}
     return json.dumps(overview, ensure_ascii=False, indent=1).encode()

@@ -6,11 +6,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from bertviz_core.analyses.behaviors import COREFERENCE, OTHER, Thresholds, linguistic, with_behavior
-from bertviz_core.analyses.dependency_heads.figure import examples
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SentenceExample
-from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.findings import (
+from bertviz_core.analyses.base.averages import HeadAverages
+from bertviz_core.analyses.base.findings import (
     NOT_COMPUTED,
     NOT_SHOWN,
     SHOWN,
@@ -20,9 +17,12 @@ from bertviz_core.analyses.findings import (
     decide,
     head_intervals,
 )
-from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.base.result import Results
+from bertviz_core.analyses.behaviors import COREFERENCE, OTHER, Thresholds, linguistic, with_behavior
+from bertviz_core.analyses.dependency_heads.figure import examples
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SentenceExample
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.registry import findings
-from bertviz_core.analyses.results import Results
 from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY
 from bertviz_core.corpora.treebank import meaning
 from bertviz_core.heads import Head, all_heads, arrow

@@ -8,14 +8,14 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 
-from bertviz_core.analyses import model_pass, requests, runtime_estimate
-from bertviz_core.analyses.model_pass import Load, last_model_loader
+from bertviz_core.analyses.base.request import FORMAT, Request
+from bertviz_core.analyses.base.result import Result, Results
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.request import FORMAT, Request
-from bertviz_core.analyses.results import Result, Results
+from bertviz_core.analyses.run import compute, run_pass, runtime_estimate
+from bertviz_core.analyses.run.run_pass import Load, last_model_loader
 from bertviz_core.corpora.source import Source
-from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.packing import pack, unpack
+from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, StoreError
 from bertviz_core.models.checkpoint import Checkpoint
@@ -59,14 +59,14 @@ class ReportRequest:
         """The requests that are not stored, within `max_cost` and the model's abilities."""
         costs = {name: analysis.cost(self.checkpoint) for name, analysis in ANALYSES.items()}
         affordable = [request for request in self.requests() if costs[request.analysis] <= self.max_cost]
-        return [request for request in affordable if model_pass.can_compute(request) and find(request) is None]
+        return [request for request in affordable if run_pass.can_compute(request) and find(request) is None]
 
     def announcement(self, store: Store) -> str:
         """What is to be computed, and how long that takes; empty where all is stored."""
-        find = partial(requests.find, store)
+        find = partial(compute.find, store)
         missing = self.to_compute(find)
         names = ", ".join(ANALYSES[request.analysis].title for request in missing)
-        time = runtime_estimate.duration(store, requests.passes(missing))
+        time = runtime_estimate.duration(store, compute.passes(missing))
         return f"Not stored yet: {plural(len(missing), 'analyses')} ({names}), {time}." if missing else ""
 
     def lines_key(self, store: Store) -> str | None:
@@ -88,10 +88,10 @@ class ReportRequest:
         """Compute and store what is missing; returns by analysis why it could not be computed."""
         load = load or last_model_loader()
         progress = progress or Progress()
-        find = partial(requests.find, store)
+        find = partial(compute.find, store)
         missing = self.to_compute(find)
-        failed = list[requests.Failure]()
-        requests.compute_all(missing, store, execution, progress, load, failed)
+        failed = list[compute.Failure]()
+        compute.compute_all(missing, store, execution, progress, load, failed)
         if self.lacks_lines(store):
             progress.start("Drawing attention lines")
             model = load(self.requests()[:1], execution)
@@ -124,7 +124,7 @@ class ReportRequest:
 
     def _results(self, store: Store) -> Results:
         """The stored results as pages open."""
-        find = partial(requests.find, store)
+        find = partial(compute.find, store)
         results: dict[str, Result] = {}
         for request in self.requests():
             result = find(request)
@@ -135,7 +135,7 @@ class ReportRequest:
 
 def _reason(request: Request) -> str:
     try:
-        model_pass.check_model(request)
+        run_pass.check_model(request)
     except BertvizError as error:
         return str(error)
     return "No result is stored."

@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from bertviz_core.analyses.base.result import Result, Results, result_of
 from bertviz_core.analyses.coreference_heads.guesses import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.passages import first_guesses
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.dependency_heads.figure import examples
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.results import Result, Results, result_of
 from bertviz_core.corpora import Skipped
 from bertviz_core.heads import Head
-from bertviz_core.models.encoding import Encoded, encode_words
-from bertviz_core.models.labels import Units, layout_of
+from bertviz_core.inputs.encoding import Encoded, encode_words
+from bertviz_core.inputs.labels import Units, layout_of
+from bertviz_core.inputs.tokens import SPACE_MARKS, Tokens
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import attention
-from bertviz_core.models.tokens import SPACE_MARKS, Tokens
 from bertviz_core.overview import Segment, clearest, relation_heads
 from bertviz_core.viewer import InputView, apply_view
 from bertviz_core.viewer.figure import Panel

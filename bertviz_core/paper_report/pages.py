@@ -7,18 +7,18 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bertviz_core import paper
-from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.averages import HeadAverages
+from bertviz_core.analyses.base.findings import DECIDED, MARKS
+from bertviz_core.analyses.base.reading_warnings import reading_warnings
+from bertviz_core.analyses.base.result import Result, corpus_size, result_of
 from bertviz_core.analyses.coreference_heads.guesses import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.dependency_heads.figure import relation_table
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.findings import DECIDED, MARKS
-from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.probes import table_3
 from bertviz_core.analyses.probes.result import Probes
-from bertviz_core.analyses.reading_warnings import reading_warnings
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import Result, corpus_size, result_of
 from bertviz_core.corpora import describe_skipped
 from bertviz_core.exports import described_origin
 from bertviz_core.heads import highest

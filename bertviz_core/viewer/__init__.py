@@ -10,11 +10,11 @@ import pandas as pd
 import safetensors.numpy
 
 from bertviz_core import plotting
+from bertviz_core.analyses.base.result import csv_bytes, head_frame
 from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER
-from bertviz_core.analyses.results import head_frame, to_csv
 from bertviz_core.heads import Head, all_heads, ranks
-from bertviz_core.models.encoding import maps_of_one
-from bertviz_core.models.labels import Layout, Units
+from bertviz_core.inputs.encoding import maps_of_one
+from bertviz_core.inputs.labels import Layout, Units
 from bertviz_core.models.single_input import Prediction
 from bertviz_core.plotting.head_map import HeadMap, picture_map
 
@@ -98,11 +98,11 @@ class InputAttention:
         return picture_map(thumbnails(self.weights), base)
 
     def to_csv(self, head: Head, origin: dict[str, Any]) -> bytes:
-        return to_csv(self.to_frame(head).assign(**origin))
+        return csv_bytes(self.to_frame(head).assign(**origin))
 
     def pair_to_csv(self, query: int, key: int, origin: dict[str, Any]) -> bytes:
         about = self._ends(query, key) | origin
-        return to_csv(self.pair_frame(query, key).assign(**about))
+        return csv_bytes(self.pair_frame(query, key).assign(**about))
 
     def to_safetensors(self, origin: dict[str, Any]) -> bytes:
         """The weights of every head as `attention`; the labels and the origin are in the header."""

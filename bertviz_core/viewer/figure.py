@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core.heads import Head
-from bertviz_core.models.labels import Units
+from bertviz_core.inputs.labels import Units
 from bertviz_core.plotting import BEST, CATEGORIES, COLORBAR, DIVERGING, RING, SEQUENTIAL, finish
 from bertviz_core.viewer import InputAttention, cut_end
 from bertviz_core.viewer.query_key import MASKED, QueryKey

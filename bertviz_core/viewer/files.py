@@ -9,8 +9,8 @@ import numpy as np
 
 from bertviz_core.errors import InputError
 from bertviz_core.heads import Head, all_heads
+from bertviz_core.inputs.labels import Units
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.labels import Units
 from bertviz_core.paper import CITATION
 from bertviz_core.plotting.browser import drawing_page, in_frame, text_of
 from bertviz_core.plotting.drawing import to_svg

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.results import to_csv
+from bertviz_core.analyses.base.result import csv_bytes
 from bertviz_core.errors import ModelError
 from bertviz_core.heads import Head
+from bertviz_core.inputs.encoding import collate
+from bertviz_core.inputs.labels import Units
+from bertviz_core.inputs.tensors import Tensor
 from bertviz_core.models.attention import LayerAttention, Scores, forward
-from bertviz_core.models.encoding import collate
-from bertviz_core.models.labels import Units
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput
-from bertviz_core.models.tensors import Tensor
 
 MASKED = -1e30  # a lower logit is masked
 
@@ -66,7 +66,7 @@ class QueryKey:
         for name, values in (("query", query), ("key", self.keys), ("product", self.products)):
             columns |= {f"{name}_{dimension}": column for dimension, column in enumerate(values.T, start=1)}
         source = {"from_position": self.position + 1, "from": tokens.labels[self.position]}
-        return to_csv(pd.DataFrame(columns).assign(**source, **origin))
+        return csv_bytes(pd.DataFrame(columns).assign(**source, **origin))
 
 
 def measure(model: AttentionModel, single: OneInput, head: Head, position: int) -> QueryKey:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.averages import mean_over
-from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
+from bertviz_core.analyses.base.accumulators import mean_over
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.averages import HeadAverages, averaged_column
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from bertviz_core.inputs.encoding import Batch
     from bertviz_core.models.attention import LayerAttention
-    from bertviz_core.models.encoding import Batch
 
 
 def _uniform(result: HeadAverages) -> tuple[float, str]:

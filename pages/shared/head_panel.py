@@ -2,13 +2,13 @@
 
 import streamlit as st
 
+from bertviz_core.analyses.base.result import Results, result_of
 from bertviz_core.analyses.behaviors import OTHER, linguistic
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
-from bertviz_core.analyses.results import Results, result_of
 from bertviz_core.corpora.treebank import meaning
 from bertviz_core.overview import behavior_labels, columns, nearest, relations
 from bertviz_core.overview.summary import NONE, behavior_map, head_rows, relation_rows

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from bertviz_core import tasks
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import shared
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.run.compute import shared
 from bertviz_core.engine.jobs import Job, JobQueue
 from bertviz_core.errors import BertvizError, Cancelled, DownloadNeeded
 from pages.shared import messages, services

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from bertviz_core.analyses.results import Result
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.viewer import InputAttention
 

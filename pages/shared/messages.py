@@ -6,7 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from bertviz_core.errors import BertvizError
-from bertviz_core.models.tokens import BYTES
+from bertviz_core.inputs.tokens import BYTES
 from bertviz_core.writing import isolated
 from pages.shared import services
 

@@ -12,8 +12,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
 from bertviz_core.analyses import registry
-from bertviz_core.analyses.findings import NOT_SHOWN, SHOWN, Finding
-from bertviz_core.analyses.results import Result
+from bertviz_core.analyses.base.findings import NOT_SHOWN, SHOWN, Finding
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head
 from bertviz_core.plotting.browser import FOLDER
 from bertviz_core.plotting.drawing import FigureSpec

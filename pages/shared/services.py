@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analyses import requests
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.results import Result, renamed
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import Result, renamed
+from bertviz_core.analyses.run import compute
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.series import Series
@@ -20,12 +20,12 @@ from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import ModelError
+from bertviz_core.inputs.encoding import Encoded
+from bertviz_core.inputs.segments import FirstSegments, Segments
 from bertviz_core.models import single_input
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.loading import LoadedModels
 from bertviz_core.models.model import AttentionModel, with_weights
-from bertviz_core.models.segments import FirstSegments, Segments
 from bertviz_core.overview.stored_results import StoredResult, stored_results
 from bertviz_core.settings import Settings, Weights, access_from_environment
 from bertviz_core.tasks import Worker
@@ -108,7 +108,7 @@ def lookup(key: str, analysis: str, names: dict[str, str], model: dict[str, str 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _read(key: str, analysis: str) -> Result:
     """Raises LookupError where there is none, because Streamlit caches every value that is returned."""
-    result = requests.read(store(), key, analysis)
+    result = compute.read(store(), key, analysis)
     if result is None:
         raise LookupError(key)
     for value in (getattr(result, field.name) for field in fields(result)):
@@ -163,7 +163,7 @@ def emergence(series: Series) -> tuple[Emergence | None, list[Request]]:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _assembled(key: tuple[Hashable, ...], _series: Series) -> tuple[Emergence | None, list[Request]]:
-    stored = {request.key(): requests.find(store(), request) for request in _series.requests()}
+    stored = {request.key(): compute.find(store(), request) for request in _series.requests()}
     missing = [request for request in _series.requests() if stored[request.key()] is None]
     try:
         return _series.assemble(lambda request: stored.get(request.key())), missing

@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from bertviz_core import tasks
-from bertviz_core.analyses import chunks, runtime_estimate
-from bertviz_core.analyses.model_pass import can_compute, check_model
-from bertviz_core.analyses.reading_warnings import reading_warnings
+from bertviz_core.analyses.base.reading_warnings import reading_warnings
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import passes, shared
-from bertviz_core.analyses.results import Result
+from bertviz_core.analyses.run import chunks, runtime_estimate
+from bertviz_core.analyses.run.compute import passes, shared
+from bertviz_core.analyses.run.run_pass import can_compute, check_model
 from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, find, paper_model
 from bertviz_core.numbers import plural

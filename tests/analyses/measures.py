@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.run.compute import compute
+from bertviz_core.inputs.encoding import Batch, collate
+from bertviz_core.inputs.segments import Segments
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import Batch, collate
-from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Execution
 from tests import maps
 from tests.oracles import reference

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors, linguistic_heads
-from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.analyses.model_pass import last_model_loader
-from bertviz_core.engine.jobs import Progress
+from bertviz_core.analyses.run.run_pass import last_model_loader
+from bertviz_core.engine.progress import Progress
 from bertviz_core.models.loading import LoadedModels
 from bertviz_core.tasks import Task, perform
 from tests.app.driving import ROOT

@@ -47,10 +47,10 @@ def test_norms_of_the_address_are_read_and_compared_with_the_weights() -> None:
 
 
 def test_a_hub_model_is_fetched_only_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    from bertviz_core.models import checkpoint, sources
+    from bertviz_core.models import checkpoint, model_sources
 
     fetched: list[str] = []
-    monkeypatch.setattr(sources, "check_room", lambda *_: 440_000_000)
+    monkeypatch.setattr(model_sources, "check_room", lambda *_: 440_000_000)
     monkeypatch.setattr(checkpoint, "download", lambda name, revision, access: fetched.append(name))
     app = open_app(model="someone/some-model")
     assert [element.value for element in app.header] == ["Download required"]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute_all
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.run.compute import compute_all
 from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.emergence.series import shipped
 from bertviz_core.exports import to_json

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.models import sources
+from bertviz_core.models import model_sources
 from tests import families
 from tests.app.driving import ROOT, open_app, unescaped, words
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("own_store")
 @pytest.fixture
 def public(monkeypatch: pytest.MonkeyPatch, own_store: None) -> None:
     monkeypatch.setenv("BERTVIZ_PUBLIC", "1")
-    monkeypatch.setattr(sources, "snapshot", lambda *_: pytest.fail("asked the hub"))
+    monkeypatch.setattr(model_sources, "snapshot", lambda *_: pytest.fail("asked the hub"))
 
 
 def test_as_shipped_the_server_listens_to_its_own_machine_alone() -> None:
@@ -30,7 +30,7 @@ def test_allowed_models_and_trainings_are_offered_by_name(
     shutil.copytree(tiny_folder, tmp_path / "models" / "tiny")
     families.save_training(tmp_path / "models" / "mine", steps=(3, 30))
     monkeypatch.setenv("BERTVIZ_MODELS", str(tmp_path / "models"))
-    sources._scan.cache_clear()
+    model_sources._scan.cache_clear()
     app = open_app("surface_patterns")
     assert app.selectbox(key="model").options == ["demo", "tiny"]
     app.selectbox(key="model").set_value("tiny").run()
@@ -46,7 +46,7 @@ def test_errors_name_no_folder_of_the_server(
     broken = shutil.copytree(tiny_folder, tmp_path / "models" / "broken")
     (broken / "config.json").write_text("{")
     monkeypatch.setenv("BERTVIZ_MODELS", str(tmp_path / "models"))
-    sources._scan.cache_clear()
+    model_sources._scan.cache_clear()
     app = open_app(model="broken")
     assert "'broken' has no readable config.json" in unescaped(app.error[0].value)
     assert str(tmp_path) not in unescaped(app.error[0].value)

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.analyses import chunks
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute, find
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.run import chunks
+from bertviz_core.analyses.run.compute import compute, find
 from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled
-from bertviz_core.models import reading
+from bertviz_core.inputs import annotated_words
 from bertviz_core.settings import Settings
 from tests.app.driving import open_app, wait_for_job, words
 from tests.waiting import Stops
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("own_store")
 @pytest.fixture
 def stopped(demo, monkeypatch) -> tuple[Store, Request]:
     """A request of which a part is computed."""
-    monkeypatch.setattr(reading, "CHUNK_TOKENS", 600)
+    monkeypatch.setattr(annotated_words, "CHUNK_TOKENS", 600)
     monkeypatch.setattr(chunks, "SAVING", float("inf"))
     store = Store(Path(os.environ["BERTVIZ_STORE"]))
     request = Request("surface_patterns", demo.checkpoint, sample("encyclopedia"), Settings(limit=20))

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute_all
+from bertviz_core.analyses.run.compute import compute_all
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find as find_model

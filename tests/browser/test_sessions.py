@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import DEMO, find

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from bertviz_core import exports
-from bertviz_core.analyses import requests
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute
+from bertviz_core.analyses.run.compute import compute, find
 from bertviz_core.comparison import checkpoint_names, checkpoint_result, compare
 from bertviz_core.comparison.change import Change, differences, names
 from bertviz_core.comparison.figure import by_depth, scatter
@@ -209,7 +208,7 @@ def test_checkpoints_of_the_shipped_training_are_runs_without_errors_of_averages
         assert unmarked == (analysis != "dependency_heads")
         assert unmarked != any("conservative" in note for note in comparison.notes)
         corpus = sample("treebank" if analysis == "dependency_heads" else "encyclopedia")
-        own = requests.find(Store(tmp_path), Request(analysis, checkpoint.find("demo"), corpus))
+        own = find(Store(tmp_path), Request(analysis, checkpoint.find("demo"), corpus))
         mixed = compare(checkpoint_result(emergence, analysis, last), own)
         assert list(differences(mixed.provenance, mixed.other)) == ["model"]
     patterns = checkpoint_result(emergence, "surface_patterns", last)

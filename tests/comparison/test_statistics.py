@@ -9,11 +9,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.analyses.base.accumulators import SegmentAverages
+from bertviz_core.analyses.base.averages import averages_of
+from bertviz_core.analyses.base.statistics import Estimate, effective_n, t_quantile
 from bertviz_core.analyses.coreference_heads.counts import interval_by_document
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.head_averages import averages_of
-from bertviz_core.analyses.proportions import Estimate, effective_n, t_quantile
 from bertviz_core.comparison.change import Change, changes, holm
 from bertviz_core.corpora.treebank import TOTALS
 from tests.oracles import comparison as oracle

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from bertviz_core.analyses.reading_warnings import warnings_of
+from bertviz_core.analyses.base.reading_warnings import warnings_of
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.files import source_of

@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 import torch
 
-from bertviz_core.analyses import requests
-from bertviz_core.analyses.reading_warnings import reading_warnings
-from bertviz_core.analyses.requests import compute_all
+from bertviz_core.analyses.base.reading_warnings import reading_warnings
+from bertviz_core.analyses.run import compute
+from bertviz_core.analyses.run.compute import compute_all
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence import REQUIRED, Emergence
 from bertviz_core.emergence.figure import head_figure, relations_figure
 from bertviz_core.emergence.series import LOSS, Series, find_training, shipped
-from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled, InputError, ModelError, SettingsError
 from bertviz_core.heads import Head
+from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import loading
-from bertviz_core.models.segments import Segments
 from bertviz_core.overview import behavior_labels
 from bertviz_core.settings import Settings
 from tests import families
@@ -51,7 +51,7 @@ def filled(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 def assembled(training: Series, store: Store) -> Emergence:
-    return training.assemble(partial(requests.find, store))
+    return training.assemble(partial(compute.find, store))
 
 
 def computed(training: Series, store: Store) -> Emergence:
@@ -76,7 +76,7 @@ def test_every_number_is_that_of_the_checkpoints_own_results(folder, filled):
     emergence = assembled(training, filled)
     assert emergence.steps.tolist() == list(families.STEPS) and emergence.shape == (2, 2)
     for index, checkpoint in enumerate(training.training.checkpoints):
-        alone = {name: requests.find(filled, request) for name, request in training.requests_of(checkpoint).items()}
+        alone = {name: compute.find(filled, request) for name, request in training.requests_of(checkpoint).items()}
         surface, entropy, gradients = (alone[name] for name in ("surface_patterns", "entropy", LOSS))
         for name in (*surface.quantities, "entropy", "from_cls", "max_weight"):
             own = surface if name in surface.quantities else entropy
@@ -111,7 +111,7 @@ def test_a_folder_of_llama_checkpoints(store, tmp_path):
         with torch.no_grad():
             losses = [float(model(ids, labels=ids).loss) for ids in inputs]
         assert emergence.loss[index] == pytest.approx(np.mean(losses), abs=1e-5)
-        arcs = requests.find(store, training.requests_of(step)["dependency_heads"]).default_view()
+        arcs = compute.find(store, training.requests_of(step)["dependency_heads"]).default_view()
         np.testing.assert_array_equal(emergence.dependencies[index].accuracy, arcs.accuracy)
         np.testing.assert_array_equal(emergence.dependencies[index].random, arcs.random)
     figure = relations_figure(Emergence.from_bytes(emergence.to_bytes()), [UAS])
@@ -128,7 +128,7 @@ def test_a_cancelled_training_resumes_where_it_stopped(folder, store, monkeypatc
     with pytest.raises(Cancelled):
         compute_all(training.requests(), store, progress=counting(3))
     first, second, _ = (
-        [requests.find(store, request) is not None for request in training.requests_of(checkpoint).values()]
+        [compute.find(store, request) is not None for request in training.requests_of(checkpoint).values()]
         for checkpoint in training.training.checkpoints
     )
     assert all(first) and not any(second)
@@ -213,4 +213,4 @@ def test_what_ships_opens_without_torch_and_is_small():
     assert len(emergence.to_bytes()) < 1_500_000
     code = "from bertviz_core.emergence.series import shipped; e = shipped(); e.to_frame(); e.behaviors()"
     assert not loaded_by(code) & {"torch", "transformers", "streamlit"}
-    assert {LOSS, *REQUIRED} <= set(requests.ANALYSES)
+    assert {LOSS, *REQUIRED} <= set(compute.ANALYSES)

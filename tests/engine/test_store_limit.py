@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.analyses import details
+from bertviz_core.analyses.base import guess_lists
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.store_disk import sweep
@@ -103,7 +103,7 @@ def test_details_go_before_any_result(small):
     small.put("new", os.urandom(int(1.5 * MB)))
     assert results(small) == {"old", "new"}
     assert [f"detail/old/{number}" in small for number in range(2)] == [False, True]
-    assert details.stored_parts(small, "old", from_bytes(b"", "empty")) is None
+    assert guess_lists.stored_parts(small, "old", from_bytes(b"", "empty")) is None
     small.put("large", os.urandom(2 * MB))
     assert results(small) == {"new", "large"} and "detail/old/1" not in small
 

@@ -4,17 +4,17 @@ import torch
 from safetensors.numpy import load_file
 from transformers import AutoModel
 
-from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.analyses.base.accumulators import SegmentAverages
 from bertviz_core.analyses.entropy import QUANTITIES as ENTROPY
 from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.analyses.surface_patterns.figure import QUANTITIES as SURFACE_PATTERNS
 from bertviz_core.engine import stream
-from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.stream import extract
 from bertviz_core.errors import Cancelled, ModelError, SettingsError
-from bertviz_core.models.encoding import collate
-from bertviz_core.models.segments import Segments
+from bertviz_core.inputs.encoding import collate
+from bertviz_core.inputs.segments import Segments
 from bertviz_core.settings import Settings
 from tests.oracles import reference
 
@@ -96,7 +96,7 @@ def test_another_failure_is_not_taken_for_want_of_room_and_a_real_one_is(tiny, e
 
 def test_the_pass_reads_as_it_goes(tiny, examples, monkeypatch):
     """A corpus is a stream: what has been read ahead is one window, however long the corpus."""
-    monkeypatch.setattr("bertviz_core.models.encoding.WINDOW", 4)
+    monkeypatch.setattr("bertviz_core.inputs.encoding.WINDOW", 4)
     read = 0
 
     def reading():

@@ -10,8 +10,8 @@ import pytest
 import typer
 
 from bertviz_core.analyses import registry
-from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.request import Options
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.request import Options
 
 ROOT = Path(__file__).parents[2]
 LIMIT = "3"  # segments

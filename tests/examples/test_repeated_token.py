@@ -7,8 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bertviz_core.inputs.encoding import Encoded, collate
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import Encoded, collate
 from tests import maps
 from tests.oracles.repeated_token import repeated_token as oracle
 

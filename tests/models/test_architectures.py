@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from bertviz_core.errors import ModelError
+from bertviz_core.inputs.encoding import collate
+from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import checkpoint, loading, verification
 from bertviz_core.models.attention import forward, observed_attention
-from bertviz_core.models.encoding import collate
-from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
 from tests.architectures import ARCHITECTURES, INSIDE, REFUSED, RETURNED, save
 from tests.families import TEXT

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.errors import DownloadNeeded, ModelError
-from bertviz_core.models import checkpoint, sources
+from bertviz_core.models import checkpoint, model_sources
 from bertviz_core.models.checkpoint import DEMO_FOLDER, Checkpoint
 from bertviz_core.models.configuration import longest_input, with_common_names
 
@@ -105,7 +105,7 @@ def test_pickled_weights_are_refused_as_such(folder, name):
 
 @pytest.mark.parametrize("name", ["/no/such/folder", "../none", "~nobody-of-this-name/x", "a/b/c", ""])
 def test_what_can_only_be_a_folder_is_not_sought_on_the_hub(name, monkeypatch):
-    monkeypatch.setattr(sources, "snapshot", lambda *_: pytest.fail("asked the hub"))
+    monkeypatch.setattr(model_sources, "snapshot", lambda *_: pytest.fail("asked the hub"))
     with pytest.raises(ModelError, match="no folder"):
         checkpoint.find(name)
 

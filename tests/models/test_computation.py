@@ -14,11 +14,11 @@ from transformers import AutoModel, AutoTokenizer, LlamaConfig, LlamaModel
 import bertviz_core as bv
 from bertviz_core.corpora import Skipped
 from bertviz_core.errors import ModelError
+from bertviz_core.inputs.encoding import collate, encode_words
 from bertviz_core.models import loading
 from bertviz_core.models.attention import forward
 from bertviz_core.models.checkpoint import checkpoint_of, describe
 from bertviz_core.models.computation import unknown_code
-from bertviz_core.models.encoding import collate, encode_words
 from bertviz_core.models.model import with_weights
 from tests.families import FAMILIES, TEXT, gpt2_bpe, save
 

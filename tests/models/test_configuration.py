@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from bertviz_core.errors import ModelError
-from bertviz_core.models import checkpoint, configuration, loading, model_files
+from bertviz_core.models import checkpoint, checkpoint_files, configuration, loading
 from tests.families import FAMILIES, wordpiece
 from tests.models.test_saved import configure
 
@@ -103,7 +103,7 @@ def test_every_file_that_a_tokenizer_of_transformers_reads_is_part_of_the_finger
         if block := re.search(r"VOCAB_FILES_NAMES\s*=\s*\{(.*?)\}", path.read_text(encoding="utf-8"), re.DOTALL):
             named |= set(re.findall(r":\s*\"([^\"]+)\"", block[1]))
     assert len(named) > 20
-    assert named <= {*model_files.TOKENIZERS, *model_files.BESIDE}
+    assert named <= {*checkpoint_files.TOKENIZERS, *checkpoint_files.BESIDE}
 
 
 def test_sizes_under_common_names_import_nothing(tiny_folder):

@@ -9,15 +9,15 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModel, BertForMaskedLM
 from transformers.activations import NewGELUActivation
 
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.errors import ModelError, SettingsError
+from bertviz_core.inputs.encoding import collate
+from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import forward
-from bertviz_core.models.encoding import collate
 from bertviz_core.models.loading import LoadedModels
-from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
 from tests import families
 

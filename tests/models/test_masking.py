@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from bertviz_core.errors import ModelError
+from bertviz_core.inputs.encoding import Encoded
+from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.checkpoint import find
-from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.loading import load
+from bertviz_core.models.loss import IGNORED, Targets, targets_of
 from bertviz_core.models.model import check_head
-from bertviz_core.models.tokens import Tokens
-from bertviz_core.models.word_loss import IGNORED, Targets, targets_of
 from tests import families
 from tests.predicting import DECODERS, save
 

@@ -9,20 +9,20 @@ import pytest
 import torch
 from transformers import AutoModel
 
-from bertviz_core.analyses.model_pass import check_model
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import origin
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute
-from bertviz_core.analyses.results import origin
+from bertviz_core.analyses.run.compute import compute
+from bertviz_core.analyses.run.run_pass import check_model
 from bertviz_core.analyses.surface_patterns.figure import NORM_QUANTITIES, QUANTITIES
 from bertviz_core.analyses.surface_patterns.measure import _spearman, measure_with_lengths
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.errors import ModelError
+from bertviz_core.inputs.encoding import collate
+from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import forward
-from bertviz_core.models.encoding import collate
 from bertviz_core.models.model import OUTPUTS, norm_logits, with_weights
-from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
 from tests.families import FAMILIES, save
 from tests.oracles import norms as oracle

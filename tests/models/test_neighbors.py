@@ -8,12 +8,12 @@ import pytest
 import torch
 import transformers
 
-from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.stream import extract
+from bertviz_core.inputs.encoding import Encoded, buckets, collate
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import forward
 from bertviz_core.models.checkpoint import describe
-from bertviz_core.models.encoding import Encoded, buckets, collate
 from bertviz_core.models.rotary import length_limit
 from bertviz_core.models.verification import unrounded
 from tests.architectures import ARCHITECTURES, POSITIONS, REFUSED, save

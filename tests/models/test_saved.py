@@ -8,14 +8,14 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.errors import ModelError
+from bertviz_core.inputs.encoding import collate
+from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import forward
-from bertviz_core.models.encoding import collate
-from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
 from tests.cli.running import run
 from tests.families import FAMILIES, save
@@ -192,7 +192,7 @@ def test_positions_are_refused_when_the_model_is_found(folder):
 
 
 def test_results_from_before_loading_was_compared_are_not_found_but_those_that_ship(folder, monkeypatch):
-    from bertviz_core.analyses import request
+    from bertviz_core.analyses.base import request
 
     source = from_bytes(b"the cat sat .", "x.txt")
     models = [checkpoint.find(name) for name in (str(folder), "demo")]

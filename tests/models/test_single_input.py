@@ -6,13 +6,13 @@ from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.corpora.word_search import search
 from bertviz_core.errors import InputError
+from bertviz_core.inputs.encoding import Encoded
+from bertviz_core.inputs.labels import layout_of
+from bertviz_core.inputs.segments import FirstSegments, Segments
+from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models import checkpoint
-from bertviz_core.models.encoding import Encoded
-from bertviz_core.models.labels import layout_of
 from bertviz_core.models.loading import load_to_view
-from bertviz_core.models.segments import FirstSegments, Segments
 from bertviz_core.models.single_input import from_text, mask, predict
-from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 from tests.families import FAMILIES
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.run.compute import compute
 from bertviz_core.engine.packing import pack
 from bertviz_core.engine.store import SHIPPED, Store
 from bertviz_core.errors import InputError

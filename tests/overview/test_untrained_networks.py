@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.behaviors import linguistic
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute
+from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.files import sample
 from bertviz_core.models import checkpoint
 from bertviz_core.models.checkpoint import DEMO_FOLDER

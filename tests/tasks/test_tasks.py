@@ -8,14 +8,14 @@ import huggingface_hub
 import pytest
 
 from bertviz_core import tasks
-from bertviz_core.analyses import requests
-from bertviz_core.analyses.model_pass import last_model_loader
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.probes import ProbeOptions
-from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.run import compute
+from bertviz_core.analyses.run.run_pass import last_model_loader
 from bertviz_core.corpora import upload_check
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import Source, from_path
-from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import DownloadNeeded, InputError, ModelError
@@ -102,7 +102,7 @@ def test_a_file_is_parsed_once_by_its_check_and_once_by_its_job(
     source = uploads.source(uploads.keep((tmp_path / "out").read_bytes(), "mine", kind).token)
     request = Request(analysis, checkpoint.find(str(tiny_folder)), source, SETTINGS)
     perform(crossed(tasks.analyses([request], store)), Progress(), last_model_loader())
-    assert requests.find(store, request) is not None
+    assert compute.find(store, request) is not None
     assert ends == ["mine"] * 2
 
 
@@ -112,7 +112,7 @@ def test_a_second_task_of_the_same_model_does_not_load_it(store, tiny_folder, ma
     def run(folder, analysis="entropy", **settings):
         request = Request(analysis, checkpoint.find(str(folder)), uploaded, replace(SETTINGS, **settings))
         perform(crossed(tasks.analyses([request], store)), Progress(), load)
-        assert requests.find(store, request) is not None
+        assert compute.find(store, request) is not None
 
     run(masked_folder)
     run(masked_folder, limit=2)
@@ -158,7 +158,7 @@ def test_a_model_is_fetched_and_analyzed_as_far_as_it_can_be(store, tiny_folder,
     names = ("entropy", "sep_gradients")  # the second needs an MLM head, which this model lacks
     wanted = [Request(name, paper_model(), uploaded, SETTINGS) for name in names]
     perform(crossed(tasks.download("someone/model", None, wanted, store)), Progress(), last_model_loader())
-    entropy, gradients = (requests.find(store, replace(request, checkpoint=downloaded)) for request in wanted)
+    entropy, gradients = (compute.find(store, replace(request, checkpoint=downloaded)) for request in wanted)
     assert entropy.provenance["model"]["name"] == "someone/model" and gradients is None
 
 

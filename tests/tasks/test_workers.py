@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from bertviz_core import tasks
-from bertviz_core.analyses import requests
-from bertviz_core.analyses.request import Request
-from bertviz_core.engine.jobs import Job, JobQueue, Progress
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.run import compute
+from bertviz_core.engine.jobs import Job, JobQueue
+from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import BertvizError, Cancelled
 from bertviz_core.models import checkpoint
@@ -93,12 +94,12 @@ def test_progress_crosses_and_the_process_stays_for_the_next_task(worker, task, 
         shown.add((progress.stage, 0 < progress.done < progress.total))
         time.sleep(0.01)
     assert {("Loading the model", False), ("Running the model", True)} <= shown
-    assert requests.find(store, request).arrays() == requests.compute(request, None).arrays()
+    assert compute.find(store, request).arrays() == compute.compute(request, None).arrays()
     pid = process_of(worker)
     other, second = task("another text .\n")
     worker(second, Progress())
     assert process_of(worker) == pid
-    assert requests.find(store, other) is not None
+    assert compute.find(store, other) is not None
     with pytest.raises(BertvizError) as caught:  # bad input is an error for people
         worker(task("\n \n")[1], Progress())
     assert caught.value.where.startswith("my text.txt") and caught.value.hint
@@ -113,11 +114,11 @@ def test_a_cancel_is_heard_and_the_process_stays(worker, task, store, monkeypatc
     pid = process_of(worker)
     assert seconds_to_cancel(jobs, job) < SOON
     assert process_of(worker) == pid
-    assert requests.find(store, request) is None
+    assert compute.find(store, request) is None
     tasks._send(worker._link, cancel=True)  # comes late, and is not the next task's
     request, short = task(number=2)
     worker(short, Progress())
-    assert requests.find(store, request) is not None
+    assert compute.find(store, request) is not None
 
 
 def test_kill_9_in_the_middle_is_said_and_the_next_job_runs(worker, task, store):
@@ -127,10 +128,10 @@ def test_kill_9_in_the_middle_is_said_and_the_next_job_runs(worker, task, store)
     until(lambda: job.finished)
     assert job.state == "failed"
     assert "died (signal 9)" in str(job.error) and "Earlier results are kept" in str(job.error)
-    assert requests.find(store, request) is None
+    assert compute.find(store, request) is None
     request, short = task(number=4)
     worker(short, Progress())
-    assert requests.find(store, request) is not None
+    assert compute.find(store, request) is not None
 
 
 def test_a_stage_that_hears_no_cancel_is_ended_with_its_process(fresh, task):

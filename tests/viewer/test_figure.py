@@ -1,7 +1,7 @@
 import numpy as np
 
 from bertviz_core.heads import Head
-from bertviz_core.models.labels import Units
+from bertviz_core.inputs.labels import Units
 from bertviz_core.plotting import RING
 from bertviz_core.viewer import InputAttention
 from bertviz_core.viewer.figure import LEVELS, Panel, heatmap, lines_figure

@@ -9,8 +9,8 @@ import torch
 
 from bertviz_core.errors import ModelError
 from bertviz_core.heads import Head
+from bertviz_core.inputs.encoding import collate
 from bertviz_core.models import checkpoint, loading
-from bertviz_core.models.encoding import collate
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, from_text
 from bertviz_core.settings import Settings

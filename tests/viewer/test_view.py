@@ -8,7 +8,7 @@ import pytest
 from safetensors import safe_open
 
 from bertviz_core.heads import Head
-from bertviz_core.models.labels import Layout, Units
+from bertviz_core.inputs.labels import Layout, Units
 from bertviz_core.models.single_input import Prediction
 from bertviz_core.viewer import (
     MIN_SIZE,

@@ -8,9 +8,9 @@ import plotly.graph_objects as go
 from typing_extensions import Doc
 
 from bertviz_core.analyses.ablation.result import COLUMNS, Ablation
-from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.findings import SHOWN, UNDECIDED, Answer, Interval, Statement, decide, head_intervals
-from bertviz_core.analyses.request import Options
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.findings import SHOWN, UNDECIDED, Answer, Interval, Statement, decide, head_intervals
+from bertviz_core.analyses.base.request import Options
 from bertviz_core.heads import all_heads, highest
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import half_width, number

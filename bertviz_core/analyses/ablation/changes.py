@@ -8,13 +8,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.head_averages import TOP
+from bertviz_core.analyses.base.averages import TOP
 from bertviz_core.analyses.sep_gradients.measure import GradientAverages
-from bertviz_core.models.encoding import Batch, Encoded
-from bertviz_core.models.labels import token_labels
-from bertviz_core.models.tensors import device_of_sums, in_float64
-from bertviz_core.models.tokens import Tokens
-from bertviz_core.models.word_loss import Labels, Predictions, Targets
+from bertviz_core.inputs.encoding import Batch, Encoded
+from bertviz_core.inputs.labels import token_labels
+from bertviz_core.inputs.tensors import device_of_sums, in_float64
+from bertviz_core.inputs.tokens import Tokens
+from bertviz_core.models.loss import Labels, Predictions, Targets
 
 CONTEXT = 14  # tokens on either side of a word
 FIELDS = ("change", "position_id", "original", "guess_before", "guess_after", "loss_before", "loss_after")

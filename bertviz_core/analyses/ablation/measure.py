@@ -10,23 +10,23 @@ from torch import Tensor
 
 from bertviz_core.analyses.ablation.changes import Changes, HeadChanges, change_of, words_of
 from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
-from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.analyses.base.accumulators import SegmentAverages
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.statistics import t_quantile
 from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER, Thresholds, behaviors
 from bertviz_core.analyses.entropy import measure as entropy
-from bertviz_core.analyses.proportions import t_quantile
-from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.sep_gradients.measure import BATCH_TOKENS, with_words
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.analyses.surface_patterns import sinks
 from bertviz_core.engine import stream
-from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.progress import Progress
 from bertviz_core.heads import Head
+from bertviz_core.inputs.encoding import Batch, Encoded, buckets, collate
+from bertviz_core.inputs.segments import Segments
+from bertviz_core.inputs.tensors import device_of_sums, in_float64
 from bertviz_core.models.ablation import Restart, WholeModel, predict_whole, predict_without
-from bertviz_core.models.encoding import Batch, Encoded, buckets, collate
+from bertviz_core.models.loss import Labels, Predictions, label, targets_of
 from bertviz_core.models.model import AttentionModel, running
-from bertviz_core.models.segments import Segments
-from bertviz_core.models.tensors import device_of_sums, in_float64
-from bertviz_core.models.word_loss import Labels, Predictions, label, targets_of
 
 DRAWS = 5  # random sets of heads for each group
 POINTS = 20  # of the curve

@@ -11,12 +11,12 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 from typing_extensions import Doc
 
-from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.findings import Statement
+from bertviz_core.analyses.base.request import Request, View
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.behaviors import Thresholds, linguistic_heads
 from bertviz_core.analyses.clustering.result import PERMUTATIONS, Clustering, alike
-from bertviz_core.analyses.findings import Statement
-from bertviz_core.analyses.request import Request, View
-from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head, all_heads, all_labels
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.plotting import BEHAVIORS, COLORBAR, SEQUENTIAL, finish

@@ -23,19 +23,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.analyses.base.accumulators import SegmentAverages
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
 from bertviz_core.analyses.clustering.result import Clustering, dendrogram, embed
 from bertviz_core.analyses.entropy import QUANTITIES as ENTROPY_QUANTITIES
 from bertviz_core.analyses.entropy import measure as entropy
-from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.analyses.surface_patterns.figure import QUANTITIES as SURFACE_QUANTITIES
+from bertviz_core.inputs.encoding import Batch
+from bertviz_core.inputs.segments import Segments
+from bertviz_core.inputs.tensors import device_of_sums, in_float64
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import Batch
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.segments import Segments
-from bertviz_core.models.tensors import device_of_sums, in_float64
 
 SMOOTHING = 0.001  # of the release: 0.001 / N + 0.999 A in place of A
 TINY = 1e-30  # stands for a weight of 0: 0 log 0 = 0 to any precision, without a special case

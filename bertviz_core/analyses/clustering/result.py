@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from bertviz_core.analyses.base.findings import Answer, Interval, decide
+from bertviz_core.analyses.base.result import Result, head_frame, to_lists
+from bertviz_core.analyses.base.statistics import Estimate, share
 from bertviz_core.analyses.behaviors import OTHER, QUANTITIES, Thresholds, behaviors, present
-from bertviz_core.analyses.findings import Answer, Interval, decide
-from bertviz_core.analyses.proportions import Estimate, share
-from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.heads import Head, all_heads, all_labels
 
 STARTS = {"classical_mds": 1, "random": 4}

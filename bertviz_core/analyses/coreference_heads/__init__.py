@@ -9,12 +9,12 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core import paper
-from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.findings import HELD_OUT, Answer, Finding, Statement, decide
+from bertviz_core.analyses.base.statistics import MIN_SCORED, share
 from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, COMPARED, DIRECTIONS, SIMPLE, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts, CoreferenceHeads, CoreferenceView
-from bertviz_core.analyses.findings import HELD_OUT, Answer, Finding, Statement, decide
-from bertviz_core.analyses.head_averages import HeadColumn
-from bertviz_core.analyses.proportions import MIN_SCORED, share
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import finish, tabular
 from bertviz_core.plotting.head_map import accuracy_map, map_figure

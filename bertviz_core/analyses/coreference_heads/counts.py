@@ -5,6 +5,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from bertviz_core.analyses.base.findings import Interval, gain_interval, share_interval
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.statistics import MIN_SCORED, MIN_UNITS, Sums, effective_n, share, t_quantile, wilson
 from bertviz_core.analyses.coreference_heads.guesses import (
     BREAKDOWNS,
     DIRECTIONS,
@@ -14,9 +17,6 @@ from bertviz_core.analyses.coreference_heads.guesses import (
     SIMPLE,
     TYPE_ROWS,
 )
-from bertviz_core.analyses.findings import Interval, gain_interval, share_interval
-from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, Sums, effective_n, share, t_quantile, wilson
-from bertviz_core.analyses.results import Result
 from bertviz_core.heads import DirectedHead, highest
 
 TYPED = len(TYPE_ROWS) * FOLDS  # rows of types

@@ -9,9 +9,9 @@ import numpy as np
 
 from bertviz_core.corpora.coreference.mentions import PRONOUNS, TYPES, Features, Item, mention_type
 from bertviz_core.errors import SettingsError
-from bertviz_core.models.encoding import Membership, membership, word_of
-from bertviz_core.models.reading import Window
-from bertviz_core.models.tensors import Tensor
+from bertviz_core.inputs.annotated_words import Window
+from bertviz_core.inputs.encoding import Membership, membership, word_of
+from bertviz_core.inputs.tensors import Tensor
 
 DIRECTIONS = ("mention->antecedent", "antecedent->mention")  # the first is the paper's measure
 CANDIDATES = ("mentions", "words")

@@ -9,19 +9,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.averages import DocumentSums
+from bertviz_core.analyses.base.accumulators import DocumentSums
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.coreference_heads import guesses
 from bertviz_core.analyses.coreference_heads.counts import by_row
 from bertviz_core.analyses.coreference_heads.guesses import BASELINES, CANDIDATES, DIRECTIONS, GROUPS, BatchItems
 from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, ItemGuesses, Record, document_record, passages
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
-from bertviz_core.analyses.request import Request
 from bertviz_core.engine.packing import pack, unpack
+from bertviz_core.inputs.annotated_words import Window, Windows
+from bertviz_core.inputs.encoding import Batch
+from bertviz_core.inputs.tensors import to_host
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import Batch
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.reading import Window, Windows
-from bertviz_core.models.tensors import to_host
 
 
 def count_moments(sums: np.ndarray) -> np.ndarray:

@@ -8,6 +8,10 @@ import numpy as np
 import pandas as pd
 from typing_extensions import Doc
 
+from bertviz_core.analyses.base.findings import SHOWN, decide
+from bertviz_core.analyses.base.request import Request, View
+from bertviz_core.analyses.base.result import Result, tidy, to_lists
+from bertviz_core.analyses.base.statistics import Estimate, effective_n, share, units_text
 from bertviz_core.analyses.coreference_heads.counts import COLUMNS, ItemCounts
 from bertviz_core.analyses.coreference_heads.guesses import (
     BREAKDOWNS,
@@ -17,10 +21,6 @@ from bertviz_core.analyses.coreference_heads.guesses import (
     TYPE_ROWS,
     index_of,
 )
-from bertviz_core.analyses.findings import SHOWN, decide
-from bertviz_core.analyses.proportions import Estimate, effective_n, share, units_text
-from bertviz_core.analyses.request import Request, View
-from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.heads import all_labels
 
 CAUSAL = (

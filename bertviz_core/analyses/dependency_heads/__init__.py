@@ -8,15 +8,15 @@ import numpy as np
 from typing_extensions import Doc
 
 from bertviz_core import paper
-from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.findings import HELD_OUT, Answer, Finding, Interval, Statement, decide
+from bertviz_core.analyses.base.request import Options
+from bertviz_core.analyses.base.statistics import MIN_SCORED, MIN_UNITS, wilson
 from bertviz_core.analyses.dependency_heads.figure import latex, more_figures, paper_figure
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, DIRECTIONS, SIDES, VIEW_NAMES
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
-from bertviz_core.analyses.findings import HELD_OUT, Answer, Finding, Interval, Statement, decide
-from bertviz_core.analyses.head_averages import HeadColumn
-from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, wilson
-from bertviz_core.analyses.request import Options
 from bertviz_core.corpora.treebank import ALL, UAS
 from bertviz_core.heads import arrow
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.details import GuessQuery, StoredParts, picked
+from bertviz_core.analyses.base.guess_lists import GuessQuery, StoredParts, picked
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.treebank import ALL, UAS, Sentence, function_heads
 from bertviz_core.corpora.word_search import has
-from bertviz_core.models.tensors import Tensor
+from bertviz_core.inputs.tensors import Tensor
 
 DIRECTIONS = ("dependent->governor", "governor->dependent")  # row w of the map, column w
 FOLDS = 2  # by parity of the number of the unit, document or sentence

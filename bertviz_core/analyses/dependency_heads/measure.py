@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.dependency_heads import guesses
 from bertviz_core.analyses.dependency_heads.guesses import (
     DIRECTIONS,
@@ -23,14 +24,13 @@ from bertviz_core.analyses.dependency_heads.relations import by_size
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.unit_sums import Name, NamedSums, OpenUnits
 from bertviz_core.analyses.dependency_heads.word_classes import ClassSums, classes_of
-from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.treebank import ALL, POSSESSIVES, UAS, Sentence, sentence_of
 from bertviz_core.engine.packing import pack, unpack
+from bertviz_core.inputs.annotated_words import EncodedSentence, Sentences
+from bertviz_core.inputs.encoding import Batch, membership, word_of
+from bertviz_core.inputs.tensors import to_host
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import Batch, membership, word_of
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.reading import EncodedSentence, Sentences
-from bertviz_core.models.tensors import to_host
 
 UNIT = 1 << 32  # of a right guess of a random word: counts are integers, so that merging is exact
 RELEASE_POSSESSIVES = ("'s", "s'")

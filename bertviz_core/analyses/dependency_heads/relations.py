@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.dependency_heads.guesses import CAUSAL, COUNTED, DIRECTIONS, FOLDS, SIDES, VIEW_NAMES
-from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
-from bertviz_core.analyses.findings import SHOWN, Interval, decide, gain_interval, share_interval
-from bertviz_core.analyses.proportions import (
+from bertviz_core.analyses.base.findings import SHOWN, Interval, decide, gain_interval, share_interval
+from bertviz_core.analyses.base.result import Result, tidy, to_lists
+from bertviz_core.analyses.base.statistics import (
     MIN_SCORED,
     MIN_UNITS,
     Estimate,
@@ -23,7 +22,8 @@ from bertviz_core.analyses.proportions import (
     units_text,
     wilson,
 )
-from bertviz_core.analyses.results import Result, tidy, to_lists
+from bertviz_core.analyses.dependency_heads.guesses import CAUSAL, COUNTED, DIRECTIONS, FOLDS, SIDES, VIEW_NAMES
+from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.corpora.treebank import ALL, UAS
 from bertviz_core.heads import DirectedHead, Head, all_labels
 

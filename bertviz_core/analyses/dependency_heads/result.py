@@ -9,6 +9,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from typing_extensions import Doc
 
+from bertviz_core.analyses.base.request import Request, View
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.dependency_heads.guesses import (
     DEFAULT_VIEW,
     OFFSETS,
@@ -20,8 +22,6 @@ from bertviz_core.analyses.dependency_heads.guesses import (
     view_of_side,
 )
 from bertviz_core.analyses.dependency_heads.relations import ROOT, RelationCounts
-from bertviz_core.analyses.request import Request, View
-from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.treebank import Sentence, sentence_of
 from bertviz_core.errors import SettingsError

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bertviz_core.analyses.base.result import tidy
+from bertviz_core.analyses.base.statistics import error_by_document, share, t_quantile
 from bertviz_core.analyses.dependency_heads.guesses import VIEWS
 from bertviz_core.analyses.dependency_heads.unit_sums import Name, NamedSums, OpenUnits
-from bertviz_core.analyses.proportions import error_by_document, share, t_quantile
-from bertviz_core.analyses.results import tidy
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.heads import Head, all_labels
 

@@ -6,9 +6,9 @@ from typing import ClassVar
 import plotly.graph_objects as go
 
 from bertviz_core import paper, plotting
-from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, head_intervals, layer_intervals
-from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.averages import HeadAverages, averaged_column
+from bertviz_core.analyses.base.findings import Answer, Interval, Statement, decide, head_intervals, layer_intervals
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 

@@ -5,11 +5,11 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.averages import SegmentAverages, mean_over
+from bertviz_core.analyses.base.accumulators import SegmentAverages, mean_over
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.entropy import QUANTITIES
-from bertviz_core.analyses.request import Request
+from bertviz_core.inputs.encoding import Batch
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import Batch
 from bertviz_core.models.model import AttentionModel
 
 

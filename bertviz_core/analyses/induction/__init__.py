@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import plotly.graph_objects as go
 
-from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.findings import Answer, Statement, decide, head_intervals
-from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn, averaged_column
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn, averaged_column
+from bertviz_core.analyses.base.findings import Answer, Statement, decide, head_intervals
 from bertviz_core.heads import highest
-from bertviz_core.models.segments import INPUTS
+from bertviz_core.inputs.segments import INPUTS
 from bertviz_core.numbers import half_width
 from bertviz_core.plotting import BROAD, PREVIOUS, SEP, layer_figure
 

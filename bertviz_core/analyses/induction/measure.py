@@ -5,11 +5,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.analyses.base.accumulators import SegmentAverages
 from bertviz_core.analyses.induction import Induction
+from bertviz_core.inputs.encoding import Batch
+from bertviz_core.inputs.segments import RandomSequences
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import Batch
-from bertviz_core.models.segments import RandomSequences
 
 
 def measure(batch: Batch, attention: LayerAttention) -> Tensor:

@@ -9,12 +9,12 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core import paper
-from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.findings import Answer, Interval, Statement, decide
+from bertviz_core.analyses.base.statistics import MIN_UNITS, share
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
-from bertviz_core.analyses.findings import Answer, Interval, Statement, decide
-from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.probes.result import AS_RELEASED, ProbeOptions, Probes
-from bertviz_core.analyses.proportions import MIN_UNITS, share
 from bertviz_core.heads import highest
 from bertviz_core.plotting import BEST, finish, scores, tabular
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg

@@ -17,11 +17,11 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.errors import SettingsError
+from bertviz_core.inputs.encoding import Batch, Encoded, membership, word_of
+from bertviz_core.inputs.tensors import to_host
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import Batch, Encoded, membership, word_of
 from bertviz_core.models.loading import prepare
 from bertviz_core.models.model import AttentionModel, with_weights
-from bertviz_core.models.tensors import to_host
 
 IN_MEMORY = 1 << 29  # bytes; more goes to disk
 MAX_ON_DISK = 1 << 35  # bytes that may go there

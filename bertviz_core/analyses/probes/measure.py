@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import torch
 
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.probes import probes, scoring, structural
 from bertviz_core.analyses.probes.features import Features, Group, WordMaps, reinitialized, word_vectors
 from bertviz_core.analyses.probes.result import AS_RELEASED, MAX_SENTENCES, ProbeOptions, Probes
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
 from bertviz_core.analyses.probes.training import ITERATIONS, Data, Schedule, fit_adam, fit_lbfgs
-from bertviz_core.analyses.request import Request
 from bertviz_core.corpora import Skipped
-from bertviz_core.engine.jobs import Progress
-from bertviz_core.models.encoding import Encoded
+from bertviz_core.engine.progress import Progress
+from bertviz_core.inputs.annotated_words import EncodedSentence, Reading, Sentences
+from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.reading import EncodedSentence, Reading, Sentences
 
 # Probes on maps or words, and their training
 MAPPED: dict[str, tuple[Callable[..., probes.Probe], Schedule]] = {

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from typing_extensions import Doc
 
-from bertviz_core.analyses.proportions import share
-from bertviz_core.analyses.request import Options
-from bertviz_core.analyses.results import Result, tidy, to_lists
+from bertviz_core.analyses.base.request import Options
+from bertviz_core.analyses.base.result import Result, tidy, to_lists
+from bertviz_core.analyses.base.statistics import share
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import all_labels
 from bertviz_core.numbers import plural

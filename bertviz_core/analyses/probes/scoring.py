@@ -12,9 +12,9 @@ from bertviz_core.analyses.probes.probes import Probe
 from bertviz_core.analyses.probes.training import Data
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.treebank import Sentence
-from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import InputError
-from bertviz_core.models.tensors import to_host
+from bertviz_core.inputs.tensors import to_host
 
 TEST = 0.2  # share of the different sentences
 VALIDATION = 0.1

@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from bertviz_core.analyses.probes.features import scratch_arrays
 from bertviz_core.analyses.probes.training import Schedule, run_epochs
 from bertviz_core.corpora.treebank import Sentence
-from bertviz_core.engine.jobs import Progress
-from bertviz_core.models.encoding import buckets, collate, membership, word_of
+from bertviz_core.engine.progress import Progress
+from bertviz_core.inputs.annotated_words import EncodedSentence
+from bertviz_core.inputs.encoding import buckets, collate, membership, word_of
+from bertviz_core.inputs.tensors import to_host
 from bertviz_core.models.model import AttentionModel, running
-from bertviz_core.models.reading import EncodedSentence
-from bertviz_core.models.tensors import to_host
 
 SENTENCES = 20  # in a step
 COPIED = 64  # sentences whose distances come from the device at a time

@@ -15,8 +15,8 @@ from torch.nn.utils import parameters_to_vector
 from bertviz_core.analyses.probes.features import Group
 from bertviz_core.analyses.probes.probes import Probe, ProbeBatch
 from bertviz_core.analyses.probes.result import EPOCHS
-from bertviz_core.engine.jobs import Progress
-from bertviz_core.models.tensors import device_of_sums, in_float64
+from bertviz_core.engine.progress import Progress
+from bertviz_core.inputs.tensors import device_of_sums, in_float64
 
 ITERATIONS = 500  # of L-BFGS, at most
 PATIENCE = 3  # epochs without a better validation loss; for L-BFGS iterations, five times as many

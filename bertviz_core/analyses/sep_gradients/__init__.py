@@ -7,11 +7,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bertviz_core import paper
-from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.findings import UNDECIDED, Answer, Interval, Statement, decide, layer_intervals
-from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn, averaged_column
-from bertviz_core.analyses.proportions import share
-from bertviz_core.analyses.results import Result
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn, averaged_column
+from bertviz_core.analyses.base.findings import UNDECIDED, Answer, Interval, Statement, decide, layer_intervals
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.statistics import share
 from bertviz_core.analyses.surface_patterns import SINKS, sinks
 from bertviz_core.heads import highest
 from bertviz_core.plotting import TOKENS, Series, layer_figure

@@ -7,17 +7,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.averages import SegmentAverages
-from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.base.accumulators import SegmentAverages
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.sep_gradients import QUANTITIES
 from bertviz_core.corpora import Skipped
 from bertviz_core.engine import stream
-from bertviz_core.engine.jobs import Progress
-from bertviz_core.models.encoding import Batch, Encoded
+from bertviz_core.engine.progress import Progress
+from bertviz_core.inputs.encoding import Batch, Encoded
+from bertviz_core.inputs.segments import Segments
+from bertviz_core.inputs.tensors import device_of_sums, in_float64
+from bertviz_core.models.loss import LayerGradient, Targets, backward, targets_of
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.segments import Segments
-from bertviz_core.models.tensors import device_of_sums, in_float64
-from bertviz_core.models.word_loss import LayerGradient, Targets, backward, targets_of
 from bertviz_core.settings import Settings
 
 BATCH_TOKENS = 8_192  # the graph keeps every layer: fewer segments at once than a forward pass takes

@@ -6,9 +6,9 @@ from functools import partial
 import numpy as np
 
 from bertviz_core import paper
-from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, head_intervals, layer_intervals
-from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.averages import HeadAverages
+from bertviz_core.analyses.base.findings import Answer, Interval, Statement, decide, head_intervals, layer_intervals
 from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY, CLASSES, COLUMNS, NORM_LABELS, paper_figure
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width

@@ -3,7 +3,7 @@
 import plotly.graph_objects as go
 
 from bertviz_core import plotting
-from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn, averaged_column
+from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn, averaged_column
 from bertviz_core.plotting import CLS, FIRST, NEUTRAL, NEXT, OTHER_TO_SEP, PREVIOUS, PUNCTUATION, SEP, TOKENS, Marker
 
 QUANTITIES = ("current", "previous", "next", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep", "to_first")

@@ -3,13 +3,13 @@
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.averages import SegmentAverages, mean_over
-from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.base.accumulators import SegmentAverages, mean_over
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.surface_patterns.figure import NORM_QUANTITIES, QUANTITIES
+from bertviz_core.inputs.encoding import Batch
+from bertviz_core.inputs.tensors import in_float64
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import Batch
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.tensors import in_float64
 
 
 def measure(batch: Batch, attention: LayerAttention) -> Tensor:

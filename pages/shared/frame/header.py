@@ -13,7 +13,7 @@ from bertviz_core.engine.recent_models import recent_models, remember_model
 from bertviz_core.errors import InputError
 from bertviz_core.heads import Head, all_heads, all_labels
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
-from bertviz_core.models.sources import models as allowed_models
+from bertviz_core.models.model_sources import models as allowed_models
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Settings
 from pages.shared import jobs, messages, services, widgets
 from pages.shared.components import component

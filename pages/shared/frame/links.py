@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, quote_plus, urlencode
 
 import streamlit as st
 
-from bertviz_core.analyses.analysis import Analysis, Kind
+from bertviz_core.analyses.base.analysis import Analysis, Kind
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.heads import Head
 from pages.shared.state import address, session

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import Result
 from bertviz_core.comparison import Comparison, checkpoint_names, checkpoint_result, compare
 from bertviz_core.comparison.change import differences, worded
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.emergence.series import shipped
 from bertviz_core.heads import Head, all_heads
-from bertviz_core.models import sources
+from bertviz_core.models import model_sources
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
 from bertviz_core.plotting import DIVERGING, SEQUENTIAL
 from bertviz_core.plotting.head_map import value_map
@@ -73,7 +73,7 @@ def _runs(analysis: str, chosen: Checkpoint) -> dict[str, str]:
     with default settings first, and mode paper last; then checkpoints of the training that ships."""
     corpora = _corpora(analysis)
     access = services.access()
-    models = None if access.folders is None else {DEMO, *sources.models(access)}
+    models = None if access.folders is None else {DEMO, *model_sources.models(access)}
     stored_runs = services.runs()
     names = short_names(sorted({run.provenance["model"]["name"] for run in stored_runs}))
     ranked = []

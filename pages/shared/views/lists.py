@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from bertviz_core.analyses import details
-from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.base import guess_lists
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.word_search import Hit, search, searched_words
 from bertviz_core.errors import InputError
@@ -33,7 +33,7 @@ def guesses(
     result: Any,
     request: Request,
     is_whole: bool,
-    query: Callable[..., details.GuessQuery[Entry]],
+    query: Callable[..., guess_lists.GuessQuery[Entry]],
     size: int,
     names: tuple[str, str, str, str],
 ) -> tuple[int, list[Entry], bool]:
@@ -44,15 +44,15 @@ def guesses(
     has the same name on every page.
     """
     # A result that is not whole has the first entries; the store has all of them until its limit drops them.
-    parts = None if is_whole else details.stored_parts(services.store(), request.key(), request.source)
+    parts = None if is_whole else guess_lists.stored_parts(services.store(), request.key(), request.source)
     which, least, searched, page = names
     chosen: Any = session.current().part(page)
     with row():
         right = widgets.segmented("Guesses", ("all", "right", "wrong"), which, getattr(chosen, which))
-        order = widgets.select("Order", details.ORDERS, "order", chosen.order, width=190)
+        order = widgets.select("Order", guess_lists.ORDERS, "order", chosen.order, width=190)
         weight = widgets.slider("Minimum weight", least, getattr(chosen, least), 0.05, width=170)
         words = tuple(searched_words(search_box(searched, getattr(chosen, searched))))
-        list_page = partial(memoize, details.page, parts or result, query(right, weight, words, order))
+        list_page = partial(memoize, guess_lists.page, parts or result, query(right, weight, words, order))
         total, entries = list_page(0, size)
         number = widgets.page_of(total, size, page, getattr(chosen, page))
     if number > 1:

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.errors import ModelError
 from bertviz_core.heads import Head, all_heads, highest
-from bertviz_core.models.labels import Units
+from bertviz_core.inputs.labels import Units
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import Prediction
 from bertviz_core.numbers import plural

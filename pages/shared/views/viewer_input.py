@@ -5,7 +5,7 @@ import re
 import streamlit as st
 
 from bertviz_core.corpora.word_search import Hit
-from bertviz_core.models.labels import layout_of
+from bertviz_core.inputs.labels import layout_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, from_text
 from pages.shared import services, widgets

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core import exports
-from bertviz_core.analyses.results import to_csv
+from bertviz_core.analyses.base.result import csv_bytes
 from bertviz_core.errors import BertvizError, DownloadNeeded
 from bertviz_core.heads import Head, all_heads, all_labels
 from bertviz_core.models.checkpoint import find
@@ -216,7 +216,7 @@ def offer_downloads(
     def tables() -> bytes:
         files = {"head": attention.to_csv(head, of_head), "heads": attention.pair_to_csv(*pair, about)}
         if any(guesses.values()):
-            files["guesses"] = to_csv(predictions_frame(guesses).assign(**about))
+            files["guesses"] = csv_bytes(predictions_frame(guesses).assign(**about))
         if products is not None:
             files["query-key"] = products.to_csv(of_head)
         return exports.zipped(files)

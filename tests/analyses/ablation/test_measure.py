@@ -11,16 +11,16 @@ import pytest
 from bertviz_core.analyses.ablation import estimate_figure, groups_figure
 from bertviz_core.analyses.ablation.measure import groups
 from bertviz_core.analyses.ablation.result import Ablation
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute
+from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.source import Source, from_bytes
-from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled, InputError, ModelError
 from bertviz_core.exports import to_json
 from bertviz_core.heads import Head, all_heads
+from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import loading
-from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Execution
 from tests.oracles import uncertainty
 from tests.oracles.ablation import PROJECTIONS, Ablated

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from bertviz_core.analyses.base.findings import ABSENT, NOT_SHOWN
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.clustering import by_behavior, by_layer, matrix
 from bertviz_core.analyses.clustering.result import Clustering, dendrogram, embed
-from bertviz_core.analyses.findings import ABSENT, NOT_SHOWN
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head
 from bertviz_core.plotting import BEHAVIORS

@@ -11,19 +11,19 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
 from bertviz_core.analyses.clustering import measure as divergence
 from bertviz_core.analyses.clustering.measure import DivergenceSums, behavior_values
 from bertviz_core.analyses.clustering.result import Clustering, within_and_between
 from bertviz_core.analyses.entropy import QUANTITIES as ENTROPY_QUANTITIES
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute
+from bertviz_core.analyses.run.compute import compute
 from bertviz_core.analyses.surface_patterns.figure import QUANTITIES as SURFACE_QUANTITIES
+from bertviz_core.inputs.encoding import Encoded, collate
+from bertviz_core.inputs.segments import Segments
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.checkpoint import find
-from bertviz_core.models.encoding import Encoded, collate
 from bertviz_core.models.loading import load
-from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
 from tests.families import FAMILIES, save
 from tests.oracles import clustering as reference

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from bertviz_core.analyses.base.findings import SHOWN, decide
 from bertviz_core.analyses.behaviors import linguistic
 from bertviz_core.analyses.coreference_heads import by_group, direction_finding, more_figures, paper_figure
 from bertviz_core.analyses.coreference_heads.guesses import SIMPLE
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
-from bertviz_core.analyses.findings import SHOWN, decide
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import DirectedHead, Head
 from tests import shipped

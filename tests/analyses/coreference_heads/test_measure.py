@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from bertviz_core.analyses.base.findings import UNDECIDED
 from bertviz_core.analyses.coreference_heads import direction_finding
 from bertviz_core.analyses.coreference_heads.counts import TYPED, by_row, interval_by_document
 from bertviz_core.analyses.coreference_heads.guesses import (
@@ -19,19 +20,18 @@ from bertviz_core.analyses.coreference_heads.guesses import (
 from bertviz_core.analyses.coreference_heads.measure import AntecedentSums, finish
 from bertviz_core.analyses.coreference_heads.passages import first_guesses
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
-from bertviz_core.analyses.findings import UNDECIDED
 from bertviz_core.corpora.coreference.mentions import TYPES
 from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.engine import stream
-from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import DirectedHead, Head, highest
+from bertviz_core.inputs.annotated_words import Windows
+from bertviz_core.inputs.encoding import collate
+from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import collate
-from bertviz_core.models.reading import Windows
-from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 from tests import predicting
 from tests.bracketed import conll

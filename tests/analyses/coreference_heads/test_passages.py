@@ -5,19 +5,19 @@ from itertools import product
 import numpy as np
 import pytest
 
-from bertviz_core.analyses import details
+from bertviz_core.analyses.base import guess_lists
+from bertviz_core.analyses.base.guess_lists import ORDERS, StoredParts, page, stored_parts
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.coreference_heads import measure, passages
 from bertviz_core.analyses.coreference_heads.passages import PassageQuery
-from bertviz_core.analyses.details import ORDERS, StoredParts, page, stored_parts
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute
+from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
 from bertviz_core.heads import DirectedHead, Head
-from bertviz_core.models import reading
-from bertviz_core.models.reading import Windows
+from bertviz_core.inputs import annotated_words
+from bertviz_core.inputs.annotated_words import Windows
 from bertviz_core.settings import Settings
 from tests.oracles import coreference as oracle
 
@@ -48,7 +48,7 @@ def stored(tiny, tmp_path_factory):
     """The same from small chunks, with the first items alone in the result; and where the others are."""
     store, request = Store(tmp_path_factory.mktemp("store")), request_of(tiny)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "CHUNK_TOKENS", 150)
+        patch.setattr(annotated_words, "CHUNK_TOKENS", 150)
         patch.setattr(measure, "MAX_ITEMS", MAX_ITEMS)
         result = compute(request, store, model=tiny)
     where = stored_parts(store, request.key(), request.source)
@@ -131,7 +131,7 @@ def test_a_result_without_the_rest_gives_its_first_items(whole, stored) -> None:
 
 def test_a_part_that_is_gone_leaves_the_first_items(stored, tmp_path) -> None:
     where, store = stored[1], Store(tmp_path)
-    for name in ("0", "1", details.COUNT):
+    for name in ("0", "1", guess_lists.COUNT):
         with where.store.open(f"detail/{where.key}/{name}") as stream:
             store.write(f"detail/key/{name}", stream.read())
     assert stored_parts(store, "key", where.source) is None

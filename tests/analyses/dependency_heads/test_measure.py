@@ -7,24 +7,25 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.dependency_heads import relation_sentence, word_classes
 from bertviz_core.analyses.dependency_heads.figure import examples
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import effective_words
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
 from bertviz_core.analyses.dependency_heads.word_classes import PART_OF_SPEECH, ClassSums, WordClasses
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute
+from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.corpora.treebank import POSSESSIVES
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
-from bertviz_core.models import checkpoint, reading
+from bertviz_core.inputs import annotated_words
+from bertviz_core.inputs.annotated_words import Sentences
+from bertviz_core.inputs.encoding import collate
+from bertviz_core.models import checkpoint
 from bertviz_core.models.attention import forward
-from bertviz_core.models.encoding import collate
 from bertviz_core.models.loading import load
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.reading import Sentences
 from bertviz_core.settings import Execution, Settings
 from tests import predicting
 from tests.families import FAMILIES, save
@@ -279,7 +280,7 @@ def documents_of(text: str, sizes) -> str:
 @pytest.mark.parametrize("sizes", [(1, 3, 2, 2), (8,)])
 @pytest.mark.parametrize("chunk", [20, 60, 65536])
 def test_intervals_over_documents_or_sentences_equal_the_literal_loops(model, monkeypatch, sizes, chunk):
-    monkeypatch.setattr(reading, "CHUNK_TOKENS", chunk)
+    monkeypatch.setattr(annotated_words, "CHUNK_TOKENS", chunk)
     result = analyzed(model, documents_of(plain(), sizes))
     asked = Request("dependency_heads", checkpoint.find("demo"), from_bytes(documents_of(plain(), sizes).encode(), "x"))
     sentences, maps = literal_maps(model, asked)

@@ -4,17 +4,17 @@ from itertools import product
 
 import pytest
 
+from bertviz_core.analyses.base.guess_lists import ORDERS, page, stored_parts
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.dependency_heads import guesses
 from bertviz_core.analyses.dependency_heads.guesses import VIEWS, SentenceQuery, sentence_record
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
-from bertviz_core.analyses.details import ORDERS, page, stored_parts
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute
+from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.corpora.treebank import sentence_of
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import DirectedHead, Head
-from bertviz_core.models import reading
+from bertviz_core.inputs import annotated_words
 from bertviz_core.settings import Settings
 from tests.analyses.dependency_heads.test_measure import plain
 from tests.oracles import dependency as oracle
@@ -34,7 +34,7 @@ def stored(tiny, tmp_path_factory):
     """The same from small chunks, with the first sentences alone in the result; and where the others are."""
     store, request = Store(tmp_path_factory.mktemp("store")), request_of(tiny)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "CHUNK_TOKENS", 60)
+        patch.setattr(annotated_words, "CHUNK_TOKENS", 60)
         patch.setattr(guesses, "MAX_SENTENCES", MAX_SENTENCES)
         result = compute(request, store, model=tiny)
     where = stored_parts(store, request.key(), request.source)

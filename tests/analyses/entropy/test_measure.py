@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from bertviz_core.analyses.entropy import QUANTITIES
 from bertviz_core.analyses.entropy.measure import measure
+from bertviz_core.inputs.encoding import collate
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import collate
 from bertviz_core.settings import Settings
 from tests import maps
 from tests.analyses import measures

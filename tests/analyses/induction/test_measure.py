@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from transformers import AutoModel
 
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.induction import CONTROL, KINDS, Induction
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute
+from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.files import sample
 from bertviz_core.errors import SettingsError
+from bertviz_core.inputs.segments import RandomSequences
 from bertviz_core.models import checkpoint
 from bertviz_core.models.loading import load_tokens
-from bertviz_core.models.segments import RandomSequences
 from bertviz_core.settings import Execution, Settings
 from tests import families
 from tests.oracles import induction as oracle

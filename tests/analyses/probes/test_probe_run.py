@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from bertviz_core import exports
-from bertviz_core.analyses import model_pass
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.probes import features as room
 from bertviz_core.analyses.probes import measure
 from bertviz_core.analyses.probes.features import Features, reinitialized, word_vectors
@@ -37,13 +37,13 @@ from bertviz_core.analyses.probes.training import (
     fit_lbfgs,
     mean_loss,
 )
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute
+from bertviz_core.analyses.run import run_pass
+from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.corpora.treebank import Sentence
-from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled, InputError, SettingsError
 from bertviz_core.settings import Execution, Settings
 from tests.oracles import probes as oracle
@@ -350,7 +350,7 @@ def test_a_result_has_the_first_sentences_of_the_test_part(tiny, monkeypatch) ->
 def test_maps_computed_in_parts_give_the_same_bytes(tiny, monkeypatch):
     request = request_in_parts(tiny, others={"dev": from_bytes(DEV.encode(), "dev")})
     whole = untimed(compute(request, None, model=tiny))
-    monkeypatch.setattr(model_pass, "PART_TOKENS", 150)
+    monkeypatch.setattr(run_pass, "PART_TOKENS", 150)
     assert untimed(compute(request, None, model=tiny)) == whole
 
 

@@ -22,10 +22,10 @@ from bertviz_core.analyses.probes.probes import (
 from bertviz_core.analyses.probes.training import Schedule, loss_of
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine import stream
-from bertviz_core.engine.jobs import Progress
-from bertviz_core.models.encoding import collate
+from bertviz_core.engine.progress import Progress
+from bertviz_core.inputs.annotated_words import Sentences
+from bertviz_core.inputs.encoding import collate
 from bertviz_core.models.model import with_weights
-from bertviz_core.models.reading import Sentences
 from bertviz_core.settings import Settings
 from tests.oracles import norms, reference
 from tests.oracles import probes as oracle

@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bertviz_core.analyses import requests
-from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.run import compute
 from bertviz_core.analyses.sep_gradients import CLASSES, QUANTITIES, SepGradients, SepGradientsAnalysis
 from bertviz_core.analyses.sep_gradients import measure as sep_gradients
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError
+from bertviz_core.inputs.encoding import collate
+from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import checkpoint, loading
-from bertviz_core.models.encoding import collate
-from bertviz_core.models.segments import Segments
-from bertviz_core.models.word_loss import LayerGradient, Targets, backward
+from bertviz_core.models.loss import LayerGradient, Targets, backward
 from bertviz_core.settings import Execution, Settings
 from tests import families
 from tests.oracles import gradients as reference
@@ -145,4 +145,4 @@ def test_a_segment_with_nothing_to_predict_is_left_out_and_counted(masked_folder
 def _requested(folder: Path, text: str, store: Store) -> SepGradients:
     name = "given.json" if text.startswith("[") else "given.txt"
     request = Request("sep_gradients", checkpoint.find(str(folder)), from_bytes(text.encode(), name), SETTINGS)
-    return requests.compute(request, store, Execution("cpu"))
+    return compute.compute(request, store, Execution("cpu"))

@@ -8,12 +8,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertviz_core.analyses.head_averages import HeadAverages, averages_of
+from bertviz_core.analyses.base.averages import HeadAverages, averages_of
 from bertviz_core.analyses.surface_patterns import lengths_sentence
 from bertviz_core.analyses.surface_patterns.figure import NORM_QUANTITIES, QUANTITIES, paper_figure
 from bertviz_core.analyses.surface_patterns.measure import measure
+from bertviz_core.inputs.encoding import collate
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import collate
 from bertviz_core.settings import Settings
 from tests import maps
 from tests.analyses import measures

@@ -1,0 +1,1 @@
+"""What every analysis is made of: its class, request, result, columns, averages, findings and statistics."""

@@ -1,0 +1,236 @@
+"""Document averages: a value of every head within each segment, then the mean over segments (methods, notation); and
+sums over documents of squares and products, for standard errors by document (methods, uncertainty)."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bertviz_core.analyses.base import statistics
+from bertviz_core.analyses.base.averages import TOP
+from bertviz_core.engine import packing
+from bertviz_core.inputs.encoding import Batch, Encoded
+from bertviz_core.inputs.tensors import device_of_sums, in_float64, to_host
+
+# (batch, what the pass shows of one layer: LayerAttention, LayerGradient) -> (batch, head, quantity), NaN where absent
+Measure = Callable[[Batch, Any], Tensor]
+
+
+class DocumentSums:
+    """Adds up segments' rows by document, then `moments`, a function of a layer's sums (document, ...), over documents.
+
+    Chunks come in the order of the corpus, but segments within a chunk in any order. So rows wait for the end of their
+    chunk; then only its first and last document are incomplete, which may continue in another chunk.
+    """
+
+    def __init__(self, moments: Callable[[np.ndarray], np.ndarray], layers: int, *shape: int) -> None:
+        self.moments = moments
+        self.numbers = np.zeros(0, dtype=np.int64)  # (document,) of the incomplete ones
+        self.sums = np.zeros((0, layers, *shape))  # (document, layer, ...) of the incomplete ones
+        self.total = self._moments(self.sums)  # (layer, ...) of the complete documents
+        # For each layer and batch of an unfinished chunk: documents (segment,) and rows (segment, ...)
+        self.rows: list[list[tuple[np.ndarray, Tensor]]] = [[] for _ in range(layers)]
+        self.is_batch = False  # whether rows were added since: then it may be any part of a chunk
+
+    def add(self, layer: int, documents: np.ndarray, rows: Tensor) -> None:
+        """Add rows (segment, ...) of one layer; `documents` (segment,) are the numbers of their documents."""
+        self.rows[layer].append((documents, rows))
+        self.is_batch = True
+
+    def merge(self, other: Self) -> None:
+        """Merge a batch of the same chunk, in any order, or the next chunk of the corpus."""
+        if other.is_batch:
+            self.rows = [[*ours, *others] for ours, others in zip(self.rows, other.rows, strict=True)]
+            return
+        self._complete()
+        other._complete()
+        self.total = self.total + other.total
+        self._join(other.numbers, other.sums)
+
+    def whole(self) -> np.ndarray:
+        """(layer, ...) the moments of all documents."""
+        self._complete()
+        return self.total + self._moments(self.sums)
+
+    def to_bytes(self) -> bytes:
+        self._complete()
+        return packing.pack({"total": self.total, "numbers": self.numbers, "sums": self.sums})
+
+    def restore(self, data: bytes) -> None:
+        vars(self).update(packing.unpack(data))
+
+    def _complete(self) -> None:
+        """Add up the rows of a chunk."""
+        self.is_batch = False
+        if not any(self.rows):
+            return
+        documents = np.concatenate([numbers for rows in self.rows for numbers, _ in rows])
+        ends = np.unique([documents.min(), documents.max()])
+        sums = np.zeros((len(ends), *self.sums.shape[1:]))
+        by_layer = to_host([torch.cat([each for _, each in rows]) for rows in self.rows])
+        for layer, (rows, values) in enumerate(zip(self.rows, by_layer, strict=True)):
+            documents = np.concatenate([numbers for numbers, _ in rows])
+            numbers, layer_sums = _sum_by_number(documents, values.astype(np.float64))
+            is_end = np.isin(numbers, ends)
+            sums[np.searchsorted(ends, numbers[is_end]), layer] = layer_sums[is_end]
+            self.total[layer] += self.moments(layer_sums[~is_end])
+        self.rows = [[] for _ in self.rows]
+        self._join(ends, sums)
+
+    def _join(self, numbers: np.ndarray, sums: np.ndarray) -> None:
+        """Add incomplete documents to these; those between the first and the last are then complete."""
+        numbers = np.concatenate([self.numbers, numbers])
+        sums = np.concatenate([self.sums, sums])
+        self.numbers, self.sums = _sum_by_number(numbers, sums)
+        if len(self.numbers) > 2:
+            self.total = self.total + self._moments(self.sums[1:-1])
+            self.numbers = self.numbers[[0, -1]]
+            self.sums = self.sums[[0, -1]]
+
+    def _moments(self, sums: np.ndarray) -> np.ndarray:
+        """(layer, ...) moments of documents with these sums (document, layer, ...)."""
+        return np.stack([self.moments(layer_sums) for layer_sums in sums.swapaxes(0, 1)])
+
+
+def _sum_by_number(numbers: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct numbers in order, and for each the sum of its rows."""
+    order = np.argsort(numbers, kind="stable")
+    distinct, starts = np.unique(numbers[order], return_index=True)
+    return distinct, np.add.reduceat(rows[order], starts, axis=0)
+
+
+def average_moments(sums: np.ndarray) -> np.ndarray:
+    """(8, head, quantity): sums over documents of 1 (where n > 0), n^2, n s, s^2, n^3, n^2 s, n s^2 and s^3, from the
+    number n and the sum s of a document's values, (document, 2, head, quantity)."""
+    n, s = sums[:, 0], sums[:, 1]
+    squares = (n * n, n * s, s * s)
+    cubes = (n**3, n * n * s, n * s * s, s**3)
+    return np.stack([each.sum(0) for each in (n > 0, *squares, *cubes)])
+
+
+class SegmentAverages:
+    """Accumulates averages over segments of every (layer, head, quantity), their errors, and the TOP segments. Sums are
+    float64, on the device where it has that; values of segments are float32."""
+
+    summed: tuple[str, ...] = ("sums",)  # names of the attributes that a merge adds up
+
+    def __init__(self, quantities: Sequence[str], measure: Measure, layers: int, heads: int, device: str) -> None:
+        self.arguments: tuple[Any, ...] = (quantities, measure, layers, heads, device)
+        self.quantities = tuple(quantities)
+        self.measure = measure
+        self.device = device
+        shape = (layers, heads, len(quantities))
+        where = device_of_sums(device)
+        self.sums = torch.zeros((4, *shape), dtype=torch.float64, device=where)  # of 1, x, x^2 and x^3
+        self.documents = DocumentSums(average_moments, layers, 2, heads, len(self.quantities))
+        self.top_values = torch.full((*shape, TOP), -torch.inf, device=device)
+        self.top = torch.full((*shape, TOP), -1, dtype=torch.int64, device=device)
+        self.examples: dict[int, Encoded] = {}  # by number; of what is merged by chunks only those of `top`
+
+    def new_empty(self) -> Self:
+        return type(self)(*self.arguments)
+
+    def update(self, batch: Batch, layer: Any) -> None:
+        self.examples |= {example.number: example for example in batch.examples}
+        values = self.measure(batch, layer)  # (batch, head, quantity)
+        documents = np.array([example.document_number for example in batch.examples])
+        self.add(layer.layer, values, batch.numbers, documents)
+
+    def add(self, layer: int, values: Tensor, numbers: Tensor, documents: np.ndarray) -> None:
+        """Add values (batch, head, quantity) of a layer, NaN where absent; `numbers` and `documents` are (batch,)."""
+        present = ~values.isnan()
+        known = values.nan_to_num(nan=0.0)
+        self.documents.add(layer, documents, torch.stack([present, known], 1))
+        known = in_float64(known)
+        for power, each in enumerate((in_float64(present), known, known.square(), known.pow(3))):
+            self.sums[power, layer] += each.sum(0)
+        ranked = values.nan_to_num(nan=-float("inf")).permute(1, 2, 0)  # (head, quantity, batch)
+        self._keep_top(slice(layer, layer + 1), ranked[None], numbers.expand_as(ranked)[None])
+
+    def merge(self, other: Self) -> None:
+        for name in self.summed:
+            sums = getattr(self, name)
+            sums += getattr(other, name)
+            setattr(self, name, sums)
+        is_batch = other.documents.is_batch
+        self.documents.merge(other.documents)
+        self._keep_top(slice(None), other.top_values, other.top)
+        self.examples |= other.examples
+        if not is_batch:  # to know the top ones waits for the device
+            self.examples = self._top_examples()
+
+    def to_bytes(self) -> bytes:
+        return packing.pack(self.state())
+
+    def from_bytes(self, data: bytes) -> Self:
+        empty = self.new_empty()
+        empty.restore(packing.unpack(data))
+        return empty
+
+    def state(self) -> dict[str, Any]:
+        examples = self._top_examples().values()
+        return {name: getattr(self, name) for name in (*self.summed, "top_values", "top")} | {
+            "examples": [(example.number, example.where, example.ids.tolist()) for example in examples],
+            "documents": self.documents.to_bytes(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        for name in (*self.summed, "top_values", "top"):
+            before = getattr(self, name)
+            is_tensor = isinstance(before, Tensor)
+            setattr(self, name, torch.from_numpy(state[name]).to(before.device) if is_tensor else state[name])
+        self.documents.restore(state["documents"])
+        for number, where, listed in state["examples"]:
+            ids = np.array(listed, dtype=np.int64)
+            self.examples[number] = Encoded(number, where, ids, np.zeros_like(ids))
+
+    def _keep_top(self, layers: slice, values: Tensor, numbers: Tensor) -> None:
+        """The TOP highest of old and new; equal values by segment number, so that order does not matter."""
+        values = torch.cat([self.top_values[layers], values], -1)
+        numbers = torch.cat([self.top[layers], numbers], -1)
+        by_number = numbers.argsort(-1)
+        values = values.gather(-1, by_number)
+        numbers = numbers.gather(-1, by_number)
+        values, order = values.sort(dim=-1, descending=True, stable=True)
+        self.top_values[layers] = values[..., :TOP]
+        self.top[layers] = numbers.gather(-1, order)[..., :TOP]
+
+    def _top_examples(self) -> dict[int, Encoded]:
+        numbers = np.unique(self.top.masked_fill(self.top_values.isinf(), -1).cpu().numpy()).tolist()
+        return {number: self.examples[number] for number in numbers if number in self.examples}
+
+    def fields(self, examples: Any) -> dict[str, Any]:
+        """The fields of HeadAverages, with the tokens of the top segments; `examples` were read in the pass."""
+        texts = {
+            str(number): {"where": example.where, "tokens": examples.tokens.names(example.ids)}
+            for number, example in self._top_examples().items()
+        }
+        return self.result() | {"texts": texts}
+
+    def result(self) -> dict[str, Any]:
+        """The arrays of HeadAverages, quantity axis first."""
+        count, total, square, cube = self.sums.cpu().numpy()
+        moments = self.documents.whole().swapaxes(0, 1)
+        unit = "documents"
+        if moments[0].max(initial=0) <= 1:  # the text has no blank line: each segment stands for itself
+            moments = np.stack([count, count, total, square, count, total, square, cube])
+            unit = "segments"
+        error, effective = statistics.error_of_average(count, total, moments)
+        with np.errstate(invalid="ignore"):
+            mean = total / count  # NaN: absent
+        top = self.top.masked_fill(self.top_values.isinf(), -1)
+        values = {"mean": mean, "error": error, "top": top.cpu().numpy(), "top_values": self.top_values.cpu().numpy()}
+        return {name: np.moveaxis(value, 2, 0) for name, value in values.items()} | {
+            "quantities": list(self.quantities),
+            "segments": count[0, 0].astype(np.int64),
+            "units": moments[0, 0, 0].astype(np.int64),
+            "effective_units": effective[0, 0],
+            "unit": unit,
+        }
+
+
+def mean_over(mask: Tensor) -> Tensor:
+    """(batch, token) weights that average over the marked tokens; NaN where a segment has none."""
+    return mask / mask.sum(1, keepdim=True)

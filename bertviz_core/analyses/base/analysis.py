@@ -1,0 +1,180 @@
+"""The class that every analysis extends."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from textwrap import dedent
+from typing import Any, Literal
+
+import plotly.graph_objects as go
+
+from bertviz_core.analyses.base.averages import HeadColumn, averages_of
+from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, column_finding
+from bertviz_core.analyses.base.request import Options, Request, View
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.inputs.encoding import Batch
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.plotting import head_map
+from bertviz_core.settings import Settings
+
+Kind = Literal["text", "treebank", "coreference", "random"]
+
+
+class Analysis:
+    """An analysis. A subclass declares all that pages, commands, overview and exports show of it.
+
+    An average of a value over the inputs defines `measure`, as a method or in a module `measure` beside the class. Any
+    other analysis has a `result_class`, and in that module functions `accumulator` and `finish`. The module may import
+    torch: it is loaded when something is computed, so pages of stored results do without.
+    """
+
+    # Its name and its corpus
+    name: str  # the stem of its page, its address, and (with hyphens) its command
+    title: str  # of its page, also in the navigation
+    summary: str  # one sentence, the help of its command
+    section: str = ""  # of the paper, or a question beyond it; shown beside the title
+    icon: str = ":material/extension:"  # in the navigation
+    corpus: Kind = "text"  # "random" for sequences that are drawn, of which the settings say how many
+    options: type[Options] = Options  # its own settings, which are part of a result's key
+    # What is shown of a result
+    view: type[View] = View  # how its command shows a result
+    columns: tuple[HeadColumn, ...] = ()  # its quantities of every head
+    quantities: tuple[str, ...] = ()  # what `measure` returns, in order, if that is more than the columns
+    labels: Mapping[str, str] = {}  # displayed names of quantities that have no column
+    statements: tuple[Statement, ...] = ()  # without any, the highest head of each column is reported
+    main_figure: Callable[..., go.Figure] | None = None  # the paper's figure; without it a map of the first column
+    more_figures: Callable[..., dict[str, go.Figure]] | None = None  # further figures of its page by title
+    latex: Callable[..., str] | None = None  # the paper's table as LaTeX
+    prefix: str | None = None  # of its columns in the exports; None for its name and an underscore
+    control: str = ""  # address parameter of the quantity on the page's map; from its name if empty
+    formula: str = ""  # in LaTeX, for the page of an analysis that docs/methods.md does not have
+    # How it is computed
+    forward_passes: float = 1.0  # its cost; override `cost` if that depends on the model
+    overhead: float = 0.0  # additional seconds, independent of the size of the corpus
+    limit: int | None = None  # default maximum number of inputs; None for all
+    shared: bool = False  # so cheap that it is always computed with the others that share its forward pass
+    language_model: bool = False  # whether it needs the head that predicts masked or next words
+    has_own_pass: bool = False  # whether `run` replaces a plain forward pass
+    chunked: bool = True  # a sum over inputs, computed chunk by chunk; otherwise `run` gets all inputs
+    reads_maps: bool = True  # whether it reads attention maps, so that norms can replace them
+
+    @property
+    def result_class(self) -> type[Result]:
+        return averages_of(self.name)
+
+    def measure(self, batch: Batch, layer: Any) -> Any:
+        """(batch, head, quantity) from one layer of a batch, a LayerAttention or LayerGradient; NaN where absent."""
+        return self._module.measure(batch, layer)
+
+    def accumulator(self, model: AttentionModel, request: Request) -> Any:
+        from bertviz_core.analyses.base.accumulators import (
+            SegmentAverages,  # imports torch, which stored results do without
+        )
+
+        if hasattr(self._module, "accumulator"):
+            return self._module.accumulator(model, request)
+        quantities = self.quantities or [column.quantity for column in self.columns]
+        return SegmentAverages(quantities, self.measure, model.layers, model.heads, model.device)
+
+    def run(self, *arguments: Any) -> None:
+        """Compute a chunk of an analysis that `has_own_pass`, from model, settings, examples, accumulators, progress
+        and tokens per batch. The accumulator of an analysis that is not `chunked` has a method `run` instead."""
+        self._module.run(*arguments)
+
+    def model_of(self, model: AttentionModel, request: Request) -> AttentionModel:
+        """The model that a pass of this request runs on: the loaded one, or a variant of it."""
+        if hasattr(self._module, "model_of"):
+            return self._module.model_of(model, request)
+        return model
+
+    def finish(self, accumulator: Any, examples: Any, provenance: dict[str, Any]) -> Result:
+        """Create the result from the accumulator of a finished pass."""
+        if hasattr(self._module, "finish"):
+            return self._module.finish(accumulator, examples, provenance)
+        return self.result_class(provenance=provenance, **accumulator.fields(examples))
+
+    @property
+    def _module(self) -> Any:
+        """The module `measure` beside the class; None for a class whose methods measure."""
+        if type(self).measure is Analysis.measure and type(self).accumulator is Analysis.accumulator:
+            return import_module(f"{type(self).__module__}.measure")
+        return None
+
+    @property
+    def source(self) -> str:
+        """Python code for the page: of the method or function `measure`, else of all of measure.py."""
+        if type(self).measure is not Analysis.measure:
+            return dedent(inspect.getsource(type(self).measure))
+        own = Path(inspect.getfile(type(self)))
+        path = own.with_name("measure.py")
+        text = (path if path.exists() else own).read_text(encoding="utf-8")
+        _, start, rest = text.partition("\ndef measure(")  # ast.parse may fail in several threads at once
+        if not start:
+            return text
+        lines = f"{start}{rest}".lstrip().splitlines(keepends=True)
+        return "".join(inspect.getblock(lines)).rstrip()
+
+    @property
+    def command(self) -> str:
+        return self.name.replace("_", "-")
+
+    def relevant(self, settings: Settings) -> Settings:
+        """The settings that affect it: without norms if it reads no maps, with its limit if they have none."""
+        if not self.reads_maps:
+            settings = replace(settings, weights="attention")
+        if settings.limit is None:
+            return replace(settings, limit=self.limit)
+        return settings
+
+    def cost(self, checkpoint: Checkpoint) -> float:
+        """Number of forward passes that the analysis takes with one model."""
+        return self.forward_passes
+
+    def column(self, quantity: str) -> HeadColumn:
+        return next(column for column in self.columns if column.quantity == quantity)
+
+    def label(self, quantity: str) -> str:
+        """Displayed name of a quantity: its column's, or that in `labels`; otherwise its name itself."""
+        names = {column.quantity: column.label for column in self.columns} | dict(self.labels)
+        return names.get(quantity, quantity)
+
+    def default_column(self, result: Result) -> HeadColumn | None:
+        """The column that the page's map shows first; None where the result has none."""
+        return next((column for column in self.columns if column.read(result) is not None), None)
+
+    @property
+    def control_key(self) -> str:
+        return self.control or f"{self.name}_quantity"
+
+    def export_name(self, quantity: str) -> str:
+        """The name of a column in exports of several analyses."""
+        prefix = f"{self.name}_" if self.prefix is None else self.prefix
+        return prefix + quantity
+
+    def figure(self, result: Result) -> go.Figure:
+        """The paper's figure, or a map of the first column."""
+        if self.main_figure:
+            return self.main_figure(result.default_view())
+        return head_map.map_figure(self.columns[0].map(result))
+
+    def figures(self, result: Result) -> dict[str, go.Figure]:
+        """Every figure of a finished page by its title, the paper's first."""
+        more = self.more_figures(result.default_view()) if self.more_figures else {}
+        return {self.title: self.figure(result)} | more
+
+    def findings(self, result: Result | None, base: int = 1) -> list[Finding]:
+        """The finding of each statement, else of each column; NOT_COMPUTED without a result."""
+        if self.statements or result is None:
+            return [statement.finding(self.name, self.title, result, base) for statement in self.statements]
+        present = [column for column in self.columns if column.read(result) is not None]
+        return [column_finding(self.name, column, result, base) for column in present]
+
+    def column_finding(self, column: HeadColumn, result: Result, base: int = 1) -> Finding:
+        """The finding that a page shows beside a column: of the statement about it, or of the column itself."""
+        for each in self.findings(result, base):
+            if each.quantity == column.quantity and each.state in DECIDED:
+                return each
+        return column_finding(self.name, column, result, base)

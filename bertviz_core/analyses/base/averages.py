@@ -1,0 +1,166 @@
+"""Document averages of every head, which several analyses store; and columns, quantities of every head."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bertviz_core import numbers
+from bertviz_core.analyses.base.result import Result, head_frame, to_lists
+from bertviz_core.analyses.base.statistics import Estimate, t_quantile, units_text
+from bertviz_core.heads import Head
+from bertviz_core.plotting import DIVERGING, NEUTRAL, SEQUENTIAL, Marker, Series, head_map
+
+TOP = 5  # segments stored for each head and quantity: those with the highest values
+
+
+@dataclass(frozen=True)
+class HeadAverages(Result):
+    """Averages of several quantities for every head; a unit is what varies independently."""
+
+    quantities: list[str]  # names, of the first axis of the arrays
+    mean: np.ndarray  # (quantity, layer, head) document averages, NaN for a quantity that no segment has
+    error: np.ndarray  # (quantity, layer, head) standard errors over units (methods, uncertainty), NaN for a single one
+    segments: np.ndarray  # (quantity,) how many have it
+    units: np.ndarray  # (quantity,) how many have it
+    effective_units: np.ndarray  # (quantity,) of equal size with the same information; NaN for a single unit
+    unit: str  # "documents", or "segments" of a text that is one document
+    top: np.ndarray  # (quantity, layer, head, rank) numbers of the segments with the highest values, -1 for none
+    top_values: np.ndarray  # (quantity, layer, head, rank) these values
+    texts: dict[str, Any]  # number (as text) of each of these segments -> its location and tokens
+
+    def __getitem__(self, quantity: str) -> np.ndarray:
+        """(layer, head) document averages; raises KeyError for a quantity that no segment has."""
+        if quantity not in self:
+            raise KeyError(quantity)
+        return self.mean[self.quantities.index(quantity)]
+
+    def __contains__(self, quantity: str) -> bool:
+        return quantity in self.present
+
+    def interval(self, quantity: str, comparisons: int = 1) -> np.ndarray:
+        """(layer, head) half-widths of 95% intervals over units, corrected for `comparisons`; NaN for a single unit."""
+        index = self.quantities.index(quantity)
+        return np.asarray(t_quantile(self.effective_units[index] - 1, comparisons) * self.error[index])
+
+    @property
+    def units_text(self) -> str:
+        origin = " of one document" if self.unit == "segments" else ""
+        return units_text(int(self.units.max(initial=0)), self.unit) + origin
+
+    @property
+    def present(self) -> list[str]:
+        """The quantities that some segment has: a model without SEP has no attention to SEP, not zero."""
+        return [name for name, count in zip(self.quantities, self.segments, strict=True) if count]
+
+    @property
+    def absence(self) -> str:
+        """What the inputs lack, as a sentence; empty where all quantities are present."""
+        absent = {*self.quantities} - {*self.present}
+        tokens = [f"no [{token}]" for token in ("CLS", "SEP") if any(name.endswith(token.lower()) for name in absent)]
+        parts = [f"the inputs have {' and '.join(tokens)}"] if tokens else []
+        if "next" in absent:
+            parts.append("no token sees the next one")
+        text = f"{', and '.join(parts)}: what needs that is absent, not zero."
+        return text[0].upper() + text[1:] if parts else ""
+
+    @property
+    def notes(self) -> list[str]:
+        return super().notes + ([self.absence] if self.absence else [])
+
+    def estimates(self) -> dict[str, Estimate]:
+        estimates = {}
+        for name in self.present:
+            index = self.quantities.index(name)
+            freedom = float(self.effective_units[index] - 1)
+            units = int(self.units[index])
+            estimates[name] = Estimate(self[name], self.error[index], freedom=freedom, units=units, unit=self.unit)
+        return estimates
+
+    def arrays(self) -> dict[str, Any]:
+        return {name: to_lists(self[name]) for name in self.present}
+
+    def to_frame(self) -> pd.DataFrame:
+        columns = {name: self[name] for name in self.present}
+        return head_frame(columns | {f"{name}_interval": self.interval(name) for name in self.present})
+
+
+@cache
+def averages_of(analysis: str) -> type[HeadAverages]:
+    """The class of one analysis's averages, where the analysis defines none."""
+    return type("HeadAverages", (HeadAverages,), {"analysis": analysis})
+
+
+@dataclass(frozen=True)
+class HeadColumn:
+    """One quantity that an analysis gives every head, in the overview, the head panel and the exports."""
+
+    quantity: str  # its name in exports
+    label: str  # its name on the screen, as in "attention to [SEP]"
+    read: Callable[..., np.ndarray | None]  # from a result to (layer, head); None where the result lacks the quantity
+    baseline: Callable[..., tuple[float, str]] | None = None  # from a result to a baseline's value and name
+    percent: bool = False  # whether values are shown as percentages
+    name: str = ""  # a shorter label, in the legend of its figure and the choice of its page
+    marker: Marker = NEUTRAL  # color and symbol of its dots
+    overview: bool = True  # whether it is in the overview and the head panel
+    maximum: float | None = None  # the end of the map's scale; the highest value of all heads where it is None
+    signed: bool = False  # whether values are averaged changes: their map is centered on 0, with their intervals
+
+    @property
+    def short(self) -> str:
+        return self.name or self.label
+
+    def text(self, value: float) -> str:
+        if self.percent:
+            return numbers.percentage(value)
+        return "–" if math.isnan(value) else numbers.number(value)
+
+    def values(self, result: Result) -> np.ndarray:
+        """(layer, head) values of a result that has the quantity."""
+        values = self.read(result)
+        assert values is not None, f"the result has no {self.quantity}"
+        return values
+
+    def with_interval(self, result: Result, head: Head) -> str:
+        """A head's value, with half its 95% interval where the result has intervals of the quantity."""
+        value = float(self.values(result)[head])
+        if isinstance(result, HeadAverages) and self.quantity in result:
+            return self._text(value, result.interval(self.quantity)[head])
+        return self.text(value)
+
+    def series(self, result: Result) -> Series:
+        return Series(self.quantity, self.values(result), self.short, self.marker, self.label)
+
+    def map(self, result: Result, base: int = 1) -> head_map.HeadMap:
+        """The map of heads, colored from 0 (or the lowest value below) to the maximum, or from either side of 0."""
+        values = self.values(result)
+        if self.signed and isinstance(result, HeadAverages):
+            scale = DIVERGING
+            maximum = float(np.nanmax(np.abs(values))) or 1.0
+            minimum = -maximum
+            texts = list(map(self._text, values.flat, result.interval(self.quantity).flat))
+        else:
+            scale = SEQUENTIAL
+            maximum = self.maximum or float(np.nanmax(values))
+            minimum = min(0.0, float(np.nanmin(values)))
+            texts = list(map(self.text, values.flat))
+        unit = "nats" if self.label.endswith(numbers.NATS) else ""
+        hover = [numbers.quantity(self.label, text) for text in texts]
+        return head_map.value_map(values, base=base, limits=(minimum, maximum), unit=unit, scale=scale, texts=hover)
+
+    def _text(self, value: float, half: float) -> str:
+        return f"{self.text(value)} ± {numbers.half_width(half, '.1%' if self.percent else '.1g')}"
+
+
+def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:
+    """A column of a HeadAverages result; `more` are further fields of HeadColumn."""
+    return HeadColumn(
+        quantity,
+        label,
+        lambda result: result[quantity] if quantity in result.present else None,
+        **more,
+    )

@@ -1,0 +1,167 @@
+"""Findings: the paper's statements with this run's numbers, each decided by its rule, the same way for all (methods,
+section 6): enough units, accuracies of chosen heads held out, intervals corrected for multiple comparisons."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.statistics import MIN_UNITS, t_quantile, units_text, wilson
+from bertviz_core.heads import Head, highest
+from bertviz_core.numbers import NATS
+
+SHOWN = "shown"
+NOT_SHOWN = "not shown"
+UNDECIDED = "undecided"
+ABSENT = "absent"
+NOT_COMPUTED = "not computed"
+STATES = (SHOWN, NOT_SHOWN, UNDECIDED, ABSENT, NOT_COMPUTED)
+DECIDED = (SHOWN, NOT_SHOWN, UNDECIDED)  # states of findings with numbers
+MARKS = {SHOWN: "✓", NOT_SHOWN: "✗", UNDECIDED: "?", ABSENT: "–", NOT_COMPUTED: "–"}
+HELD_OUT = "The head is chosen on one half of the corpus and scored on the other."
+
+
+class Interval(NamedTuple):
+    """95% intervals of one or more numbers, and whether each rests on enough units to decide anything."""
+
+    low: Any
+    high: Any
+    enough: Any = True
+
+    def minus(self, other: "Interval") -> "Interval":
+        """The difference of two, from the ends of both: conservative, however the two depend on each other."""
+        return Interval(self.low - other.high, self.high - other.low, self.enough & np.asarray(other.enough))
+
+    def negative(self) -> "Interval":
+        return Interval(-self.high, -self.low, self.enough)
+
+
+def decide(interval: Interval, threshold: Any = 0.0) -> np.ndarray:
+    """Decide whether numbers are above a threshold: SHOWN where the whole interval is, NOT_SHOWN where none of it is,
+    and UNDECIDED where it contains the threshold, is unknown (NaN), or rests on too few units."""
+    low = np.asarray(interval.low)
+    high = np.asarray(interval.high)
+    states = np.where(low > threshold, SHOWN, np.where(high <= threshold, NOT_SHOWN, UNDECIDED))
+    return np.where(interval.enough, states, UNDECIDED)
+
+
+def head_intervals(result: HeadAverages, quantity: str, comparisons: int | None = None) -> Interval:
+    """(layer, head) intervals of averages, corrected for the number of heads, or of `comparisons` where it is given."""
+    values = result[quantity]
+    units = result.units[result.quantities.index(quantity)]
+    half = result.interval(quantity, comparisons or values.size)
+    return Interval(values - half, values + half, bool(units >= MIN_UNITS))
+
+
+def layer_intervals(result: HeadAverages, quantity: str, comparisons: int = 1) -> Interval:
+    """(layer,) intervals of the layers' means over heads, corrected for the number of layers and for `comparisons`: the
+    standard error of a mean over heads is at most the mean of the heads' standard errors."""
+    low, high, enough = head_intervals(result, quantity, comparisons * len(result[quantity]))
+    return Interval(low.mean(1), high.mean(1), enough)
+
+
+def share_interval(share: Any, n: Any, comparisons: int = 1, freedom: Any = inf, enough: Any = True) -> Interval:
+    """Wilson's intervals of shares (0 to 1) of n words or mentions, see `t_quantile`; `enough` says whether n and its
+    documents can decide.
+
+    n are effective numbers; of held-out shares those of one half. Where both halves choose the same head the scores of
+    the two are not independent: each half then scores what the other has chosen for being high.
+    """
+    return Interval(*wilson(np.asarray(share) * n, n, t_quantile(freedom, comparisons)), enough)
+
+
+def gain_interval(share: Any, interval: Interval, other: Any, others: Interval) -> Interval:
+    """Newcombe's interval of the difference of two shares, from the intervals of both. It takes them as independent: it
+    is wider than necessary where a baseline is right on the same words as the head."""
+    gain = share - other
+    below = np.hypot(share - interval.low, others.high - other)
+    above = np.hypot(interval.high - share, other - others.low)
+    return Interval(gain - below, gain + above, interval.enough)
+
+
+class Answer(NamedTuple):
+    """A result's verdict on a statement: state, sentence with its numbers, the head and column that show it best."""
+
+    state: Any
+    sentence: str
+    head: Head | None = None
+    quantity: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A statement with the verdict of one run."""
+
+    id: str  # the name of its analysis and its own, as "surface_patterns.previous"
+    analysis: str
+    section: str  # of the paper; empty beyond it
+    statement: str  # what the paper says of BERT-base, with its numbers
+    rule: str  # the condition under which a model shows it
+    state: str  # one of STATES
+    sentence: str  # what this run shows, with its numbers
+    head: Head | None = None  # which shows it best
+    quantity: str = ""  # the column that shows it best
+
+    @property
+    def text(self) -> str:
+        """The sentence, beside it the paper's statement, and the state."""
+        beside = f" The paper: {self.statement}" if self.statement else ""
+        return f"{self.sentence}{beside} This run: {self.state}."
+
+    def to_json(self) -> dict[str, Any]:
+        """For exports, the head by its label."""
+        return vars(self) | {"head": self.head.label() if self.head else None}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement that an analysis decides, named uniquely in it; other fields are as in Finding. `answer` takes the
+    result's default view and the base of labels, and raises KeyError where the result lacks what it is about."""
+
+    name: str
+    section: str
+    statement: str
+    rule: str
+    answer: Callable[[Any, int], Answer]
+
+    def finding(self, analysis: str, title: str, result: Result | None, base: int = 1) -> Finding:
+        """The finding of a result of this analysis; NOT_COMPUTED where there is none."""
+        if result is None:
+            answer = Answer(NOT_COMPUTED, f"No result of “{title}” is stored for this model.")
+        else:
+            try:
+                answer = self.answer(result.default_view(), base)
+            except KeyError:
+                answer = Answer(ABSENT, f"This model or corpus lacks what the statement is about; see “{title}”.")
+        state, sentence, head, quantity = answer
+        if isinstance(result, HeadAverages) and quantity:
+            units = int(result.units[result.quantities.index(quantity)])
+            sentence += f" Only {units_text(units, result.unit)}." if units < MIN_UNITS else ""
+        finding_id = f"{analysis}.{self.name}"
+        paper = (self.section, self.statement, self.rule)
+        return Finding(finding_id, analysis, *paper, str(state), sentence, head, quantity)
+
+
+def column_finding(analysis: str, column: HeadColumn, result: Result, base: int = 1) -> Finding:
+    """The head with the highest value of a column, for analyses and quantities that no statement is about."""
+    values = column.values(result)
+    state = np.array(UNDECIDED)
+    beside = ""
+    head = highest(values)
+    rule = "Without a baseline nothing is decided."
+    if column.baseline:
+        baseline, name = column.baseline(result)
+        rule = f"The highest head is above {name}, with an interval corrected for the number of heads."
+        beside = f"; {int((values > baseline).sum())} of {values.size} heads are above {name} ({column.text(baseline)})"
+        if isinstance(result, HeadAverages):
+            state = decide(head_intervals(result, column.quantity), baseline)[head]
+    value = column.with_interval(result, head)
+    name = column.label.removesuffix(NATS)
+    unit = " nats" if column.label.endswith(NATS) else ""
+    sentence = f"Head {head.label(base)} has the highest {name}: {value}{unit}{beside}."
+    identity = f"{analysis}.{column.quantity}"
+    return Finding(identity, analysis, "", "", rule, str(state), sentence, head, column.quantity)

@@ -1,0 +1,61 @@
+"""What a reader of a result must know of its input before its numbers: warnings that stand above every headline."""
+
+from typing import Any
+
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.corpora import UNKNOWN
+from bertviz_core.corpora.words import MARKUP, ODD
+
+LARGE_SHARE = 1 / 3  # of a file, above which it is said that it was skipped
+UNKNOWN_SHARE = 0.02  # of the tokens, above which it is said that they are unknown
+FILES = "files"  # the unit of what was left out of archives
+TEXT_HINT = "Save the text alone, or as JSON lines with `text`."
+
+
+def reading_warnings(result: Result) -> list[str]:
+    """Sentences, each once, for a result, for both runs of a comparison, and for each corpus of a training."""
+    read = (each for provenance in result.runs.values() for each in provenance.get("read", [provenance]))
+    lines = (line for provenance in read for line in warnings_of(provenance))
+    return list(dict.fromkeys(lines))
+
+
+def warnings_of(provenance: dict[str, Any]) -> list[str]:
+    """What was skipped or is no text, where it is much of the input; and tokens that the model does not know."""
+    entries = provenance["skipped"]
+    name = provenance["corpus"]["name"]
+    units = dict.fromkeys(entry["unit"] for entry in entries if "unit" in entry)
+    lines = [_share(unit, entries, provenance) for unit in units]
+    if left_out := [entry for entry in entries if entry.get("unit") == FILES]:
+        count = sum(entry["count"] for entry in left_out)
+        files = ", ".join(where for entry in left_out for where in entry["where"][:3])
+        lines.append(f"{count:,} of the files in {name} were not read, as others have another ending: {files}.")
+    for pattern, reason in ODD.items():
+        if count := sum(entry["count"] for entry in entries if entry["reason"] == reason):
+            kind = "mark-up, with tags" if pattern is MARKUP else "rows of a table, with separators"
+            lines.append(f"{count:,} lines of {name} look like {kind} that are read as words. {TEXT_HINT}")
+    return [*filter(None, lines), *_unknown(entries, provenance)]
+
+
+def _share(unit: str, entries: list[dict[str, Any]], provenance: dict[str, Any]) -> str:
+    """What was skipped of one unit, where it is more than a third; "" for less."""
+    skipped = [entry for entry in entries if entry.get("unit") == unit]
+    count = sum(entry["count"] for entry in skipped)
+    total = count + provenance.get(unit, 0)
+    if unit not in provenance or count <= LARGE_SHARE * total:
+        return ""
+    most = max(skipped, key=lambda entry: entry["count"])
+    return (
+        f"{count:,} of {total:,} {unit} of {provenance['corpus']['name']} ({count / total:.0%}) were skipped: the "
+        f"numbers are those of the rest. Most often: {most['reason'].removesuffix('.')} ({most['where'][0]})."
+    )
+
+
+def _unknown(entries: list[dict[str, Any]], provenance: dict[str, Any]) -> list[str]:
+    tokens = provenance.get("tokens", 0)
+    unknown = sum(entry["count"] for entry in entries if entry["reason"] == UNKNOWN)
+    if unknown <= UNKNOWN_SHARE * tokens or not tokens:
+        return []
+    return [
+        f"{unknown:,} of {tokens:,} tokens ({unknown / tokens:.0%}) are not in this model's vocabulary and are read as "
+        "[UNK]: the numbers say little about these words. Choose a model of this language."
+    ]

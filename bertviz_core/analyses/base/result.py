@@ -1,0 +1,205 @@
+"""The base class of results: arrays with named axes, serialized without pickle; their provenance, and tables."""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import MISSING, dataclass, fields, replace
+from typing import Any, ClassVar, Self, TypeVar, cast
+
+import numpy as np
+import pandas as pd
+
+from bertviz_core.analyses.base.statistics import Estimate
+from bertviz_core.engine.packing import metadata_of, pack, unpack
+from bertviz_core.heads import all_labels
+from bertviz_core.models.checkpoint import label_of
+from bertviz_core.numbers import plural
+
+UNITS = ("documents", "segments", "sequences", "sentences", "windows", "words", "tokens")  # of a corpus
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Result:
+    """A frozen record of numpy arrays and JSON values; `provenance` says what it was computed from and how. Tables and
+    figures show its `default_view`: itself, unless it has several views."""
+
+    analysis: ClassVar[str]
+    provenance: dict[str, Any]
+
+    def arrays(self) -> dict[str, Any]:
+        """The part "arrays" of JSON exports: each quantity by its name, axes (layer, head)."""
+        return self.default_view().arrays()
+
+    def to_frame(self) -> pd.DataFrame:
+        """A tidy table, a row for each head, relation or group of mentions."""
+        return self.default_view().to_frame()
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Further tidy tables by name, with the numbers that the table of `to_frame` summarizes."""
+        return {}
+
+    def headline(self) -> str:
+        """The main result in one sentence, for results without an analysis: comparisons and emergence."""
+        return ""
+
+    def estimates(self) -> dict[str, Estimate]:
+        """Quantities of each head with their uncertainty, by name; without any, the columns are compared."""
+        return {}
+
+    def summary(self) -> dict[str, Any]:
+        """Further parts of JSON exports, beside "arrays" and "table"."""
+        return {}
+
+    @property
+    def units_text(self) -> str:
+        """The units of the 95% intervals, as "38 documents"; empty where each word counts for itself."""
+        return ""
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes that a reader needs to interpret the numbers."""
+        intervals = f"95% intervals are over {self.units_text}." if self.units_text else ""
+        return [note for note in (intervals, self.restriction) if note]
+
+    @property
+    def restriction(self) -> str:
+        """What the numbers leave out because of a causal mask; empty where nothing is missing."""
+        return ""
+
+    @property
+    def runs(self) -> dict[str, dict[str, Any]]:
+        """Provenance of each run, keyed by a description of its numbers."""
+        return {"these numbers": self.provenance}
+
+    def file_parts(self) -> tuple[str, ...]:
+        """Parts of its file names: the analysis, the model, the corpus."""
+        return self.analysis, label_of(self.provenance["model"]["name"]), self.provenance["corpus"]["name"]
+
+    def default_view(self) -> "Result":
+        return self
+
+    def to_bytes(self) -> bytes:
+        """safetensors, with everything but the arrays as JSON in its header."""
+        return pack({field.name: getattr(self, field.name) for field in fields(self)}, analysis=self.analysis)
+
+    @classmethod
+    def has_fields(cls, names: set[str]) -> bool:
+        """Whether a stored result has the fields of this class; those with a default may be missing."""
+        optional = {field.name for field in fields(cls) if field.default is not MISSING}
+        return names | optional == {field.name for field in fields(cls)}
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Read a result that `to_bytes` wrote; raises ValueError, KeyError or TypeError for other bytes."""
+        analysis = metadata_of(data)["analysis"]
+        if analysis != cls.analysis:
+            raise ValueError(f"a result of {analysis}, not of {cls.analysis}")
+        return cls(**unpack(data))
+
+
+Results = Mapping[str, Result]  # by the name of their analysis
+R = TypeVar("R", bound=Result)
+
+
+def result_of(results: Results, result_class: type[R]) -> R:
+    """The default view of the result of an analysis, which is of this class; raises KeyError where there is none."""
+    return cast(R, results[result_class.analysis].default_view())
+
+
+def describe_header(head: bytes) -> tuple[str, dict[str, Any], set[str]] | None:
+    """(analysis, provenance, names of fields) of a stored result's safetensors header; None where it is damaged."""
+    with suppress(ValueError, KeyError, TypeError):
+        header = json.loads(head)
+        metadata = header.pop("__metadata__")
+        other = json.loads(metadata["json"])
+        return metadata["analysis"], other["provenance"], {*header, *other}
+    return None
+
+
+def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str | None] | None = None) -> Result:
+    """Give a result its reader's names of the corpora, by their digests, and of the model: equal files share one stored
+    result, which must not reveal another user's names of them."""
+
+    def named(file: dict[str, Any]) -> dict[str, Any]:
+        return file | {"name": corpora.get(file["digest"], file["name"])}
+
+    before = result.provenance
+    others = {role: named(file) for role, file in before.get("others", {}).items()}
+    changed = before | {"corpus": named(before["corpus"]), "model": before["model"] | dict(model or {})}
+    if others:
+        changed["others"] = others
+    if "read" in before:  # of a training, what was read of each corpus
+        changed["read"] = [each | {"corpus": named(each["corpus"])} for each in before["read"]]
+    if changed == before:
+        return result
+    changes: dict[str, Any] = {"provenance": changed}
+    about = getattr(result, "about", {})
+    if "vectors" in about and "vectors" in others:  # probes have the name of their file of vectors twice
+        changes["about"] = about | {"vectors": about["vectors"] | {"name": others["vectors"]["name"]}}
+    return replace(result, **changes)
+
+
+def corpus_size(provenance: dict[str, Any]) -> str:
+    """The size of the corpus, as "64 documents, 126 segments, 15,682 tokens"."""
+    return ", ".join(plural(provenance[unit], unit) for unit in UNITS if unit in provenance)
+
+
+def origin(provenance: dict[str, Any]) -> dict[str, Any]:
+    """Provenance in a few flat fields, for tables and captions; of each further file its name and its digest."""
+    settings = provenance["settings"]
+    others = {}
+    for role, file in provenance.get("others", {}).items():
+        others[role] = file["name"]
+        others[f"{role}_digest"] = file["digest"][:16]
+    return {
+        "model": provenance["model"]["name"],
+        "model_fingerprint": provenance["model"]["fingerprint"][:16],
+        "corpus": provenance["corpus"]["name"],
+        "corpus_digest": provenance["corpus"]["digest"][:16],
+        "mode": settings["mode"],
+        "weights": settings.get("weights", "attention"),
+        **{name: settings[name] for name in ("max_length", "limit", "seed", "dtype")},
+        **provenance["options"],
+        **others,
+        "bertviz_core": provenance["versions"]["bertviz_core"],
+        "citation": provenance["citation"],
+    }
+
+
+def csv_bytes(frame: pd.DataFrame) -> bytes:
+    """A table as CSV. An apostrophe before a text such as "=" keeps spreadsheets from reading it as a formula."""
+
+    def safe(cell: Any) -> Any:
+        return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+
+    texts = frame.select_dtypes(exclude=["number", "bool"]).astype(object).map(safe)
+    escaped = frame.assign(**texts.to_dict("series")).rename(columns=safe)
+    return escaped.to_csv(index=False).encode("utf-8", "replace")
+
+
+def to_lists(array: np.ndarray) -> Any:
+    """Nested lists for JSON, null for NaN."""
+    values = array.astype(object)
+    if array.dtype.kind == "f":
+        values[np.isnan(array)] = None
+    return values.tolist()
+
+
+def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
+    """A row for each head, from arrays with axes (layer, head): its label, layer and head from 1, and the columns."""
+    shape = next(iter(columns.values())).shape
+    layer, head = np.indices(shape).reshape(2, -1) + 1
+    flat = {name: values.reshape(-1) for name, values in columns.items()}
+    return pd.DataFrame({"label": all_labels(*shape), "layer": layer, "head": head} | flat)
+
+
+def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
+    """A row for each cell of arrays that share named axes. `axes` has the labels along each axis, in order; an array
+    that lacks the last axes is repeated along them."""
+    shape = tuple(map(len, axes.values()))
+    frame = pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)
+    for name, array in columns.items():
+        padded = np.reshape(array, np.shape(array) + (1,) * (len(shape) - np.ndim(array)))
+        frame[name] = np.broadcast_to(padded, shape).reshape(-1)
+    return frame

@@ -1,0 +1,113 @@
+"""Find the stored result of a request, or compute and store it with the requests that share its pass."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.run.run_pass import Load, LocalRunner, compute_pass
+from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.store import Store
+from bertviz_core.errors import BertvizError, Cancelled, ModelError, SettingsError, StoreError
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.settings import Execution
+
+DEFAULT_EXECUTION = Execution()
+Failure = tuple[list[Request], BertvizError]  # a pass, and why it failed
+
+
+def find(store: Store | None, request: Request) -> Result | None:
+    return read(store, request.key(), request.analysis) if store else None
+
+
+def read(store: Store, key: str, analysis: str) -> Result | None:
+    """The stored result of this key, or None; an entry that cannot be read counts as none and is computed again."""
+    try:
+        data = store.get(key)
+        return ANALYSES[analysis].result_class.from_bytes(data) if data else None
+    except (ValueError, KeyError, TypeError, StoreError):
+        return None
+
+
+def compute(
+    request: Request,
+    store: Store | None,
+    execution: Execution = DEFAULT_EXECUTION,
+    progress: Progress | None = None,
+    model: AttentionModel | None = None,
+) -> Result:
+    """The result of a request, computed and stored with those that share its pass; after an interruption it resumes."""
+    together = shared(request)
+    if store:
+        store.check()
+    runner = runner_of(execution) if model is None else LocalRunner(execution, lambda *_: model)
+    with runner:
+        results = compute_pass(together, store, runner, progress or Progress())
+    return results[together.index(request)]
+
+
+def runner_of(execution: Execution, load: Load | None = None) -> LocalRunner:
+    if not (execution.workers or execution.ray):
+        return LocalRunner(execution, load)
+    try:
+        from bertviz_core.analyses.run.ray_runner import RayRunner
+    except ModuleNotFoundError as error:
+        hint = "Install it with `pip install ray`, or compute without workers."
+        raise SettingsError("Several workers need Ray, which is not installed.", hint=hint) from error
+    return RayRunner(execution, load)
+
+
+def shared(request: Request) -> list[Request]:
+    """The request and those that are always computed with it, in the pass that it shares."""
+    analysis = ANALYSES[request.analysis]
+    names = [name for name, each in ANALYSES.items() if each.shared and each.corpus == analysis.corpus]
+    return [request.for_analysis(name) for name in names] if analysis.shared else [request]
+
+
+def passes(requests: Iterable[Request]) -> list[list[Request]]:
+    """The requests in as few passes as can be: plain forward passes over one corpus with the same settings are one."""
+    groups: dict[Any, list[Request]] = {}
+    for request in requests:
+        analysis = ANALYSES[request.analysis]
+        is_plain = analysis.chunked and not analysis.has_own_pass
+        pass_key = (request.checkpoint.fingerprint(), analysis.corpus, request.source.digest, request.settings)
+        groups.setdefault(pass_key if is_plain else request.key(), []).append(request)
+    return list(groups.values())
+
+
+def compute_all(
+    requests: Iterable[Request],
+    store: Store,
+    execution: Execution = DEFAULT_EXECUTION,
+    progress: Progress | None = None,
+    load: Load | None = None,
+    failed: list[Failure] | None = None,
+) -> None:
+    """Compute and store the requests that are not stored yet, in as few passes as possible.
+
+    A pass that fails does not stop the others, except those of other models that would fail the same way. Its
+    BertvizError goes into `failed`; without that list the first one is raised at the end, preferably no ModelError.
+    StoreError and Cancelled are raised at once. Without `load` the last model stays in memory.
+    """
+    progress = progress or Progress()
+    failures = dict[Any, Failure]()
+    store.check()
+    with runner_of(execution, load) as runner:
+        groups = passes(request for request in requests if find(store, request) is None)
+        for number, together in enumerate(groups, 1):
+            cause = (together[0].source.digest, *(request.analysis for request in together))
+            if cause in failures and not isinstance(failures[cause][1], ModelError):
+                continue  # the corpus or the settings fail for every model
+            progress.start_pass(number, len(groups), together[0].checkpoint.label)
+            try:
+                compute_pass(together, store, runner, progress)
+            except (Cancelled, StoreError):
+                raise
+            except BertvizError as error:
+                error.__cause__ = error.__context__ = None  # frames in their tracebacks would keep the model
+                failures.setdefault(cause, (together, error.with_traceback(None)))
+    if failed is not None:
+        failed.extend(failures.values())
+    elif failures:
+        raise min((error for _, error in failures.values()), key=lambda error: isinstance(error, ModelError))

@@ -1,0 +1,191 @@
+"""One pass of a model over a corpus: the model, its chunks in this process, and every result that shares the pass."""
+
+import gc
+import platform
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.registry import ANALYSES, EXAMPLES
+from bertviz_core.analyses.run import runtime_estimate
+from bertviz_core.analyses.run.chunks import ChunkedPass, Chunks, Parts, compute_chunk, share_done
+from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.store import Store
+from bertviz_core.errors import ModelError
+from bertviz_core.inputs.annotated_words import CorpusReading, Reading, cut
+from bertviz_core.inputs.encoding import Encoded
+from bertviz_core.models import loading
+from bertviz_core.models.model import AttentionModel, check_head, check_norms, with_weights
+from bertviz_core.paper import CITATION
+from bertviz_core.settings import Execution
+from bertviz_core.version import __version__
+
+_NOT_STORED = "The model in memory has code that cannot be known ({}), so no result of it is stored, or read."
+PART_TOKENS = 8_192  # of a part, as CHUNK_TOKENS of a chunk: maps are large, so parts are small
+
+
+def check_model(request: Request) -> None:
+    """Raises ModelError, without importing torch, where the model lacks a head that the analysis needs, or norms."""
+    check_norms(request.checkpoint, request.settings.weights)
+    if needs_language_model([request]):
+        check_head(request.checkpoint)
+
+
+def can_compute(request: Request) -> bool:
+    with suppress(ModelError):
+        check_model(request)
+        return True
+    return False
+
+
+def compute_pass(
+    together: list[Request], store: Store | None, runner: "LocalRunner", progress: Progress
+) -> list[Result]:
+    """The results of requests that share one pass, from one reading of the corpus; all stored when all are done."""
+    started = time.monotonic()
+    first = together[0]
+    analysis = ANALYSES[first.analysis]
+    first.settings.check(first.checkpoint.max_length)
+    for request in together:
+        check_model(request)
+    model = runner.start(together, progress)  # without weights if workers have loaded it
+    first.settings.check(model.checkpoint.max_length)  # as its embeddings say
+    loaded = time.monotonic()
+    resumed = store is not None and share_done(store, first)
+    examples = EXAMPLES[analysis.corpus](first.source, model.tokens, first.settings)
+    corpus = CorpusReading(examples)
+    progress.start("Reading the corpus", unit=examples.unit)
+    chunked = None
+    if analysis.chunked:
+        rounding = f"{model.device}, batches of {runner.execution.batch_tokens or model.batch_tokens} tokens"
+        chunked = ChunkedPass(together, corpus, model, store, rounding)
+        try:
+            for number, parts in runner.map(together, chunked.missing(progress), progress):
+                chunked.take(number, parts)
+        except BaseException:
+            chunked.save()
+            raise
+        totals = chunked.totals
+    else:
+        totals = [_run_whole(first, corpus, model, runner, progress)]
+    progress.start("Writing the results")
+    if hasattr(totals[0], "skipped"):
+        corpus.reading.skipped.merge(totals[0].skipped)
+    results = [
+        ANALYSES[request.analysis].finish(total, examples, _provenance(request, model, corpus.reading))
+        for request, total in zip(together, totals, strict=True)
+    ]
+    if store:
+        for request, result in zip(together, results, strict=True):
+            store.put(request.key(), result.to_bytes())
+    if chunked:
+        chunked.finish()
+    if store and not resumed and model.encoder is not None:
+        runtime_estimate.record(store, together, loaded - started, time.monotonic() - loaded)
+    return results
+
+
+def _run_whole(
+    request: Request, corpus: CorpusReading, model: AttentionModel, runner: "LocalRunner", progress: Progress
+) -> Any:
+    """The accumulator of an analysis that is no sum over chunks, after its `run` over all inputs."""
+    analysis = ANALYSES[request.analysis]
+    inputs = []
+    for example in corpus:
+        inputs.append(example)
+        progress.advance(1)
+    progress.start("Running the model", len(inputs), corpus.examples.unit)
+
+    def run_stage(options: dict[str, Any], examples: Sequence[Encoded], take: Callable[..., None], stage: str) -> None:
+        """One pass over examples for the accumulator and model that these options ask for; `take` gets each sum."""
+        staged = replace(request, options=options)
+        progress.start(stage, len(examples), "sentences")
+        empty = analysis.accumulator(model, staged)
+        for _, (part,) in runner.map([staged], enumerate(cut(examples, PART_TOKENS)), progress):
+            take(empty.from_bytes(part) if isinstance(part, bytes) else part)
+
+    total = analysis.accumulator(model, request)
+    total.run(inputs, run_stage, progress, runner.execution.batch_tokens)
+    return total
+
+
+def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:
+    checkpoint = request.checkpoint
+    others = {role: {"name": source.name, "digest": source.digest} for role, source in request.others.items()}
+    return {
+        "analysis": request.analysis,
+        "model": {
+            "name": checkpoint.name,
+            "revision": checkpoint.revision,
+            "fingerprint": checkpoint.fingerprint(),
+            "layers": model.layers,
+            "heads": model.heads,
+            "parameters": checkpoint.parameters(),
+            "causal": model.causal,
+            "capture": "inside the layer" if model.observable else "returned maps",
+        },
+        "corpus": {"name": request.source.name, "digest": request.source.digest, "bytes": request.source.size},
+        **({"notices": list(model.notices)} if model.notices else {}),
+        **reading.counts,
+        "skipped": reading.skipped.to_json(),
+        "settings": request.settings.to_json(),
+        "options": request.options,
+        **({"others": others} if others else {}),
+        **({"notices": [_NOT_STORED.format(checkpoint.unknown_code)]} if checkpoint.unknown_code else {}),
+        "device": model.device,
+        "versions": {"bertviz_core": __version__, "python": platform.python_version()}
+        | {name: version(name) for name in ("torch", "transformers", "numpy")},
+        "citation": CITATION,
+    }
+
+
+Load = Callable[[Sequence[Request], Execution], AttentionModel]
+
+
+def needs_language_model(together: Sequence[Request]) -> bool:
+    return any(ANALYSES[request.analysis].language_model for request in together)
+
+
+def last_model_loader() -> Load:
+    """A function that loads the model of requests from its files, and keeps it until it is asked for another one."""
+    last: dict[Any, AttentionModel] = {}  # at most one
+
+    def load(together: Sequence[Request], execution: Execution) -> AttentionModel:
+        model = together[0].checkpoint
+        dtype = together[0].settings.dtype
+        with_head = needs_language_model(together)
+        key = (model.fingerprint(), execution.device, dtype)
+        if key not in last or (with_head and not last[key].language_model):
+            last.clear()
+            gc.collect()  # modules refer to one another in circles
+            last[key] = loading.load(model, execution.device, dtype, language_model=with_head)
+        return last[key]
+
+    return load
+
+
+class LocalRunner(ExitStack):
+    """Computes one pass after another in this process; without `load` it keeps the last model."""
+
+    def __init__(self, execution: Execution, load: Load | None = None) -> None:
+        super().__init__()
+        self.execution = execution
+        self._load = load or last_model_loader()
+
+    def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
+        progress.start("Loading the model")
+        vars(self).pop("model", None)  # never two at once
+        self.model = with_weights(self._load(together, self.execution), together[0].settings.weights)
+        return self.model
+
+    def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
+        model = ANALYSES[requests[0].analysis].model_of(self.model, requests[0])
+        batch_tokens = self.execution.batch_tokens
+        compute = partial(compute_chunk, model=model, requests=requests, progress=progress, batch_tokens=batch_tokens)
+        return map(compute, chunks)

@@ -1,0 +1,82 @@
+"""How far long work has come: a worker writes it, others read it, and it takes the order to stop."""
+
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from bertviz_core.errors import Cancelled
+
+
+@dataclass
+class Progress:
+    """State of long work, which a worker changes while others read it; times in seconds of the monotonic clock."""
+
+    stage: str = "waiting"
+    done: int = 0  # of the stage, in units
+    total: int = 0  # 0 where not known yet
+    unit: str = "segments"
+    started: float = field(default_factory=time.monotonic)  # the stage
+    cancelled: threading.Event = field(default_factory=threading.Event)  # set to stop the work
+    losses: list[float] = field(default_factory=list)  # of a training in this stage, in nats a word
+    before: int = 0  # done by an earlier job
+    pass_number: int = 1
+    passes: int = 1
+    subject: str = ""  # whose pass it is
+    begun: float = field(default_factory=time.monotonic)  # the first pass
+
+    def start_pass(self, number: int, passes: int, subject: str) -> None:
+        """Begin one of several passes; raises Cancelled when someone asked for it."""
+        if number == 1:
+            self.begun = time.monotonic()
+        self.pass_number = number
+        self.passes = passes
+        self.subject = subject
+        self.start("Loading the model")
+
+    def start(self, stage: str, total: int = 0, unit: str = "segments") -> None:
+        """Begin a stage; raises Cancelled when someone asked for it."""
+        self.stage = stage
+        self.total = total
+        self.unit = unit
+        self.started = time.monotonic()
+        self.done = 0
+        self.before = 0
+        self.losses = []
+        self.advance(0)
+
+    def advance(self, count: int) -> None:
+        """Count work done; raises Cancelled when someone asked for it."""
+        if self.cancelled.is_set():
+            raise Cancelled()
+        self.done += count
+
+    def snapshot(self) -> dict[str, Any]:
+        """All fields but `cancelled`, as JSON, for another process of this machine, where the clock is the same."""
+        return {name: value for name, value in vars(self).items() if name != "cancelled"}
+
+    @property
+    def fraction(self) -> float:
+        """Share of the work that is done, from 0 to 1; passes count as equally long."""
+        part = min(1.0, self.done / total) if (total := self.total) else 0.0
+        return (self.pass_number - 1 + part) / self.passes
+
+    @property
+    def rate(self) -> float:
+        return (self.done - self.before) / max(time.monotonic() - self.started, 1e-6)
+
+    @property
+    def eta(self) -> float | None:
+        """Seconds to go in this stage, or in all passes where there are several; None while that is not known."""
+        if self.passes > 1:
+            return (time.monotonic() - self.begun) * (1 / fraction - 1) if (fraction := self.fraction) else None
+        return (self.total - self.done) / rate if self.total and (rate := self.rate) > 0 else None
+
+    def __str__(self) -> str:
+        subject = f"Pass {self.pass_number} of {self.passes} ({self.subject}): " if self.passes > 1 else ""
+        if not self.total:
+            return subject + self.stage
+        rate = self.rate
+        pace = f"{1 / rate:,.0f} s each" if 0 < rate < 1 else f"{rate:,.0f} per second"
+        eta = f", about {left:,.0f} s left" if (left := self.eta) is not None else ""
+        return f"{subject}{self.stage}: {self.done:,} of {self.total:,} {self.unit}, {pace}{eta}"

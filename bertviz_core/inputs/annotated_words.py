@@ -1,0 +1,245 @@
+"""Corpora as encoded examples, read once and cut into chunks: the sentences of treebanks, windows of documents."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count, islice
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from bertviz_core.corpora import Skipped
+from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
+from bertviz_core.corpora.coreference import CoreferenceDocument, Span
+from bertviz_core.corpora.coreference.mentions import Item, find_items, head_word_source, head_words
+from bertviz_core.corpora.recognition import track_position
+from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.treebank import Sentence
+from bertviz_core.inputs.encoding import Encoded, framed, pieces_of
+from bertviz_core.inputs.tokens import Tokens
+from bertviz_core.settings import Settings
+
+CHUNK_TOKENS = 65_536  # raise analyses.base.request.FORMAT with it: sums are rounded chunk by chunk
+Example_co = TypeVar("Example_co", bound=Encoded, covariant=True)
+
+
+@dataclass
+class Reading:
+    """The counts of one pass over a corpus."""
+
+    counts: dict[str, Any] = field(default_factory=dict)  # what it contains, by name, as provenance lists it
+    skipped: Skipped = field(default_factory=Skipped)  # what was skipped or changed
+
+
+@dataclass
+class EncodedCorpus(ABC, Generic[Example_co]):
+    """A corpus as encoded examples, read again on every iteration."""
+
+    source: Source
+    tokens: Tokens
+    settings: Settings
+
+    unit: ClassVar[str]  # in the plural
+
+    @abstractmethod
+    def encoded(self, reading: Reading) -> Iterator[Example_co]:
+        """Every example of the corpus in order, counted in `reading`."""
+
+    def read(self, reading: Reading) -> Iterator[Example_co]:
+        """The examples up to the limit, counted in `reading`."""
+        return islice(self.encoded(reading), self.settings.limit)
+
+    def __iter__(self) -> Iterator[Example_co]:
+        return self.read(Reading())
+
+    def room(self, frame: Sequence[Sequence[int]]) -> int:
+        """Number of tokens that fit into an input beside the special ids of its frame."""
+        return self.settings.max_length - sum(map(len, frame))
+
+
+class CorpusReading:
+    """One reading of a corpus: iterates over `examples`, and counts them in `reading`."""
+
+    def __init__(self, examples: EncodedCorpus[Any]) -> None:
+        self.examples = examples
+        self.reading = Reading()
+        self.count = 0  # of examples so far
+        self.is_complete = False
+        self._source, self._share_read = track_position(examples.source)
+
+    def __iter__(self) -> Iterator[Encoded]:
+        """Every example; raises InputError where there is none, or the corpus is broken."""
+        unit = self.examples.unit
+        tokens = 0
+        for example in replace(self.examples, source=self._source).read(self.reading):
+            self.count += 1
+            tokens += len(example)
+            yield example
+        self.is_complete = True
+        for name in self.examples.source.left_out():
+            self.reading.skipped.add(
+                "a file of an archive (not read, as others have another ending)", name, unit="files"
+            )
+        if not self.count:
+            what = f"There is nothing to analyze: all {unit} were skipped."
+            hint = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in self.reading.skipped.to_json())
+            if self.examples.settings.paper and unit == "segments":
+                hint += ". The release leaves these out; the mode “corrected” reads them."
+            raise self.examples.source.error(what, hint)
+        self.reading.counts |= {unit: self.count, "tokens": tokens}
+
+    @property
+    def expected(self) -> int:
+        """Number of examples; while the corpus is read, an estimate from the share of its bytes."""
+        if self.is_complete:
+            return self.count
+        limit = self.examples.settings.limit
+        estimate = max(self.count, round(self.count / self._share_read()))
+        return estimate if limit is None else min(limit, estimate)
+
+
+def cut(examples: Iterable[Encoded], tokens: int) -> Iterator[list[Encoded]]:
+    """Cut into chunks of consecutive examples, each of at most `tokens` tokens or a single example."""
+    chunk: list[Encoded] = []
+    size = 0
+    for example in examples:
+        if chunk and size + len(example) > tokens:
+            yield chunk
+            chunk = []
+            size = 0
+        chunk.append(example)
+        size += len(example)
+    if chunk:
+        yield chunk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedSentence(Encoded):
+    """An encoded sentence with its words, governors and relations. Its `document_number` is that of its unit: of the
+    document where the treebank names several, else of the sentence itself."""
+
+    sentence: Sentence
+    is_unit: bool = True  # whether the sentence is the unit
+
+
+@dataclass
+class Sentences(EncodedCorpus[EncodedSentence]):
+    """The encoded sentences of a treebank; a reading's `split_words` are the words in several pieces."""
+
+    unit = "sentences"
+
+    def encoded(self, reading: Reading) -> Iterator[EncodedSentence]:
+        treebank = Treebank(self.source)
+        maximum = self.settings.max_length
+        counts = reading.counts
+        is_unit = not treebank.names_documents(self.settings.limit)
+        counts |= {"format": treebank.form.name, "words": 0, "split_words": 0}
+        counts |= {"unit": "sentences"} if is_unit else {"unit": "documents", "documents": 0}
+        last = -1
+        for sentence in treebank.sentences(reading.skipped):
+            number, where = sentence.number, sentence.where
+            changed = Skipped()
+            pieces = pieces_of(sentence.words, self.tokens, where, changed)
+            encoded = framed([pieces], self.tokens.single)
+            if len(encoded[0]) > maximum:
+                reading.skipped.add(f"a sentence of more than {maximum} tokens", where, unit="sentences")
+                continue
+            reading.skipped.merge(changed)
+            counts["words"] += len(pieces)
+            counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
+            unit = number if is_unit else sentence.document
+            if not is_unit:
+                counts["documents"] += unit != last
+                last = unit
+            yield EncodedSentence(number, where, *encoded, sentence=sentence, document_number=unit, is_unit=is_unit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window(Encoded):
+    """`document.words[span[0]:span[1]]`; the `words` of its tokens count from the window's first word."""
+
+    document: CoreferenceDocument
+    heads: tuple[int, ...]  # the head word of each of the document's mentions, counted in the document
+    span: Span
+    items: tuple[Item, ...]  # mentions to score
+    item_number: int  # in the corpus, of the first
+
+
+@dataclass
+class Windows(EncodedCorpus[Window]):
+    """The windows of a coreference corpus with mentions to score: the beginning of each document in mode paper, else
+    windows that overlap by half, in which a mention is scored with as much text before it as possible."""
+
+    unit = "windows"
+
+    def encoded(self, reading: Reading) -> Iterator[Window]:
+        corpus = CoreferenceCorpus(self.source)
+        counts = reading.counts
+        numbers = count()
+        decided = set()
+        counts |= {"format": corpus.form.name, "head_words": ""}
+        counts |= dict.fromkeys(("documents", "sentences", "words", "split_words", "mentions", "chains", "items"), 0)
+        for document in corpus.documents(reading.skipped):
+            decided.add(head_word_source(document))
+            counts["head_words"] = " and ".join(sorted(decided))
+            counts["documents"] += 1
+            counts["sentences"] += len(document.sentences)
+            counts["words"] += len(document.words)
+            counts["mentions"] += len(document.mentions)
+            counts["chains"] += len({mention.cluster for mention in document.mentions})
+            if document.words:
+                yield from self._windows(document, numbers, reading)
+        if not counts["items"]:
+            hint = f"Read as {corpus.form.name}: check that its last column, or `Entity=`, holds chains."
+            raise self.source.error("No mention has an antecedent that could be guessed.", hint)
+
+    def _windows(self, document: CoreferenceDocument, numbers: Iterator[int], reading: Reading) -> Iterator[Window]:
+        budget = self.room(self.tokens.single)
+        name = document.name
+        counts = reading.counts
+        skipped = reading.skipped
+        pieces = pieces_of(document.words, self.tokens, name, skipped)
+        counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
+        long = sum(len(piece) > budget // 2 for piece in pieces)
+        skipped.add("a word longer than half a window (cut)", name, long)
+        pieces = [piece[: budget // 2] for piece in pieces]
+        ends = np.cumsum(list(map(len, pieces)))
+        if self.settings.paper:
+            fit = int(np.searchsorted(ends, budget, side="right"))
+            # Whole sentences; of a first one that does not fit, what does.
+            end = max(start for start in (*document.sentences, len(ends)) if start <= fit) or fit
+            spans = [(0, end)]
+            mentions = sum(mention.end > end for mention in document.mentions)
+            tokens = self.settings.max_length
+            skipped.add(f"a word past the cut at {tokens} tokens", name, len(ends) - end)
+            skipped.add(f"a mention cut off at {tokens} tokens", name, mentions)
+        else:
+            spans = _overlapping(ends, budget)
+        heads = head_words(document)
+        for span, items in zip(spans, find_items(document, heads, spans, skipped), strict=True):
+            if not items:
+                continue
+            item_number = counts["items"]
+            counts["items"] += len(items)
+            yield Window(
+                next(numbers),
+                f"{name}, word {span[0] + 1}",
+                *framed([pieces[slice(*span)]], self.tokens.single),
+                document=document,
+                heads=heads,
+                span=span,
+                items=tuple(items),
+                item_number=item_number,
+                document_number=document.number,
+            )
+
+
+def _overlapping(ends: np.ndarray, budget: int) -> list[Span]:
+    """Windows of at most `budget` tokens that overlap by half; `ends`, (word,), counts the tokens up to its end."""
+    starts = np.concatenate([[0], ends[:-1]])
+    spans: list[Span] = []
+    first = 0
+    while not spans or spans[-1][1] < len(ends):
+        spans.append((first, int(np.searchsorted(ends, starts[first] + budget, side="right"))))
+        first = int(np.searchsorted(starts, starts[first] + budget // 2))
+    return spans

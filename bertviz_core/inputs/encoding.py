@@ -1,0 +1,186 @@
+"""From text to model inputs: encoded examples, batches of similar length, and the assignment of tokens to words."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count, islice
+from typing import Any
+
+import numpy as np
+
+from bertviz_core.corpora import SPELLED, UNKNOWN, Skipped
+from bertviz_core.inputs.tensors import Tensor
+from bertviz_core.inputs.tokens import Tokens
+
+WINDOW = 4096  # examples sorted by length at a time: bounded memory, whatever the corpus
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """One input of the model, special tokens included, padding not. The arrays are (token,) int64."""
+
+    number: int  # its index in the corpus
+    where: str  # "line 12", for people
+    ids: np.ndarray
+    types: np.ndarray
+    words: np.ndarray | None = None  # the word of each token, -1 for special tokens; None where it is not known
+    other: Mapping[str, Any] = field(default_factory=dict)  # the user's own fields of a JSON example
+    document_number: int = 0  # from 0, of the document that it is part of; where a sentence is the unit, its own
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Examples padded to the longest, on one device. All masks are (batch, token) bool."""
+
+    examples: tuple[Encoded, ...]
+    ids: Tensor  # (batch, token) int64
+    types: Tensor  # (batch, token) int64
+    mask: Tensor
+    cls: Tensor
+    sep: Tensor
+    punctuation: Tensor
+
+    @cached_property
+    def numbers(self) -> Tensor:
+        """(batch,) int64: the examples' places in the corpus."""
+        return self.ids.new_tensor([example.number for example in self.examples])
+
+    @cached_property
+    def row_weights(self) -> Tensor:
+        """(batch, token): 1/N for each real token, 0 for padding; a sum over rows becomes a mean."""
+        return self.mask / self.mask.sum(1, keepdim=True)
+
+    def tokens(self) -> int:
+        return sum(map(len, self.examples))
+
+
+def collate(examples: Iterable[Encoded], tokens: Tokens, device: str) -> Batch:
+    """Pad examples to the longest and mark the classes of their tokens."""
+    import torch
+
+    rows = tuple(examples)
+    ids = padded([example.ids for example in rows], tokens.pad)
+    types = padded([example.types for example in rows], 0)
+    mask = padded([np.ones_like(example.ids) for example in rows], 0).astype(bool)
+    classes = (mask & (ids == tokens.cls), mask & (ids == tokens.sep), mask & np.isin(ids, tokens.punctuation))
+    return Batch(rows, *(torch.from_numpy(array).to(device) for array in (ids, types, mask, *classes)))
+
+
+def padded(rows: Sequence[np.ndarray], padding: int) -> np.ndarray:
+    """(row, position) int64."""
+    padded = np.full((len(rows), max(map(len, rows))), padding, dtype=np.int64)
+    for number, row in enumerate(rows):
+        padded[number, : len(row)] = row
+    return padded
+
+
+def buckets(examples: Iterable[Encoded], batch_tokens: int, length_limit: int | None = None) -> Iterator[list[Encoded]]:
+    """Groups of similar length, padded to `batch_tokens` or less or of one example; the longest of a WINDOW first.
+    Examples of more than `length_limit` tokens are grouped with those of their own length only."""
+    stream = iter(examples)
+    while window := sorted(islice(stream, WINDOW), key=len, reverse=True):
+        while window:
+            longest = len(window[0])
+            size = max(1, batch_tokens // longest)
+            if length_limit is not None and longest > length_limit:
+                size = min(size, sum(len(example) == longest for example in window[:size]))
+            yield window[:size]
+            window = window[size:]
+
+
+def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, skipped: Skipped) -> Encoded:
+    """`[CLS] words [SEP]`: each word cut into pieces on its own; one that cleans to nothing becomes one [UNK]."""
+    return Encoded(number, where, *framed([pieces_of(words, tokens, where, skipped)], tokens.single))
+
+
+def pieces_of(words: Sequence[str], tokens: Tokens, where: str, skipped: Skipped) -> list[list[int]]:
+    """The pieces of every word, [UNK] for one that cleans to nothing; unknown pieces, and special tokens that words
+    spell, are counted in `skipped`."""
+    pieces = list(map(tokens.pieces, words))
+    skipped.add("a word the tokenizer cleans to nothing (read as unknown)", where, pieces.count([]))
+    skipped.add(UNKNOWN, where, sum(i == tokens.unk for piece in pieces for i in piece))
+    skipped.add(SPELLED, where, sum(map(tokens.spelled, words)))
+    return [piece or [tokens.unknown] for piece in pieces]
+
+
+def encode_text(text: str, tokens: Tokens, where: str, skipped: Skipped) -> list[int]:
+    """The ids of a text; unknown tokens and special ones that it spells are counted in `skipped`."""
+    ids = tokens.encode(text)
+    skipped.add(UNKNOWN, where, sum(i == tokens.unk for i in ids))
+    skipped.add(SPELLED, where, tokens.spelled(text))
+    return ids
+
+
+def framed(
+    sides: Sequence[Iterable[Sequence[int]]], frame: Sequence[Sequence[int]], second: int = 0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(ids, types, words) as in `Encoded`, of one or two sides, each the pieces of its words. `frame` has the special
+    ids before A, after A and after B; `second` is the type of B's tokens."""
+    ids = list(frame[0])
+    types = [0] * len(ids)
+    words = [-1] * len(ids)
+    numbers = count()
+    for kind, side, after in zip((0, second), sides, frame[1:], strict=False):
+        for pieces in side:
+            ids += pieces
+            words += [next(numbers)] * len(pieces)
+        ids += after
+        words += [-1] * len(after)
+        types += [kind] * (len(ids) - len(types))
+    return np.array(ids, dtype=np.int64), np.array(types, dtype=np.int64), np.array(words, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Assignment of tokens to words, for one batch. Attention to a split word is the sum over its pieces, attention
+    from it their mean: the map between words is R A C, whose rows still sum to 1 (docs/methods.md, section 5)."""
+
+    to_word: Tensor  # C, (batch, token, word): 1 where the token is a piece of the word
+    from_word: Tensor  # R, (batch, word, token): a token's weight in a word's mean, or 1 for its first piece
+    mask: Tensor  # (batch, word) bool: not padding
+
+    def maps(self, weights: Tensor) -> Tensor:
+        """(batch, head, query, key) over tokens to (batch, head, word, word), rows and columns of padding 0."""
+        batch, heads, tokens, _ = weights.shape
+        words = self.to_word.shape[2]
+        # Heads share the membership: two products of whole sentences, not of single maps.
+        to_words = weights.reshape(batch, heads * tokens, -1) @ self.to_word
+        by_query = to_words.view(batch, heads, tokens, words).transpose(1, 2)
+        maps = self.from_word @ by_query.reshape(batch, tokens, heads * words)
+        return maps.view(batch, words, heads, words).transpose(1, 2)
+
+
+def membership(owners: Sequence[np.ndarray], device: str, *, first_piece: bool = False) -> Membership:
+    """The membership of a batch, from (token,) the word of each token of each input, -1 for none. From a split word,
+    `first_piece` takes its first piece alone, as the release does."""
+    import torch
+
+    owned = torch.from_numpy(padded(owners, -1)).to(device)
+    words = max(int(owner.max(initial=-1)) + 1 for owner in owners)
+    to_word = (owned[:, :, None] == torch.arange(words, device=device)).float()
+    pieces = to_word.sum(1)  # (batch, word)
+    if first_piece:
+        from_word = (to_word * to_word.cumsum(1) == 1).float().transpose(1, 2)
+    else:
+        from_word = to_word.transpose(1, 2) / pieces.clamp(min=1)[:, :, None]
+    return Membership(to_word, from_word, pieces > 0)
+
+
+def maps_of_one(maps: np.ndarray, owner: np.ndarray, *, first_piece: bool = False) -> np.ndarray:
+    """One input's float32 maps between tokens (layer, head, query, key), as maps between words."""
+    import torch
+
+    return membership([owner], "cpu", first_piece=first_piece).maps(torch.from_numpy(maps)).numpy()
+
+
+def word_of(example: Encoded, *, special: bool = False) -> np.ndarray:
+    """(token,) the word of each token, from 0, -1 for none; with `special`, special tokens are words too."""
+    if example.words is None:
+        raise ValueError(f"{example.where}: the words of this example are not known")
+    if not special:
+        return example.words
+    starts = (np.diff(example.words, prepend=-2) != 0) | (example.words < 0)
+    return np.asarray(np.cumsum(starts) - 1)

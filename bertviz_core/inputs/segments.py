@@ -1,0 +1,234 @@
+"""Segments of raw text, the authors' examples, and random tokens (docs/methods.md, sections 1 and 15)."""
+
+import random
+import threading
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain, count
+
+import numpy as np
+
+from bertviz_core.corpora import UNKNOWN, Skipped
+from bertviz_core.corpora.examples import Record
+from bertviz_core.corpora.readers import Paragraph, TextCorpus, read_text
+from bertviz_core.corpora.word_search import Hit
+from bertviz_core.errors import SettingsError
+from bertviz_core.inputs.annotated_words import EncodedCorpus, Reading
+from bertviz_core.inputs.encoding import Encoded, encode_text, encode_words, framed
+
+EncodedLine = tuple[int, list[int]]  # line, ids
+INPUTS = 100  # of random tokens, if unlimited
+SHORTEST = 3  # tokens of a sequence: in one of two, the token before would be the one after the first occurrence
+MAX_TOKENS = 1_000_000  # of FirstSegments
+
+
+@dataclass
+class Segments(EncodedCorpus[Encoded]):
+    """The segments of a text corpus, `[CLS] A [SEP] B [SEP]`, as in BERT's pre-training or as in the release."""
+
+    unit = "segments"
+
+    def encoded(self, reading: Reading) -> Iterator[Encoded]:
+        corpus = read_text(self.source)
+        reading.counts["documents"] = 0
+        if isinstance(corpus, TextCorpus):
+            return self._from_text(corpus, reading)
+        return self._from_records(corpus.records(reading.skipped), reading)
+
+    def _from_text(self, corpus: TextCorpus, reading: Reading) -> Iterator[Encoded]:
+        chunks = self._chunks(corpus.paragraphs(reading.skipped), reading)
+        if self.settings.paper:
+            unended = corpus.unended() if type(corpus) is TextCorpus else None
+            chunks = _released(chunks, unended, reading.skipped)
+        for number, (document, chunk) in enumerate(chunks):
+            rng = random.Random(f"{self.settings.seed}/{document}/{chunk[0][0]}")
+            cut = rng.randint(1, len(chunk) - 1) if len(chunk) > 1 else 1
+            lines = [ids for _, ids in chunk]
+            sides = [list(chain(*part)) for part in (lines[:cut], lines[cut:]) if part]
+            frame = self.tokens.frame if len(sides) == 2 else self.tokens.single
+            for line, ids in chunk:
+                if len(ids) > self.room(self.tokens.single):
+                    reading.skipped.add("a line longer than a segment (cut to fit)", f"line {line}")
+            fitting = [[side] for side in _fit(sides, self.room(frame), rng)]
+            inputs = framed(fitting, frame, 0 if self.settings.paper else 1)[:2]
+            yield Encoded(number, _where(chunk), *inputs, document_number=document)
+
+    def _chunks(self, paragraphs: Iterator[Paragraph], reading: Reading) -> Iterator[tuple[int, list[EncodedLine]]]:
+        """(document, lines) of each segment."""
+        budget = self.room(self.tokens.frame)
+        minimum = 1 if self.settings.paper else 2
+        reading.counts["lines"] = 0
+        document = 0
+        chunk: list[EncodedLine] = []
+        for paragraph in paragraphs:
+            is_full = len(chunk) >= minimum and sum(len(ids) for _, ids in chunk) >= budget
+            if chunk and (is_full or paragraph.document != document):
+                yield document, chunk
+                chunk = []
+            document = paragraph.document
+            reading.counts["documents"] = document + 1
+            where = f"line {paragraph.line}"
+            ids = encode_text(paragraph.text, self.tokens, where, reading.skipped)
+            if ids:
+                reading.counts["lines"] += 1
+                chunk.append((paragraph.line, ids))
+            else:
+                reading.skipped.add("a line in which the tokenizer finds no token", where, unit="lines")
+        if chunk:
+            yield document, chunk
+
+    def _from_records(self, records: Iterator[Record], reading: Reading) -> Iterator[Encoded]:
+        skipped = reading.skipped
+        maximum = self.settings.max_length
+        for record in records:
+            number = record.number
+            reading.counts["documents"] = number + 1
+            where = f"line {record.line}, object {number + 1}"
+            if record.form == "words":
+                example = encode_words(record.value, self.tokens, number, where, skipped)
+            else:
+                read = self._from_string if record.form == "text" else self._from_tokens
+                example = Encoded(number, where, *read(record.value, where, skipped))
+            if not len(example):
+                skipped.add("an example without tokens (skipped)", where, unit="segments")
+            elif len(example) > maximum:
+                skipped.add(f"an example of more than {maximum} tokens (skipped)", where, unit="segments")
+            else:
+                yield replace(example, other=record.other, document_number=number)
+
+    def _from_string(self, text: str, where: str, skipped: Skipped) -> tuple[np.ndarray, np.ndarray]:
+        """(ids, types)"""
+        ids = encode_text(text, self.tokens, where, skipped)
+        room = self.room(self.tokens.single)
+        if not self.settings.paper and len(ids) > room:
+            ids = ids[:room]
+            skipped.add("a text longer than a segment (its end was cut)", where)
+        frame = self.tokens.single if ids else [[], []]  # without tokens there is no example to frame
+        return framed([[ids]], frame)[:2]
+
+    def _from_tokens(self, names: list[str], where: str, skipped: Skipped) -> tuple[np.ndarray, np.ndarray]:
+        """(ids, types)"""
+        known, unknown = self.tokens.ids(names)
+        skipped.add(UNKNOWN, where, unknown)
+        if not set(chain(*self.tokens.single)) <= set(known):
+            skipped.add("`tokens` without the model's special tokens (taken as given)", where)
+        ids = np.array(known, dtype=np.int64)
+        types = np.zeros_like(ids)
+        ends = np.flatnonzero(ids == self.tokens.sep)
+        if len(ends) > 1 and not self.settings.paper:
+            types[ends[0] + 1 :] = 1
+        return ids, types
+
+
+def _released(
+    chunks: Iterator[tuple[int, list[EncodedLine]]], unended: int | None, skipped: Skipped
+) -> Iterator[tuple[int, list[EncodedLine]]]:
+    """The chunks that the release makes segments of; the lines of the others are counted."""
+    ended_early = None
+    for document, chunk in chunks:
+        if document == unended:
+            reason = "a line of the last document, which no blank line ends (the release drops it)"
+        elif document == ended_early:
+            reason = "a line after a chunk of one line (the release drops the rest of the document)"
+        elif len(chunk) == 1:
+            reason = "a chunk of one line (the release drops it)"
+            ended_early = document
+        else:
+            yield document, chunk
+            continue
+        skipped.add(reason, _where(chunk), len(chunk))
+
+
+def _where(chunk: list[EncodedLine]) -> str:
+    return f"line {chunk[0][0]}" + (f"-{chunk[-1][0]}" if len(chunk) > 1 else "")
+
+
+def _fit(sides: list[list[int]], budget: int, rng: random.Random) -> list[list[int]]:
+    """Drop tokens from the longer side (the second where equal), front or back with equal chance, down to budget."""
+    queues = [deque(side) for side in sides]
+    for _ in range(sum(map(len, sides)) - budget):
+        longer = max(reversed(queues), key=len)
+        if rng.random() < 0.5:
+            longer.popleft()
+        else:
+            longer.pop()
+    return list(map(list, queues))
+
+
+@dataclass
+class RandomSequences(EncodedCorpus[Encoded]):
+    """Pairs of inputs of random tokens: a sequence and its repetition, then the same sequence and another one, all
+    distinct. `words` has the place of each token in its sequence, in the repetition that of its first occurrence."""
+
+    unit = "sequences"
+
+    def __post_init__(self) -> None:
+        self.size = min(self.room(self.tokens.single), len(self.tokens.ordinary)) // 2
+        if self.size < SHORTEST:
+            what = f"Inputs of {self.settings.max_length} tokens are too short for a sequence and its repetition."
+            raise SettingsError(what, hint="Choose a larger maximum length.")
+
+    def encoded(self, reading: Reading) -> Iterator[Encoded]:
+        before, after = self.tokens.single
+        for number in range(self.settings.limit or INPUTS):
+            draw = np.random.default_rng([self.settings.seed % 2**64, number // 2])
+            ids = draw.choice(self.tokens.ordinary, 2 * self.size, replace=False)
+            places = np.arange(2 * self.size)
+            if number % 2 == 0:
+                ids[self.size :] = ids[: self.size]
+                places %= self.size
+            ids = np.array([*before, *ids, *after], dtype=np.int64)
+            words = np.pad(places, (len(before), len(after)), constant_values=-1)
+            yield Encoded(number, f"sequence {number + 1}", ids, np.zeros_like(ids), words, document_number=number)
+
+
+class FirstSegments:
+    """Random access to a corpus's first MAX_TOKENS tokens of segments, each encoded once; threads may share it."""
+
+    def __init__(self, segments: Segments) -> None:
+        self.segments = segments
+        self._lock = threading.Lock()
+        self._encoded: dict[int, Encoded] = {}
+        self._start()
+
+    def _start(self) -> None:
+        self._further = iter(self.segments)
+        self.last = 0
+        self.tokens = 0
+
+    def pick(self, number: int) -> Encoded:
+        """The segment with this number, from 1; raises InputError where there is none among them."""
+        with self._lock:
+            try:
+                while self.last < number and self.tokens < MAX_TOKENS and (example := next(self._further, None)):
+                    self.last = example.number + 1
+                    self.tokens += len(example)
+                    self._encoded[self.last] = example
+            except BaseException:  # an iterator that raised has ended, as if the corpus did
+                self._start()
+                raise
+        if number in self._encoded:
+            return self._encoded[number]
+        is_far = self.last < number and self.tokens >= MAX_TOKENS
+        why = f" among the first {MAX_TOKENS:,} tokens of the corpus" if is_far else ", or it was skipped"
+        hint = f"Choose a number from 1 to {self.last:,}."
+        raise self.segments.source.error(f"There is no segment {number}{why}.", hint)
+
+    def number_of(self, hit: Hit) -> int:
+        """The number of the segment, from 1, with the line of a hit; raises InputError where none of them has it."""
+        if hit.record is not None:
+            return hit.record + 1
+        part = last = 0
+        for number in count(1):
+            begin, _, end = self.pick(number).where.removeprefix("line ").partition("-")
+            first = int(begin)
+            if first <= last:  # line numbers begin again
+                part += 1
+            last = int(end or first)
+            if (part, last) >= (hit.part, hit.line):
+                break
+        if part == hit.part and first <= hit.line:
+            return number
+        what = f"No segment has line {hit.line:,}: the mode “as in the paper” drops it, as the release does."
+        raise self.segments.source.error(what, "Choose the other mode.")

@@ -1,0 +1,143 @@
+"""A uniform interface to tokenizers: special tokens, the frame of a segment, and the pieces of words."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from bertviz_core.corpora.source import replace_surrogates
+from bertviz_core.errors import InputError
+from bertviz_core.inputs.tokenizing import any_of, cut, frame_of, special_names
+
+# Where a huge text may be cut, the best place first: no tokenizer joins words across a single space.
+CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+CUTS = (
+    re.compile(r"(?<=\w) (?=\w)"),
+    re.compile(r"(?=\s)"),
+    re.compile(rf"(?=[^\w\s]|[_{CJK}])|(?<=[^\w\s])|(?<=[_{CJK}])"),
+)
+SPACE_MARKS = "Ġ▁ "  # a leading space in byte-level BPE, in SentencePiece, and as a token of its own (ByT5)
+WORD_END = "</w>"  # after the last piece of a word (XLM, Flaubert, OpenAI GPT)
+JOINT = "@@"  # after each piece of a word but the last (PhoBERT, BERTweet, CTRL)
+# Byte-level BPE writes each byte as a character: printable ones as they are, the others from U+0100 on.
+PRINTABLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
+BYTES = {chr(byte): byte for byte in PRINTABLE}
+BYTES |= {chr(256 + n): byte for n, byte in enumerate(sorted(set(range(256)) - set(PRINTABLE)))}
+BYTE = re.compile("<0x([0-9A-F]{2})>")  # a byte for which a SentencePiece vocabulary has no piece
+AT_ONCE = 50_000  # characters for one call of the tokenizer, which needs some 300 bytes for each
+MAX_CACHED_LENGTH = 100  # of a word, in letters
+
+
+class Tokens:
+    """A tokenizer with what the analyses need; ids are None where the tokenizer has no such token."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = t = tokenizer
+        self.cls: int | None = t.cls_token_id
+        self.sep: int | None = t.sep_token_id
+        self.unk: int | None = t.unk_token_id
+        self.mask: int | None = t.mask_token_id
+        self.pad: int = t.pad_token_id if t.pad_token_id is not None else 0
+        self.unknown: int = self.pad if self.unk is None else self.unk  # for what has no token
+        vocabulary = t.get_vocab()
+        self._reserved = set(t.all_special_ids)
+        self.special = np.array(sorted(self._reserved), dtype=np.int64)
+        self.ordinary = np.setdiff1d(np.array(list(vocabulary.values()), dtype=np.int64), self.special)
+        self.punctuation = np.array([i for token, i in vocabulary.items() if _bare(token) in (".", ",")])
+        self._spelled = any_of(special_names(t))
+        self.prefix = _prefix(t, vocabulary)
+        self._cached_encode = lru_cache(100_000)(self.encode)
+        self.single = frame_of(t, pair=False)  # special ids before and after a lone A
+        self.frame = frame_of(t, pair=True)  # before A, between A and B, after B
+        bare, after_space, two = (self.names(self.encode(text)) for text in ("a", " a", "a a"))
+        marks = tuple(SPACE_MARKS)
+        self.byte_level = any(name.startswith("Ġ") for name in after_space)  # names are in BYTES
+        # Whether names show where words begin, and whether only after a space, not at a text's start
+        self.marks_spaces = any(name.startswith(marks) for name in two[1:])
+        self.spaced = self.marks_spaces and not any(name.startswith(marks) for name in bare[:1])
+        # Whether a name is the letters whose numbers are its bytes, as in ByT5
+        self.bytes_as_letters = not self.byte_level and self.names(self.encode("é"))[-2:] == ["Ã", "©"]
+        # What stands at the end of a word, or of a piece that the next one continues; "" where nothing does
+        self.suffix = "" if self.prefix or self.marks_spaces else _suffix(t, vocabulary)
+
+    def encode(self, text: str) -> list[int]:
+        """Ids without special tokens; "[SEP]" in a text stays text. Raises InputError for a word of absurd length, or
+        a text that the tokenizer cannot read."""
+        ids: list[int | None] = []
+        for part in _parts(replace_surrogates(text)):
+            try:
+                ids += cut(self.tokenizer, part, self._spelled)
+            except Exception as error:  # by the tokenizer's code
+                kind = type(self.tokenizer).__name__
+                what = f"The model's tokenizer ({kind}) cannot read {part[:40]!r} ({type(error).__name__}: {error})."
+                raise InputError(what, hint="Choose another model, or take this text out.") from error
+        # A SentencePiece vocabulary has "<sep>" as a piece like any other, and finds it in the text.
+        return [self.unknown if i is None or i in self._reserved else i for i in ids]
+
+    def spelled(self, text: str) -> int:
+        """How many special tokens a text spells out, such as "[SEP]"; `encode` reads them as letters."""
+        return sum(1 for _ in self._spelled.finditer(text))
+
+    def names(self, ids: Sequence[int] | np.ndarray) -> list[str]:
+        """As the vocabulary writes them."""
+        return self.tokenizer.convert_ids_to_tokens([int(i) for i in ids])
+
+    def bytes_of(self, name: str) -> bytes:
+        """The bytes of text that a token stands for, of a vocabulary that marks spaces."""
+        if self.bytes_as_letters and max(name, default="") < "\u0100":
+            return name.encode("latin-1")
+        if self.byte_level:
+            return bytes(BYTES[c] for c in name) if BYTES.keys() >= set(name) else name.encode(errors="replace")
+        byte = BYTE.fullmatch(name)
+        return bytes.fromhex(byte[1]) if byte else name.replace("▁", " ").encode(errors="replace")
+
+    def ids(self, names: Sequence[str]) -> tuple[list[int], int]:
+        """The ids of tokens given by name, and how many of them the vocabulary lacks (they become unknown)."""
+        numbers = self.tokenizer.convert_tokens_to_ids(list(names))
+        known = self.tokenizer.unk_token
+        lacking = sum(i in (None, self.unk) and name != known for i, name in zip(numbers, names, strict=True))
+        return [self.unknown if i is None else i for i in numbers], lacking
+
+    def pieces(self, word: str) -> list[int]:
+        """A word's ids, cut on its own and never joined to its neighbors; [] where it cleans to nothing."""
+        text = f" {word}" if self.spaced else word
+        return self._cached_encode(text) if len(word) <= MAX_CACHED_LENGTH else self.encode(text)
+
+
+def _parts(text: str) -> Iterator[str]:
+    """A huge text in parts of AT_ONCE characters, or up to twice as many where it cannot be cut before."""
+    start = 0
+    while len(text) - start > AT_ONCE:
+        first = start + AT_ONCE
+        last = first + AT_ONCE
+        cut = next((match.start() for kind in CUTS if (match := kind.search(text, first, last))), None)
+        if cut is None and len(text) <= last:
+            break
+        if cut is None:
+            what = f"A word of more than {AT_ONCE:,} letters cannot be read: {text[first : first + 40]!r}."
+            raise InputError(what, hint="Write spaces between words.")
+        yield text[start:cut]
+        start = cut
+    yield text[start:]
+
+
+def _prefix(tokenizer: Any, vocabulary: dict[str, int]) -> str:
+    """ "##", which WordPiece writes before a piece that continues a word; "" for other tokenizers."""
+    if not tokenizer.is_fast:
+        return "##" if any(len(token) > 2 and token.startswith("##") for token in vocabulary) else ""
+    return getattr(tokenizer.backend_tokenizer.model, "continuing_subword_prefix", None) or ""
+
+
+def _suffix(tokenizer: Any, vocabulary: dict[str, int]) -> str:
+    """WORD_END or JOINT, or ""."""
+    if tokenizer.is_fast:
+        return getattr(tokenizer.backend_tokenizer.model, "end_of_word_suffix", None) or ""
+    marks = (mark for mark in (WORD_END, JOINT) if any(token.endswith(mark) for token in vocabulary))
+    return next(marks, "")
+
+
+def _bare(token: str) -> str:
+    """A token without marks of spaces and ends of words."""
+    return token.removesuffix(WORD_END).strip(SPACE_MARKS)

@@ -1,0 +1,171 @@
+"""The loss of masked or next words, and its gradient in every layer's attention (docs/methods.md, section 3)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bertviz_core.errors import ModelError
+from bertviz_core.inputs.encoding import Batch, Encoded, padded
+from bertviz_core.inputs.tokens import Tokens
+from bertviz_core.models.attention import at_least_float32
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, predicts_next_words, running
+
+SELECTED = 0.15  # of the ordinary tokens
+MASKED = 0.8  # of the selected ones
+RANDOM = 0.1  # of the selected; the rest stay
+IGNORED = -100  # label of unselected tokens
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The words to predict. Masked words follow BERT's pre-training recipe, drawn for each example from (seed, its
+    number), independent of batch and order; next words are all but the first."""
+
+    tokens: Tokens
+    seed: int
+    shift: int = 0  # from the position of a label to that of its word: 1 for next words
+
+    def candidates(self, ids: np.ndarray) -> np.ndarray:
+        """Positions of the tokens that may be predicted; masked ones are not special."""
+        return np.arange(1, len(ids)) if self.shift else np.flatnonzero(~np.isin(ids, self.tokens.special))
+
+    def apply(self, example: Encoded) -> tuple[np.ndarray, np.ndarray]:
+        """(ids, labels), each (token,) int64. 15% of the candidates, at least one, have a label; 80% of those become
+        the mask token, 10% a random ordinary one. For next words, ids are unchanged and labels are the next ids."""
+        if self.shift:
+            return example.ids, np.append(example.ids[1:], IGNORED)
+        draw = np.random.default_rng([self.seed % 2**64, example.number])  # numpy takes no negative seed
+        positions = self.candidates(example.ids)
+        count = min(len(positions), max(1, round(SELECTED * len(positions))))
+        selected = np.sort(draw.choice(positions, count, replace=False))
+        share = draw.random(count)
+        random = draw.choice(self.tokens.ordinary, count)
+        ids = example.ids.copy()
+        labels = np.full_like(ids, IGNORED)
+        labels[selected] = ids[selected]
+        masks = np.full(count, self.tokens.mask)
+        ids[selected] = np.select([share < MASKED, share < MASKED + RANDOM], [masks, random], ids[selected])
+        return ids, labels
+
+
+def targets_of(checkpoint: Checkpoint, tokens: Tokens, seed: int) -> Targets:
+    """The targets of the model's loss; raises ModelError where words are to be masked and there is no mask token."""
+    if predicts_next_words(checkpoint):
+        return Targets(tokens, seed, shift=1)
+    if tokens.mask is None:
+        what = "The model's tokenizer has no mask token, so there is no masked word to predict."
+        raise ModelError(what, hint="Choose a model trained to predict masked words, such as BERT or RoBERTa.")
+    return Targets(tokens, seed)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The tokens of a batch that are predicted, by row, then by position; their places are known without asking the
+    device. All (selected token,) int64 but `counts`."""
+
+    rows: Tensor
+    positions: Tensor
+    ids: Tensor  # of the words to predict
+    counts: Tensor  # (batch,) number in each row
+
+    def repeat(self, times: int) -> Self:
+        """The labels of a batch that is repeated."""
+        starts = torch.arange(times, device=self.rows.device)[:, None] * len(self.counts)
+        others = (each.repeat(times) for each in (self.positions, self.ids, self.counts))
+        return type(self)((starts + self.rows).flatten(), *others)
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Predictions of masked or next words."""
+
+    loss: Tensor  # (batch,) nats, the mean cross-entropy over a segment's selected tokens
+    right: Tensor  # (batch,) number of those tokens that the model predicts
+    selected: Tensor  # (batch,) number of them
+    word_loss: Tensor  # (selected token,) nats
+    guess: Tensor  # (selected token,) likeliest ids
+
+
+@dataclass(frozen=True)
+class LayerGradient:
+    """Weights and gradients of one layer for one batch; readers must mask those of padding keys and queries."""
+
+    layer: int  # from 0
+    weights: Tensor  # (batch, head, query, key) float32
+    gradient: Tensor  # of each segment's own loss, with its sign, in that segment's softmaxed weights
+    predictions: Predictions
+
+
+def backward(
+    model: AttentionModel, batch: Batch, *observers: Callable[[LayerGradient], None], targets: Targets
+) -> None:
+    """Run a model forward and back; observers get every layer once, the last first. The sum of segments' mean losses is
+    differentiated: batches do not matter. Raises ModelError where the gradient does not reach every layer."""
+    layers, maps = 0, list[Tensor]()
+
+    def begin(_module: Any, _inputs: Any, embedded: Tensor) -> Tensor:
+        return embedded.requires_grad_()  # no parameter does: the graph begins here
+
+    def show(layer: int, values: list[Tensor], gradient: Tensor) -> None:
+        nonlocal layers
+        layers += 1
+        layer_gradient = LayerGradient(layer, at_least_float32(values.pop()), at_least_float32(gradient), predictions)
+        for observe in observers:
+            observe(layer_gradient)
+
+    shown, labels = label(batch, targets)
+    options: dict[str, Any] = {"output_attentions": True}
+    if model.observable:
+        options = {"observer": lambda scores: maps.append(scores.weights)}
+    with torch.enable_grad(), model.encoder.get_input_embeddings().register_forward_hook(begin):
+        total, predictions, output = predict_words(model, shown, labels, **options)
+        maps = maps or list(output.attentions)
+        del output
+        first = maps[0]
+        while maps:  # from here on the graph alone owns them, and frees each with its hook
+            weights = maps.pop()
+            # A hook has the map's values until they are shown; the map itself would be a cycle.
+            weights.register_hook(partial(show, len(maps), [weights.detach()]))
+        torch.autograd.grad(total, first, allow_unused=True)  # no further down than the first layer's maps
+    if layers != model.layers:
+        what = f"The loss has a gradient in only {layers} of the {model.layers} layers' attention maps"
+        raise ModelError(f"{what}, as this family of models shows them.", hint=OTHER_FAMILY)
+
+
+def label(batch: Batch, targets: Targets) -> tuple[Batch, Labels]:
+    """The batch with its masks, and its labels; token classes stay those of the original tokens."""
+    ids, labels = zip(*map(targets.apply, batch.examples), strict=True)
+    by_row = padded(labels, IGNORED)
+    rows, positions = np.nonzero(by_row != IGNORED)
+    arrays = (padded(ids, targets.tokens.pad), rows, positions, by_row[rows, positions], (by_row != IGNORED).sum(1))
+    masked, *places = (torch.from_numpy(array).to(batch.ids.device) for array in arrays)
+    return replace(batch, ids=masked), Labels(*places)
+
+
+def predict_words(
+    model: AttentionModel, batch: Batch, labels: Labels, **options: Any
+) -> tuple[Tensor, Predictions, Any]:
+    """Run a model on a batch with labels; only labeled positions reach the (large) vocabulary layer.
+    Returns the sum of the segments' losses, in the graph; the predictions, out of it; the output."""
+    at = (labels.rows, labels.positions)
+
+    def select(_module: Any, _inputs: Any, output: Any) -> Any:
+        output.last_hidden_state = output.last_hidden_state[at][None]  # (1, selected token, width)
+        return output
+
+    with model.encoder.register_forward_hook(select), running(model, batch.ids):
+        output = model.language_model(**model.inputs(batch), **options)
+    is_whole = output.logits.shape[:2] == batch.ids.shape  # some decoders, such as OPT, call no hook
+    logits = at_least_float32(output.logits[at] if is_whole else output.logits[0])
+    losses = torch.nn.functional.cross_entropy(logits, labels.ids, reduction="none")
+    guess = logits.argmax(-1)
+    counts = labels.counts
+    right = counts.new_zeros(len(counts)).index_add(0, labels.rows, (guess == labels.ids).long())
+    loss = losses.new_zeros(len(counts)).index_add(0, labels.rows, losses) / counts
+    return loss.sum(), Predictions(loss.detach(), right, counts, losses.detach(), guess), output

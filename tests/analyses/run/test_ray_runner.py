@@ -1,0 +1,250 @@
+"""Workers: the bytes of a result are those of one process, whoever computed its chunks and whatever became of them."""
+
+import json
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
+from bertviz_core.analyses.run import chunks, run_pass
+from bertviz_core.analyses.run.chunks import share_done
+from bertviz_core.analyses.run.compute import compute, runner_of
+from bertviz_core.analyses.run.compute import find as find_result
+from bertviz_core.analyses.run.run_pass import compute_pass
+from bertviz_core.corpora.files import SAMPLES, sample
+from bertviz_core.engine.progress import Progress
+from bertviz_core.errors import BertvizError, Cancelled, ModelError, SettingsError
+from bertviz_core.inputs import annotated_words
+from bertviz_core.models.checkpoint import Checkpoint, find
+from bertviz_core.settings import Execution, Settings, app_execution
+from tests.analyses.probes.test_probe_run import request_in_parts, untimed
+from tests.cli.running import run
+from tests.waiting import Stops
+
+ray_runner = pytest.importorskip("bertviz_core.analyses.run.ray_runner")  # which needs Ray
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.timeout(600)  # workers start slowly on a busy machine
+CHUNKED = [name for name in BUILT_IN if ANALYSES[name].chunked]
+
+
+@pytest.fixture(scope="module")
+def local_ray():
+    """A cluster on this machine, for all tests."""
+    import ray
+
+    ray.init("local", num_cpus=4, include_dashboard=False, log_to_driver=False, object_store_memory=200_000_000)
+    yield
+    ray.shutdown()
+
+
+@pytest.fixture(scope="module")
+def cluster(local_ray):
+    """Two workers, for all tests."""
+    with ray_runner.RayRunner(Execution("cpu", workers=2)) as started:
+        yield started
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(annotated_words, "CHUNK_TOKENS", 700)
+    monkeypatch.setattr(chunks, "SAVING", float("inf"))
+
+
+@pytest.fixture(scope="module")
+def here(masked, tmp_path_factory):
+    """The bytes of every analysis, computed by one process in one thread."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(annotated_words, "CHUNK_TOKENS", 700)
+        return {name: compute(request_of(name, masked), None, model=masked).to_bytes() for name in CHUNKED}
+
+
+def request_of(analysis, model) -> Request:
+    (name,) = SAMPLES[ANALYSES[analysis].corpus]
+    return Request(analysis, model.checkpoint, sample(name), Settings(max_length=64, limit=60))
+
+
+def run_on(cluster, request, store, progress=None) -> None:
+    compute_pass([request], store, cluster, progress or Progress())
+
+
+@pytest.mark.parametrize("analysis", CHUNKED)
+def test_workers_give_the_bytes_of_one_process(analysis, cluster, here, masked, store):
+    request = request_of(analysis, masked)
+    run_on(cluster, request, store)
+    assert store.get(request.key()) == here[analysis]
+
+
+def test_workers_compute_the_maps_of_probes(cluster, masked, store, monkeypatch):
+    monkeypatch.setattr(run_pass, "PART_TOKENS", 150)
+    request = request_in_parts(masked)
+    run_on(cluster, request, store)
+    whole = compute(request, None, model=masked)
+    assert untimed(find_result(store, request)) == untimed(whole)
+
+
+def test_lost_workers_change_nothing(cluster, here, masked, store):
+    """A worker is killed with SIGKILL at a random moment of a pass."""
+    request, progress = request_of("surface_patterns", masked), Progress()
+    killed: list[int] = []
+    killer = threading.Thread(target=kill_at_random, args=(killed, progress))
+    killer.start()
+    run_on(cluster, request, store, progress)
+    killer.join()
+    assert killed
+    assert store.get(request.key()) == here["surface_patterns"]
+
+
+def kill_at_random(killed: list[int], progress: Progress) -> None:
+    while progress.stage != "Running the model":
+        time.sleep(0.001)
+    time.sleep(random.Random(3).uniform(0, 0.05))
+    for process in psutil.Process().children(recursive=True):
+        if "ray::ChunkWorker" in " ".join(process.cmdline()):
+            os.kill(process.pid, signal.SIGKILL)
+            killed.append(process.pid)
+            return
+
+
+def test_a_cancelled_job_goes_on_in_one_process(cluster, here, masked, store):
+    request = request_of("entropy", masked)
+
+    with pytest.raises(Cancelled):
+        run_on(cluster, request, store, Stops(20))
+    assert 0 < (share_done(store, request) or 0) < 1
+    compute(request, store, model=masked)
+    assert store.get(request.key()) == here["entropy"]
+
+
+class Echo(ray_runner.ChunkWorker):
+    """A worker without a model, for which a chunk says what becomes of it."""
+
+    def compute(self, task, number, examples):
+        if "slow" in examples:
+            time.sleep(1)
+        if "kill" in examples:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if "fail" in examples:
+            raise OSError("out of memory")
+        if Path(examples[0]).is_absolute():  # ends its process the first two times
+            with Path(examples[0]).open("a+b") as file:
+                file.write(b".")
+                file.flush()
+                if file.tell() <= 2:
+                    os.kill(os.getpid(), signal.SIGKILL)
+        return number, [b"sums"]
+
+
+@pytest.fixture
+def echo(monkeypatch, local_ray):
+    monkeypatch.setattr(ray_runner, "ChunkWorker", Echo)
+    with ray_runner.RayRunner(Execution("cpu", workers=1)) as started:
+        yield started
+
+
+def chunks_of(*words):
+    return enumerate([word] for word in words)
+
+
+def test_a_chunk_that_is_computed_is_taken_before_a_cancel_ends_the_job(echo, tiny):
+    progress, taken = Progress(), []
+    with pytest.raises(Cancelled):
+        for number, _ in echo.map([request_of("entropy", tiny)], chunks_of("a", "b", "c"), progress):
+            progress.cancelled.set()
+            taken.append(number)
+    assert taken == [0]
+
+
+def test_chunks_are_not_read_far_ahead_of_the_first_that_is_missing(monkeypatch, local_ray, tiny):
+    """Their sums would wait in memory: a long first chunk holds the others up."""
+    monkeypatch.setattr(ray_runner, "ChunkWorker", Echo)
+    read, ahead = [], {}
+
+    def missing():
+        for number in range(20):
+            read.append(number)
+            yield number, ["slow" if number == 0 else "quick"]
+
+    with ray_runner.RayRunner(Execution("cpu", workers=2)) as two:
+        for number, _ in two.map([request_of("entropy", tiny)], missing(), Progress()):
+            ahead[number] = len(read)
+    assert sorted(ahead) == read == list(range(20))
+    assert ahead[0] <= ray_runner.BACKLOG * 2 + 1
+
+
+def test_a_chunk_that_ends_its_worker_is_computed_again_twice(echo, tiny, tmp_path):
+    journal = tmp_path / "journal"
+    computed = echo.map([request_of("entropy", tiny)], chunks_of("a", str(journal), "b"), Progress())
+    assert sorted(number for number, _ in computed) == [0, 1, 2]
+    assert len(journal.read_bytes()) == 3
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [("kill", "A worker process ended 3 times"), ("fail", "A worker failed .OSError: .*out of memory")],
+)
+def test_a_chunk_that_ends_its_worker_three_times_or_fails_ends_the_job(word, reason, echo, tiny):
+    with pytest.raises(BertvizError, match=reason):
+        list(echo.map([request_of("entropy", tiny)], chunks_of("a", word), Progress()))
+    computed = echo.map([request_of("entropy", tiny)], chunks_of("a"), Progress())  # by other workers
+    assert list(computed) == [(0, [b"sums"])]
+
+
+def test_a_worker_refuses_another_model_in_the_folder(masked):
+    with pytest.raises(ModelError, match="another model"):
+        task = ray_runner.PassTask((request_of("entropy", masked),), Execution("cpu"), "a fingerprint")
+        ray_runner.ChunkWorker().shape(task)
+
+
+def test_a_model_that_cannot_be_loaded(cluster, masked, tmp_path, store):
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    for path in masked.checkpoint.folder.iterdir():
+        (broken / path.name).write_bytes(path.read_bytes())
+    weights = broken / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    found = Checkpoint("broken", broken, None, find(str(masked.checkpoint.folder)).config)
+    request = Request("entropy", found, sample("encyclopedia"), Settings(max_length=64, limit=5))
+    with pytest.raises(ModelError, match="is damaged") as caught:
+        run_on(cluster, request, store)
+    assert "save_pretrained" in caught.value.hint
+
+
+def test_a_command_takes_workers_and_says_how_it_goes(local_ray, masked, tmp_path):
+    out = tmp_path / "out.json"
+    given = ("encyclopedia", "--model", masked.checkpoint.folder, "--max-length", 64, "--limit", 40, "--no-store")
+    done = run("entropy", *given, "--workers", 2, "--device", "cpu", "--out", out)
+    assert done.returncode == 0, done.stderr
+    request = Request("entropy", masked.checkpoint, sample("encyclopedia"), Settings(max_length=64, limit=40))
+    expected = compute(request, None, model=masked)
+    assert json.loads(out.read_text())["arrays"] == json.loads(json.dumps(expected.arrays()))
+    assert "Running the model: 40 of 40 segments" in done.stderr
+
+
+def test_the_app_reads_its_workers_from_the_environment(monkeypatch):
+    assert app_execution() == Execution()
+    monkeypatch.setenv("BERTVIZ_WORKERS", "2")
+    monkeypatch.setenv("BERTVIZ_RAY", "auto")
+    assert app_execution() == Execution(workers=2, ray="auto")
+    monkeypatch.setenv("BERTVIZ_WORKERS", "two")
+    with pytest.raises(SettingsError, match="BERTVIZ_WORKERS"):
+        app_execution()
+
+
+def test_more_workers_than_the_cluster_has_cpus(local_ray, tiny):
+    with runner_of(Execution("cpu", workers=10_000)) as many, pytest.raises(SettingsError, match="10000 CPUs"):
+        many.start([request_of("entropy", tiny)], Progress())
+
+
+def test_without_ray_it_says_how_to_install_it(monkeypatch):
+    monkeypatch.delitem(sys.modules, ray_runner.__name__)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(SettingsError, match="pip install ray"):
+        runner_of(Execution("cpu", workers=1))
