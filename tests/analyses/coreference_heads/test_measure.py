@@ -35,7 +35,7 @@ from bertviz_core.models.attention import LayerAttention
 from bertviz_core.settings import Settings
 from tests import predicting
 from tests.bracketed import conll
-from tests.models.test_reading import plain
+from tests.inputs.test_annotated_words import plain
 from tests.oracles import comparison, uncertainty
 from tests.oracles import coreference as oracle
 
