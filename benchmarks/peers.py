@@ -45,11 +45,12 @@ def ours(count: int) -> Work:
 
     pair = gpt2()
     corpus = texts(count)
+    analyze = bv.analyze  # imported here, as TransformerLens is: the library loads it when it is first used
 
     def work() -> dict[str, np.ndarray]:
         with tempfile.TemporaryDirectory() as store:
             results = [
-                bv.analyze(name, model=pair, corpus=corpus, max_length=TOKENS, store=store, device="cpu")
+                analyze(name, model=pair, corpus=corpus, max_length=TOKENS, store=store, device="cpu")
                 for name in ("surface_patterns", "entropy")
             ]
         means = {name: result[name] for result in results for name in set(QUANTITIES) & set(result.quantities())}

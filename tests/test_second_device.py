@@ -13,10 +13,10 @@ from bertviz_core.analyses.probes import training
 from bertviz_core.analyses.probes.features import Group
 from bertviz_core.analyses.probes.probes import AttentionOnly
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
-from bertviz_core.analyses.run import compute
+from bertviz_core.analyses.run import compute, run_pass
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.engine import memory, stream
+from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.stream import extract
 from bertviz_core.errors import SettingsError
@@ -203,7 +203,10 @@ def test_waits_do_not_grow_with_the_batches(masked_folder, analysis, monkeypatch
     with second_device.active() as waits:
         counted = counted_waits(request, waits, (1000, 40))
         chunks = []
-        monkeypatch.setattr(memory, "give_back", lambda: chunks.append(1))
+        compute_chunk = run_pass.compute_chunk
+        monkeypatch.setattr(
+            run_pass, "compute_chunk", lambda *given, **named: chunks.append(1) or compute_chunk(*given, **named)
+        )
         monkeypatch.setattr(annotated_words, "CHUNK_TOKENS", 80)
         computed(request, "sim", 1000)
         by_chunks = sum(waits.values())

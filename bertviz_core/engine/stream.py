@@ -8,6 +8,7 @@ from typing import Any, BinaryIO, Protocol, Self
 
 import numpy as np
 
+from bertviz_core.engine import memory
 from bertviz_core.engine.packing import frame_header
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import ModelError, SettingsError
@@ -15,6 +16,7 @@ from bertviz_core.inputs.encoding import Batch, Encoded, buckets, collate, membe
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.model import AttentionModel
 
+BATCHES_A_TRIM = 4  # more let holes in the heap grow between trims; fewer cost time (benchmarks/memory.py)
 PassFunction = Callable[..., None]  # (model, batch, *observers): each observer sees every layer
 
 
@@ -44,7 +46,7 @@ def run(
             progress.advance(0)  # raises Cancelled: thousands are encoded before the first batch
             yield example
 
-    for group in buckets(cancellable(), batch_tokens or model.batch_tokens, model.length_limit):
+    for group in _groups(model, cancellable(), batch_tokens):
         parts = [group]
         while parts:
             part = parts.pop(0)
@@ -68,6 +70,14 @@ def run(
                 import torch
 
                 torch.get_device_module(model.device).empty_cache()
+
+
+def _groups(model: AttentionModel, examples: Iterable[Encoded], batch_tokens: int | None) -> Iterator[list[Encoded]]:
+    """The examples of each batch. Between batches on a CPU, whose shapes are ever new, free memory is given back."""
+    for number, group in enumerate(buckets(examples, batch_tokens or model.batch_tokens, model.length_limit)):
+        if model.device == "cpu" and number % BATCHES_A_TRIM == 0:
+            memory.give_back()
+        yield group
 
 
 def is_out_of_memory(error: RuntimeError) -> bool:
@@ -96,7 +106,7 @@ def extract(
     try:
         with unfinished.open("wb") as stream:
             begins = _write_header(stream, model, sizes, metadata)
-            for group in buckets(examples, batch_tokens or model.batch_tokens, model.length_limit):
+            for group in _groups(model, examples, batch_tokens):
                 words = None
                 if word_level:
                     owners = [word_of(example, special=True) for example in group]

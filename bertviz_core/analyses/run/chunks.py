@@ -10,7 +10,7 @@ from typing import Any
 from bertviz_core.analyses.base.guess_lists import COUNT
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.engine import memory, packing, stream
+from bertviz_core.engine import packing, stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import DAY, Store
 from bertviz_core.errors import StoreError
@@ -38,7 +38,6 @@ def compute_chunk(
         analysis.run(model, requests[0].settings, examples, accumulators, progress, batch_tokens)
     else:
         stream.run(model, examples, accumulators, progress, batch_tokens)
-    memory.give_back()
     return number, accumulators
 
 
