@@ -46,7 +46,8 @@ def _share(unit: str, entries: list[dict[str, Any]], provenance: dict[str, Any])
     most = max(skipped, key=lambda entry: entry["count"])
     return (
         f"{count:,} of {total:,} {unit} of {provenance['corpus']['name']} ({count / total:.0%}) were skipped: the "
-        f"numbers are those of the rest. Most often: {most['reason'].removesuffix('.')} ({most['where'][0]})."
+        f"numbers are those of the rest. Most often: {most['reason'].removesuffix('.')}, first at "
+        f"{most['where'][0].removesuffix('.')}. Correct the file and analyze it again."
     )
 
 
