@@ -86,7 +86,7 @@ ARCHITECTURES = {  # by model_type
     ),
     "deepseek_v3": Architecture("DeepSeek-V3", note="multi-head latent attention"),
     "gpt_neo": Architecture(
-        "GPT-Neo", note="local and global layers", own={"attention_types": [[["global", "local"], LAYERS // 2]]}
+        "GPT-Neo", RETURNED, "local and global layers", {"attention_types": [[["global", "local"], LAYERS // 2]]}
     ),
     "starcoder2": Architecture("StarCoder2", note=f"{SHARED}; a sliding window"),
     "cohere2": Architecture("Command R7B (Cohere 2)", note=f"{SHARED}; local and global layers", own=BOTH),
@@ -112,6 +112,7 @@ ARCHITECTURES = {  # by model_type
     "mobilebert": Architecture("MobileBERT", REFUSED, "its maps depend on the padding, where [PAD] has an embedding"),
     "longformer": Architecture("Longformer", REFUSED, "it returns windows, no maps of all tokens"),
     "yoso": Architecture("YOSO", REFUSED, "it returns no maps"),
+    "big_bird": Architecture("BigBird", REFUSED, "it returns no maps"),
     "bart": Architecture("BART and other pairs of encoder and decoder", REFUSED, "their maps are of two texts"),
 }
 

@@ -113,8 +113,8 @@ def _ignored_settings(checkpoint: Checkpoint, config: Any) -> Iterable[str]:
                 continue
             if value is True or (value and isinstance(value, str | dict)):
                 yield (
-                    f"transformers does not know the setting {name} of config.json ({value}) and does not use it: if the "
-                    "model was trained with it, these maps are not its own."
+                    f"transformers does not know the setting {name} of config.json ({value}) and does not use it: if "
+                    "the model was trained with it, these maps are not its own."
                 )
 
 

@@ -119,6 +119,18 @@ def test_maps_of_a_family_do_not_depend_on_the_batch(model_type, tmp_path):
     model = loading.load(checkpoint.find(str(save(model_type, tmp_path))), "cpu")
     assert max(map(len, inputs_of(model))) == min(max(LENGTHS), model.checkpoint.max_length or max(LENGTHS))
     check_neighbors(model)
+    if WINDOW in dict(limits(model_type)).values():
+        check_window(model)
+
+
+def check_window(model: Any) -> None:
+    """Some layer attends to nothing as far away as the window is wide, and to something that is nearer."""
+    (example,) = inputs_of(model, (POSITIONS - 1,))
+    (maps,) = maps_in_batches(model, [example], 1)
+    query, key = np.indices(maps.shape[2:])
+    distant = abs(query - key) >= WINDOW
+    narrow = ~maps[:, :, distant].any(axis=(1, 2))
+    assert narrow.any() and maps[narrow][:, :, ~distant & (query != key)].any()
 
 
 def rotary(folder: Path, kind: str, **settings: Any) -> Any:
