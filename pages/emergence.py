@@ -164,7 +164,7 @@ else:
         )
         stored.start_button(f"Analyze ({stored.duration(missing)})", key, "Emergence", requests)
     for line in describe_skipped(training.skipped.to_json()):
-        st.caption(f":material/info: {plain(f'Not in this training: {line}.')}")
+        st.caption(f":material/info: {plain(f'Left out of these numbers: {line}.')}")
     if found is None:
         raise session.PageEnd
     corpora = {source.digest: source.name for source in read}  # as this reader names them

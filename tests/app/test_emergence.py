@@ -63,7 +63,7 @@ def test_a_local_folder_is_a_job_and_what_it_lacks_later_is_offered(tmp_path: Pa
     assert "2 checkpoints, steps 3 to 30" in words(app)
     analyze(app)
     assert not app.error and len(app.metric) == 4
-    assert words(app).count("Not in this training: 1 × a checkpoint that cannot be used") == 1
+    assert words(app).count("Left out of these numbers: 1 × a checkpoint that cannot be used") == 1
     assert "mine/steps on pasted text and treebank" in words(app)
     assert app.select_slider(key="at_step").options == ["3", "30"]
     assert "not one of this training's 2 × 2" not in words(app)  # the chosen head, 1-1, is
