@@ -255,12 +255,12 @@ def uniform(module: Any, query: Any, key: Any, value: Any, mask: Any, **_: Any) 
 
 
 @pytest.mark.parametrize("name", ["sdpa", "eager", "mine"])
-def test_an_attention_function_that_was_registered_refuses_the_model(name, model, tokenizer, store, monkeypatch):
-    analyzed(model, tokenizer, store)  # a stored result is not taken for that of the function, either
+def test_an_attention_function_that_was_registered_refuses_the_model(name, model, tokenizer, tmp_path, monkeypatch):
+    analyzed(model, tokenizer, tmp_path)  # a stored result is not taken for that of the function, either
     monkeypatch.setitem(ALL_ATTENTION_FUNCTIONS, name, uniform)
     model.config._attn_implementation = name
     with pytest.raises(ModelError, match=rf"uniform, registered as '{name}'") as caught:
-        analyzed(model, tokenizer, store)
+        analyzed(model, tokenizer, tmp_path)
     assert "set_attn_implementation" in caught.value.hint
 
 
