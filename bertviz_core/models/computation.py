@@ -155,6 +155,6 @@ def check_attention_functions(model: Any) -> None:
         for registered in (ALL_ATTENTION_FUNCTIONS, ALL_MASK_ATTENTION_FUNCTIONS):
             function = registered.get(name)
             if function is not None and not (_is_known(function) or function.__module__.startswith("bertviz_core.")):
-                what = f"Attention is computed by the function {_name_of(function)}, registered as {name!r}"
+                what = f"Attention is computed by the function {_plain(function)}, registered as {name!r}"
                 hint = "Restore the function of transformers, or choose it with model.set_attn_implementation('eager')."
                 raise ModelError(f"{what}: its maps cannot be known from the model.", hint=hint)
