@@ -26,7 +26,7 @@ SIZES: dict[str, int] = {
     **dict.fromkeys(("num_key_value_heads", "num_experts_per_tok", "max_window_layers"), 2),
     **{"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3, "use_sliding_window": True},
 }
-ORIGINAL = {"original_max_position_embeddings": 32, "rope_theta": 10000.0, "factor": 4.0}
+ORIGINAL = {"original_max_position_embeddings": 64, "rope_theta": 10000.0, "factor": 4.0}
 LONGROPE = {"rope_type": "longrope", "short_factor": [1.0] * 4, "long_factor": [4.0] * 4, **ORIGINAL}
 BOTH = {"layer_types": ["sliding_attention", "full_attention"] * 2}
 
@@ -74,7 +74,7 @@ ARCHITECTURES = {  # by model_type
     "gemma2": Architecture("Gemma 2", note=f"{SHARED}; scores are capped", own={"attn_logit_softcapping": 2.0}),
     "gemma3_text": Architecture("Gemma 3, text", note=f"{SHARED}; local and global layers", own=BOTH),
     "phi3": Architecture(
-        "Phi-3", note=SHARED, own={"rope_parameters": LONGROPE, "original_max_position_embeddings": 32}
+        "Phi-3", note=SHARED, own={"rope_parameters": LONGROPE, "original_max_position_embeddings": 64}
     ),
     "olmo2": Architecture("OLMo 2", note=f"{SHARED}; queries and keys are normalized"),
     "smollm3": Architecture("SmolLM3", note=f"{SHARED}; some layers without positions", own=BOTH),
