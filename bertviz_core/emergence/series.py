@@ -93,8 +93,8 @@ def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
             reason = error.what
             for name in (str(path), path.name):
                 reason = reason.replace(f" {name!r}", "")
-            reason = reason.replace(str(path), path.name)
-            skipped.add(f"{UNUSABLE}: {reason}", path.name)
+            reason = reason.replace(str(path), path.name).removeprefix("The model folder cannot be used: ")
+            skipped.add(f"{UNUSABLE}: {reason.removesuffix('.')}", path.name)
 
 
 def _check_alike(models: list[tuple[int, Checkpoint]]) -> None:
@@ -147,6 +147,7 @@ class Series:
         skipped = deepcopy(training.skipped)
         rows: list[dict[str, Any]] = []
         checkpoints = []
+        notices: dict[str, None] = {}  # of any checkpoint, each once
         for step, checkpoint in zip(training.steps, training.checkpoints, strict=True):
             name = checkpoint.folder.name
             results: dict[str, Any] = {each: find(request) for each, request in self.requests_of(checkpoint).items()}
@@ -169,6 +170,7 @@ class Series:
             }
             rows.append(row)
             checkpoints.append({"name": name, "step": step, "fingerprint": checkpoint.fingerprint()})
+            notices |= dict.fromkeys(each for name in REQUIRED for each in results[name].provenance.get("notices", ()))
             last = results | {"dependency_heads": relations}
         if not rows:
             what = f"None of the {len(training.steps)} checkpoints has stored results."
@@ -177,7 +179,7 @@ class Series:
         for name in ("correct", "head_moments"):
             arrays[name] = arrays[name].astype(np.min_scalar_type(int(arrays[name].max())))
         return Emergence(
-            provenance=self._provenance(last, checkpoints, skipped),
+            provenance=self._provenance(last, checkpoints, skipped) | ({"notices": [*notices]} if notices else {}),
             **arrays,
             **{name: getattr(relations, name) for name in OF_RELATIONS},
             quantities=_averaged(last, "quantities").tolist(),

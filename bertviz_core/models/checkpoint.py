@@ -136,11 +136,13 @@ def checkpoint_of(model: Model, revision: str | None = None, *, quiet: bool = Fa
 
 
 def describe(model: Any, tokenizer: Any) -> Checkpoint:
-    """Describe a transformers model and its tokenizer as they are now; every weight is read once."""
+    """Describe a transformers model and its tokenizer as they are now; every weight is read once. Raises ModelError
+    where something outside the model computes its attention."""
     import torch
 
-    from bertviz_core.models.computation import describe_parts, unknown_code
+    from bertviz_core.models.computation import check_attention_functions, describe_parts, unknown_code
 
+    check_attention_functions(model)
     config = model.config.to_dict() | {"architectures": [type(model).__name__]}
     stable = {name: value for name, value in config.items() if name not in VOLATILE and "attn_impl" not in name}
     total = hashlib.sha256()

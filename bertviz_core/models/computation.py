@@ -143,3 +143,18 @@ def unwrapped(model: Any) -> Any:
         return model.get_base_model()
     what = f"The {type(model).__name__} has {why}, which would be left out."
     raise ModelError(what, hint="Call merge_and_unload() where that can be done, or give the base model.")
+
+
+def check_attention_functions(model: Any) -> None:
+    """Raises ModelError where attention, or its mask, is computed by a function that was registered in transformers in
+    place of its own, for this model or for all: a model's description does not have it, nor do our maps."""
+    from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+    for name in dict.fromkeys((model.config._attn_implementation, "eager")):
+        for registered in (ALL_ATTENTION_FUNCTIONS, ALL_MASK_ATTENTION_FUNCTIONS):
+            function = registered.get(name)
+            if function is not None and not (_is_known(function) or function.__module__.startswith("bertviz_core.")):
+                what = f"Attention is computed by the function {_plain(function)}, registered as {name!r}"
+                hint = "Restore the function of transformers, or choose it with model.set_attn_implementation('eager')."
+                raise ModelError(f"{what}: its maps cannot be known from the model.", hint=hint)

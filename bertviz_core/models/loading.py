@@ -140,8 +140,10 @@ def prepare(
 ) -> AttentionModel:
     """Wrap a loaded encoder, or one with a head that predicts words, and find how its maps can be read, once for each
     model whose weights the checkpoint was `described` from."""
+    from bertviz_core.models.computation import check_attention_functions
     from bertviz_core.models.verification import verify, verify_once
 
+    check_attention_functions(loaded)
     _fuse_activations(loaded.eval().requires_grad_(False).to(device))
     encoder = loaded.base_model if predicts else loaded
     with _explained(checkpoint):

@@ -112,7 +112,10 @@ def _ignored_settings(checkpoint: Checkpoint, config: Any) -> Iterable[str]:
             if is_known or not OF_ATTENTION.search(name) or name.startswith("_") or value in ("absolute", "eager"):
                 continue
             if value is True or (value and isinstance(value, str | dict)):
-                yield f"transformers does not know the setting {name} of config.json ({value}), and does not use it."
+                yield (
+                    f"transformers does not know the setting {name} of config.json ({value}) and does not use it: if "
+                    "the model was trained with it, these maps are not its own."
+                )
 
 
 def _unused_head(checkpoint: Checkpoint, outside: list[str]) -> Iterable[str]:

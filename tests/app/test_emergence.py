@@ -1,6 +1,7 @@
 """The page of emergence: the shipped training, the slider, other trainings, a local folder as a job; in Chromium."""
 
 import json
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -56,10 +57,13 @@ def test_the_slider_moves_every_number_and_the_address_holds_it() -> None:
 
 def test_a_local_folder_is_a_job_and_what_it_lacks_later_is_offered(tmp_path: Path) -> None:
     folder = families.save_training(tmp_path / "mine" / "steps", steps=(3, 30))
+    broken = shutil.copytree(folder / "step-0000030", folder / "step-0000077") / "model.safetensors"
+    broken.write_bytes(broken.read_bytes()[:1000])
     app = open_own(folder)
     assert "2 checkpoints, steps 3 to 30" in words(app)
     analyze(app)
     assert not app.error and len(app.metric) == 4
+    assert words(app).count("Left out of these numbers: 1 × a checkpoint that cannot be used") == 1
     assert "mine/steps on pasted text and treebank" in words(app)
     assert app.select_slider(key="at_step").options == ["3", "30"]
     assert "not one of this training's 2 × 2" not in words(app)  # the chosen head, 1-1, is

@@ -13,6 +13,7 @@ from bertviz_core.corpora.files import source_of
 from bertviz_core.corpora.readers import check, read_text
 from bertviz_core.corpora.recognition import kinds
 from bertviz_core.corpora.source import Source, from_bytes
+from bertviz_core.corpora.words import MARKUP, ODD
 from bertviz_core.errors import InputError
 
 
@@ -137,7 +138,15 @@ def test_a_large_share_of_skipped_sentences_is_a_warning():
     provenance = {"skipped": [entry], "corpus": {"name": "x"}, "sentences": 10, "tokens": 9}
     assert warnings_of(provenance) == []
     (warning,) = warnings_of(provenance | {"sentences": 9})
-    assert "5 of 14 sentences of x (36%) were skipped" in warning and "line 3" in warning
+    assert "5 of 14 sentences of x (36%) were skipped" in warning
+    assert "Most often: more than one root, first at line 3. Correct the file" in warning
+
+
+def test_mark_up_that_is_read_as_words_is_a_warning_that_names_its_first_line():
+    entry = {"reason": ODD[MARKUP], "count": 1200, "where": ["line 4", "line 6"]}
+    (warning,) = warnings_of({"skipped": [entry], "corpus": {"name": "x"}, "segments": 9, "tokens": 9})
+    assert warning.startswith("1,200 lines of x look like mark-up, with tags that are read as words, first at line 4. ")
+    assert "Save the text alone" in warning and "`" not in warning  # a page would show it
 
 
 def test_a_comment_that_a_line_break_cut_is_read():

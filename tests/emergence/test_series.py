@@ -1,6 +1,7 @@
 """A training computed: equal to its checkpoints' own results, resumed, and honest about gaps."""
 
 import shutil
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 import torch
 
 from bertviz_core.analyses.base.reading_warnings import reading_warnings
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run import compute
 from bertviz_core.analyses.run.compute import compute_all
 from bertviz_core.corpora.files import sample
@@ -158,11 +161,24 @@ def test_a_broken_checkpoint_is_skipped_and_named(folder, filled, tmp_path):
     assert emergence.steps.tolist() == [0, 200]
     entry = next(e for e in emergence.provenance["skipped"] if "checkpoint" in e["reason"])
     assert entry["where"] == ["step-0000010"] and entry["count"] == 1
+    assert entry["reason"] == "a checkpoint that cannot be used: model.safetensors is damaged or cut off"
     assert [each["step"] for each in emergence.provenance["checkpoints"]] == [0, 200]
     for name in ("step-0000000", "step-0000200"):
         shutil.rmtree(copied / name)
     with pytest.raises(InputError, match="No checkpoint is in this folder that can be read"):
         series(copied)
+
+
+def test_a_notice_of_any_checkpoint_is_kept_once(folder, filled):
+    training = series(folder)
+    first = training.training.checkpoints[0]
+
+    def find(request: Request) -> Result | None:
+        result = compute.find(filled, request)
+        notices = ["A head is not used."] if request.checkpoint == first else []
+        return result and replace(result, provenance=result.provenance | {"notices": notices})
+
+    assert training.assemble(find).provenance["notices"] == ["A head is not used."]
 
 
 def test_without_a_masked_word_head_there_is_no_loss_and_all_the_rest(store, tmp_path):

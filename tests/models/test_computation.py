@@ -10,6 +10,7 @@ import peft
 import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer, LlamaConfig, LlamaModel
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 import bertviz_core as bv
 from bertviz_core.corpora import Skipped
@@ -17,7 +18,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoding import collate, encode_words
 from bertviz_core.models import loading
 from bertviz_core.models.attention import forward
-from bertviz_core.models.checkpoint import checkpoint_of, describe
+from bertviz_core.models.checkpoint import checkpoint_of, describe, find
 from bertviz_core.models.computation import unknown_code
 from bertviz_core.models.model import with_weights
 from tests.families import FAMILIES, TEXT, gpt2_bpe, save
@@ -245,3 +246,25 @@ def test_rotary_frequencies_stay_exact_in_bfloat16(tmp_path):
     copied = loading.model_in_memory((model, tokenizer), describe(model, tokenizer), "cpu", "bfloat16")
     assert copied.encoder.dtype == torch.bfloat16
     assert torch.equal(copied.encoder.rotary_emb.inv_freq, model.rotary_emb.inv_freq)
+
+
+def uniform(module: Any, query: Any, key: Any, value: Any, mask: Any, **_: Any) -> Any:
+    """An attention function of a user's own."""
+    weights = torch.full((*query.shape[:3], key.shape[2]), 1 / key.shape[2])
+    return (weights @ value).transpose(1, 2).contiguous(), weights
+
+
+@pytest.mark.parametrize("name", ["sdpa", "eager", "mine"])
+def test_an_attention_function_that_was_registered_refuses_the_model(name, model, tokenizer, tmp_path, monkeypatch):
+    analyzed(model, tokenizer, tmp_path)  # a stored result is not taken for that of the function, either
+    monkeypatch.setitem(ALL_ATTENTION_FUNCTIONS, name, uniform)
+    model.config._attn_implementation = name
+    with pytest.raises(ModelError, match=rf"uniform, registered as '{name}'") as caught:
+        analyzed(model, tokenizer, tmp_path)
+    assert "set_attn_implementation" in caught.value.hint
+
+
+def test_a_function_registered_for_all_refuses_models_of_files(tiny_folder, monkeypatch):
+    monkeypatch.setitem(ALL_ATTENTION_FUNCTIONS, "eager", uniform)
+    with pytest.raises(ModelError, match="registered as 'eager'"):
+        loading.load(find(str(tiny_folder)), "cpu")

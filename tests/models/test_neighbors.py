@@ -1,5 +1,7 @@
 """Results of an input do not depend on the inputs beside it in a batch, nor on those before it."""
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +16,20 @@ from bertviz_core.inputs.encoding import Encoded, buckets, collate
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import forward
 from bertviz_core.models.checkpoint import describe
+from bertviz_core.models.configuration import common_numbers
 from bertviz_core.models.rotary import length_limit
 from bertviz_core.models.verification import unrounded
-from tests.architectures import ARCHITECTURES, POSITIONS, REFUSED, save
+from tests.architectures import ARCHITECTURES, POSITIONS, REFUSED, WINDOW, family_of, save
 from tests.families import gpt2_bpe
 
 LENGTHS = (9, POSITIONS, 300, 40, 3, 17, 70, 16, POSITIONS - 1, 5, 64, 65, 9)
 QUICK = ("bert", "t5", "mistral", "xlnet")
+# Names of lengths in configurations. Past one of the second kind the product takes no input.
+LIMIT = re.compile(r"window|bucket|chunk|local|clamp|block_size|(max|original).*(position|distance)|n_positions|n_ctx")
+LONGEST = ("max_position_embeddings", "n_positions")
+# Numbers that match, or are as large, and are no length that decides what is attended to.
+OTHER = re.compile(r"^chunk_size_feed_forward$|^max_window_layers$|^num_local_experts$|^vocab_size|_token_id$|theta$")
+UNUSED = re.compile(r"^(mem|reuse)_len$")  # of states of an earlier input, which are never given
 LONGROPE = {"rope_type": "longrope", "rope_theta": 10000.0, "factor": 8.0, "original_max_position_embeddings": 64}
 LONGROPE |= {"short_factor": [1.0] * 4, "long_factor": [4.0] * 4}
 DYNAMIC = {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 4.0}
@@ -31,7 +40,7 @@ SIZES |= {"initializer_range": 0.3, "pad_token_id": 0, "bos_token_id": 2, "eos_t
 def inputs_of(model: Any, lengths: tuple[int, ...] = LENGTHS) -> list[Encoded]:
     longest = model.checkpoint.max_length or max(lengths)
     draw = np.random.default_rng(0)
-    arrays = [draw.choice(model.tokens.ordinary, min(length, longest - 1)) for length in lengths]
+    arrays = [draw.choice(model.tokens.ordinary, min(length, longest)) for length in lengths]
     return [Encoded(number, "", ids, np.zeros_like(ids)) for number, ids in enumerate(arrays)]
 
 
@@ -65,17 +74,63 @@ def check_neighbors(model: Any, lengths: tuple[int, ...] = LENGTHS) -> None:
                 np.testing.assert_allclose(other, one, atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize(
-    "model_type",
-    [
-        name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
-        for name, family in ARCHITECTURES.items()
-        if family.way != REFUSED
-    ],
-)
+ANALYZED = [name for name, family in ARCHITECTURES.items() if family.way != REFUSED]
+ONE_OF_EACH = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in ANALYZED]
+
+
+def configuration(model_type: str) -> Any:
+    family = family_of(model_type)
+    return getattr(transformers, family.config)(**family.sizes)
+
+
+def entries(config: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Names and values of a configuration, and of those inside it; of a list, one for each layer, each value."""
+    for name, value in config.items():
+        if isinstance(value, dict):
+            yield from entries(value)
+        elif isinstance(value, list):
+            yield from ((str(name), each) for each in value)
+        else:
+            yield str(name), value
+
+
+def limits(model_type: str) -> list[tuple[str, Any]]:
+    """The lengths that a small model's configuration names, and settings that turn one off."""
+    numbers = [(name, value) for name, value in entries(configuration(model_type).to_dict())]
+    known = [each for each in numbers if not OTHER.search(each[0]) and not UNUSED.search(each[0])]
+    large = [(name, value) for name, value in known if type(value) is int and value > max(LENGTHS)]
+    named = [(name, value) for name, value in known if LIMIT.search(name) and not isinstance(value, str)]
+    return sorted({*large, *named}, key=str)
+
+
+@pytest.mark.parametrize("model_type", ANALYZED)
+def test_an_input_is_past_every_limit_of_a_family(model_type):
+    """So that a family that is added with a limit of its own has it on, and below the lengths that are tried."""
+    config = checkpoint.Checkpoint("", Path(), config=common_numbers(configuration(model_type)))
+    longest = min(max(LENGTHS), config.max_length or max(LENGTHS))
+    for name, value in limits(model_type):
+        assert value, f"{name} is off in the small model"
+        assert value is True or name in LONGEST or 0 < value < longest, f"{name} is {value}"
+
+
+@pytest.mark.parametrize("model_type", ONE_OF_EACH)
 def test_maps_of_a_family_do_not_depend_on_the_batch(model_type, tmp_path):
     """Lengths on both sides of windows and of relative positions' buckets, and the longest that there is."""
-    check_neighbors(loading.load(checkpoint.find(str(save(model_type, tmp_path))), "cpu"))
+    model = loading.load(checkpoint.find(str(save(model_type, tmp_path))), "cpu")
+    assert max(map(len, inputs_of(model))) == min(max(LENGTHS), model.checkpoint.max_length or max(LENGTHS))
+    check_neighbors(model)
+    if WINDOW in dict(limits(model_type)).values():
+        check_window(model)
+
+
+def check_window(model: Any) -> None:
+    """Some layer attends to nothing as far away as the window is wide, and to something that is nearer."""
+    (example,) = inputs_of(model, (POSITIONS - 1,))
+    (maps,) = maps_in_batches(model, [example], 1)
+    query, key = np.indices(maps.shape[2:])
+    distant = abs(query - key) >= WINDOW
+    narrow = ~maps[:, :, distant].any(axis=(1, 2))
+    assert narrow.any() and maps[narrow][:, :, ~distant & (query != key)].any()
 
 
 def rotary(folder: Path, kind: str, **settings: Any) -> Any:

@@ -9,7 +9,7 @@ from bertviz_core.corpora.words import MARKUP, ODD
 LARGE_SHARE = 1 / 3  # of a file, above which it is said that it was skipped
 UNKNOWN_SHARE = 0.02  # of the tokens, above which it is said that they are unknown
 FILES = "files"  # the unit of what was left out of archives
-TEXT_HINT = "Save the text alone, or as JSON lines with `text`."
+TEXT_HINT = "Save the text alone, or as JSON lines with a field “text”."
 
 
 def reading_warnings(result: Result) -> list[str]:
@@ -30,9 +30,13 @@ def warnings_of(provenance: dict[str, Any]) -> list[str]:
         files = ", ".join(where for entry in left_out for where in entry["where"][:3])
         lines.append(f"{count:,} of the files in {name} were not read, as others have another ending: {files}.")
     for pattern, reason in ODD.items():
-        if count := sum(entry["count"] for entry in entries if entry["reason"] == reason):
+        if found := [entry for entry in entries if entry["reason"] == reason]:
+            count = sum(entry["count"] for entry in found)
             kind = "mark-up, with tags" if pattern is MARKUP else "rows of a table, with separators"
-            lines.append(f"{count:,} lines of {name} look like {kind} that are read as words. {TEXT_HINT}")
+            first = found[0]["where"][0]
+            lines.append(
+                f"{count:,} lines of {name} look like {kind} that are read as words, first at {first}. {TEXT_HINT}"
+            )
     return [*filter(None, lines), *_unknown(entries, provenance)]
 
 
@@ -46,7 +50,8 @@ def _share(unit: str, entries: list[dict[str, Any]], provenance: dict[str, Any])
     most = max(skipped, key=lambda entry: entry["count"])
     return (
         f"{count:,} of {total:,} {unit} of {provenance['corpus']['name']} ({count / total:.0%}) were skipped: the "
-        f"numbers are those of the rest. Most often: {most['reason'].removesuffix('.')} ({most['where'][0]})."
+        f"numbers are those of the rest. Most often: {most['reason'].removesuffix('.')}, first at "
+        f"{most['where'][0].removesuffix('.')}. Correct the file and analyze it again."
     )
 
 
