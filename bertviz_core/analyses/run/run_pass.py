@@ -110,9 +110,9 @@ def _run_whole(
         for _, (part,) in runner.map([staged], enumerate(cut(examples, PART_TOKENS)), progress):
             take(empty.from_bytes(part) if isinstance(part, bytes) else part)
 
-    total = analysis.accumulator(model, request)
-    total.run(inputs, run_stage, progress, runner.execution.batch_tokens)
-    return total
+    run = analysis.corpus_run(model, request)
+    run.run(inputs, run_stage, progress, runner.execution.batch_tokens)
+    return run
 
 
 def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:
