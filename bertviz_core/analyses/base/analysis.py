@@ -70,7 +70,8 @@ class Analysis:
         """Measure one layer's attention in one batch, of an analysis whose numbers are averages over inputs.
 
         Returns:
-            (batch, head, quantity), in the order of `quantities`, else of `columns`; NaN where an input lacks a quantity.
+            (batch, head, quantity), in the order of `quantities`, else of `columns`; NaN where an input lacks
+            a quantity.
         """
         if self._module is not None:
             return self._module.measure(batch, layer)

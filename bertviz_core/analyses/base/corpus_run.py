@@ -13,13 +13,11 @@ RunStage = Callable[[dict[str, Any], Sequence[Encoded], Callable[..., None], str
 
 
 class CorpusRun(Protocol):
-    """All that one request computes of a corpus.
+    """All that one request computes of a corpus."""
 
-    Attributes:
-        skipped: Inputs that it left out, besides those that the reading of the corpus did.
-    """
-
-    skipped: Skipped
+    @property
+    def skipped(self) -> Skipped:
+        """Inputs that it leaves out, besides those that the reading of the corpus left out."""
 
     def run(
         self, examples: Sequence[Any], run_stage: RunStage, progress: Progress, batch_tokens: int | None, /
