@@ -5,31 +5,31 @@ import re
 from importlib.metadata import entry_points
 
 from bertviz_core.analyses import (
-    ablation,
     clustering,
     coreference_heads,
     dependency_heads,
-    entropy,
-    induction,
     probes,
-    sep_gradients,
-    surface_patterns,
 )
+from bertviz_core.analyses.ablation.analysis import AblationAnalysis
 from bertviz_core.analyses.base.analysis import Analysis, Kind
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.result import Results
+from bertviz_core.analyses.entropy.analysis import EntropyAnalysis
+from bertviz_core.analyses.induction.analysis import InductionAnalysis
+from bertviz_core.analyses.sep_gradients.analysis import SepGradientsAnalysis
+from bertviz_core.analyses.surface_patterns.analysis import SurfacePatternsAnalysis
 from bertviz_core.inputs import annotated_words, encoding, segments
 
 CLASSES: tuple[type[Analysis], ...] = (
-    surface_patterns.SurfacePatternsAnalysis,
-    entropy.EntropyAnalysis,
-    sep_gradients.SepGradientsAnalysis,
+    SurfacePatternsAnalysis,
+    EntropyAnalysis,
+    SepGradientsAnalysis,
     dependency_heads.DependencyAnalysis,
     coreference_heads.CoreferenceAnalysis,
     probes.ProbesAnalysis,
     clustering.ClusteringAnalysis,
-    ablation.AblationAnalysis,
-    induction.InductionAnalysis,
+    AblationAnalysis,
+    InductionAnalysis,
 )
 BUILT_IN = {analysis.name: analysis() for analysis in CLASSES}
 EXAMPLES: dict[Kind, type[annotated_words.EncodedCorpus[encoding.Encoded]]] = {  # the reader of corpora of each kind

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bertviz_core.analyses.base.accumulators import mean_over
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages, averaged_column
+from bertviz_core.inputs.encoding import mean_over
 
 if TYPE_CHECKING:
     from torch import Tensor
