@@ -56,6 +56,8 @@ def _all() -> dict[str, Analysis]:
             is_taken = analysis.name in (*analyses, *PAGES) or analysis.command in COMMANDS
             if is_taken or not re.fullmatch(r"[a-z][a-z0-9_]*", analysis.name):
                 raise ValueError(f"choose another name than {analysis.name!r}, of a-z, 0-9 and _")
+            if analysis.result_class.analysis != analysis.name:
+                raise ValueError(f"give its result_class a class attribute analysis = {analysis.name!r}")
             analyses[analysis.name] = analysis
         except Exception:
             log.exception("The analysis %s of %s cannot be used.", entry.name, entry.value)

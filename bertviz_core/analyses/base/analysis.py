@@ -3,14 +3,13 @@
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
 from typing import Any, Literal
 
 import plotly.graph_objects as go
 
-from bertviz_core.analyses.base.averages import HeadColumn, averages_of
+from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.corpus_run import CorpusRun
 from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, column_finding
 from bertviz_core.analyses.base.request import Options, Request, View
@@ -31,9 +30,9 @@ Kind = Literal["text", "treebank", "coreference", "random"]
 class Analysis:
     """An analysis. A subclass declares all that pages, commands, overview and exports show of it.
 
-    An average of a value over the inputs defines `measure`, as a method or in a module `measure` beside the class. Any
-    other analysis has a `result_class`, and in that module functions `accumulator` and `finish`. The module may import
-    torch: it is loaded when something is computed, so pages of stored results do without.
+    An analysis whose numbers are averages over inputs overrides `measure`, and its results are a class of HeadAverages.
+    Any other one overrides `accumulator` and `finish`, or `corpus_run` and `finish`. The methods import torch, or the
+    module `measure` beside the class, when something is computed: pages of stored results do without.
     """
 
     # Its name and its corpus
@@ -44,6 +43,7 @@ class Analysis:
     icon: str = ":material/extension:"  # in the navigation
     corpus: Kind = "text"  # "random" for sequences that are drawn, of which the settings say how many
     options: type[Options] = Options  # its own settings, which are part of a result's key
+    result_class: type[Result]  # of its results, a class of its own whose `analysis` is the name
     # What is shown of a result
     view: type[View] = View  # how its command shows a result
     columns: tuple[HeadColumn, ...] = ()  # its quantities of every head
@@ -73,16 +73,12 @@ class Analysis:
             (batch, head, quantity), in the order of `quantities`, else of `columns`; NaN where an input lacks
             a quantity.
         """
-        if self._module is not None:
-            return self._module.measure(batch, layer)
         raise NotImplementedError(f"{type(self).__name__} has to override measure or accumulator.")
 
     def accumulator(self, model: AttentionModel, request: Request) -> Accumulator:
         """The empty sums that a pass of this request fills; by default the averages of what `measure` returns."""
         from bertviz_core.analyses.base.accumulators import SegmentAverages
 
-        if self._module is not None and hasattr(self._module, "accumulator"):
-            return self._module.accumulator(model, request)
         quantities = self.quantities or [column.quantity for column in self.columns]
         return SegmentAverages(quantities, self.measure, model.layers, model.heads, model.device)
 
@@ -105,21 +101,14 @@ class Analysis:
             progress: Counts the examples that are done; raises Cancelled.
             batch_tokens: The most tokens of a batch; None for the model's default.
         """
-        if self._module is not None:
-            self._module.run(model, settings, examples, accumulators, progress, batch_tokens)
-            return
         raise NotImplementedError(f"{type(self).__name__} has its own pass and has to override run.")
 
     def corpus_run(self, model: AttentionModel, request: Request) -> CorpusRun:
         """The computation over all inputs together, of an analysis that is not `chunked`."""
-        if self._module is not None:
-            return self._module.accumulator(model, request)
         raise NotImplementedError(f"{type(self).__name__} is not chunked and has to override corpus_run.")
 
     def model_of(self, model: AttentionModel, request: Request) -> AttentionModel:
         """The model that a pass of this request runs on: the loaded one, or a variant of it."""
-        if self._module is not None and hasattr(self._module, "model_of"):
-            return self._module.model_of(model, request)
         return model
 
     def finish(self, accumulator: Any, examples: Any, provenance: dict[str, Any]) -> Result:
@@ -131,21 +120,7 @@ class Analysis:
             examples: The corpus as it was read: Segments, Sentences, Windows or RandomSequences, by `corpus`.
             provenance: What the result was computed from.
         """
-        if self._module is not None and hasattr(self._module, "finish"):
-            return self._module.finish(accumulator, examples, provenance)
         return self.result_class(provenance=provenance, **accumulator.fields(examples))
-
-    @property
-    def result_class(self) -> type[Result]:
-        return averages_of(self.name)
-
-    @property
-    def _module(self) -> Any:
-        """The module `measure` beside the class; None for a class whose methods measure."""
-        methods = ("measure", "accumulator", "corpus_run")
-        if all(getattr(type(self), name) is getattr(Analysis, name) for name in methods):
-            return import_module(f"{type(self).__module__}.measure")
-        return None
 
     @property
     def source(self) -> str:
