@@ -22,7 +22,6 @@ from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.registry import BUILT_IN
 from bertviz_core.analyses.run import compute
-from bertviz_core.analyses.sep_gradients.measure import BATCH_TOKENS
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine import stream
@@ -31,7 +30,7 @@ from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.loading import load_tokens, prepare
-from bertviz_core.models.loss import Targets, backward
+from bertviz_core.models.loss import BATCH_TOKENS, Targets, backward
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.settings import Execution, Settings
 

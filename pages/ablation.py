@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.ablation import curve_figure, estimate_figure, groups_figure
+from bertviz_core.analyses.ablation.figure import curve_figure, estimate_figure, groups_figure
 from bertviz_core.numbers import number
 from bertviz_core.plotting import TOKENS
 from pages.shared import page, widgets

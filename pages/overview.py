@@ -14,7 +14,7 @@ from bertviz_core.analyses.dependency_heads.figure import example_svg
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.registry import ANALYSES, findings
 from bertviz_core.analyses.run.run_pass import can_compute
-from bertviz_core.analyses.surface_patterns import figure, sinks
+from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, sinks
 from bertviz_core.heads import highest
 from bertviz_core.numbers import number
 from bertviz_core.overview import ClearestHead, behavior_labels, clearest, relation_heads
@@ -171,7 +171,7 @@ if isinstance(patterns := results.get("surface_patterns"), HeadAverages):
     for quantity in sinks(patterns)[:1]:
         value = f"{patterns[quantity].mean(1).max():.2f}"
         note = f"unmasked text; paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}"
-        entries.append((f"To {figure.BY_QUANTITY[quantity].short}, highest layer", value, note))
+        entries.append((f"To {BY_QUANTITY[quantity].short}, highest layer", value, note))
 if "dependency_heads" in results or "coreference_heads" in results:
     entries.append(("Linguistic heads", str(len(named)), f"the paper names {paper.LINGUISTIC_HEADS}"))
 page.metrics(entries)

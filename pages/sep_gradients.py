@@ -3,7 +3,8 @@
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.sep_gradients import no_op_figure, sink
+from bertviz_core.analyses.sep_gradients.figure import no_op_figure
+from bertviz_core.analyses.sep_gradients.result import sink
 from bertviz_core.plotting import TOKENS
 from pages.shared import page
 from pages.shared.frame import header

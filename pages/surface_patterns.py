@@ -4,7 +4,9 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.averages import HeadAverages
-from bertviz_core.analyses.surface_patterns import figure, lengths_sentence, sinks
+from bertviz_core.analyses.surface_patterns.figure import paper_figure
+from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, NORM_LABELS, sinks
+from bertviz_core.analyses.surface_patterns.statements import lengths_sentence
 from pages.shared import page, services, widgets
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
@@ -24,7 +26,7 @@ with view.controls:
 is_norms = selection.settings.weights == "norms"
 other_weights = selection.of_weights("attention" if is_norms else "norms")
 other = services.find(other_weights.request(result.analysis))
-view.draw_figures(page.drawn(figure.paper_figure, result, base, other if chosen.both else None))
+view.draw_figures(page.drawn(paper_figure, result, base, other if chosen.both else None))
 
 entries = [
     (f"{name.capitalize()} token: heads > 0.5", f"{(result[name] > 0.5).sum()}", f"paper: {count}")
@@ -37,7 +39,7 @@ for name in sinks(result)[:1]:
     printed = max(paper.LAYER_MEANS["to_sep"])
     token = "" if name == "to_sep" else "[SEP], "
     note = f"unmasked text; paper: {token}{printed:.2f}"
-    entries.append((f"To {figure.BY_QUANTITY[name].short}, max: layer {layer}", f"{means.max():.2f}", note))
+    entries.append((f"To {BY_QUANTITY[name].short}, max: layer {layer}", f"{means.max():.2f}", note))
 page.metrics(entries)
 description = f"Over {threshold:.0%} of the {selection.settings.weights} on {column.short}"
 st.caption(name_heads_over(result[column.quantity], threshold, base, description))
@@ -57,6 +59,6 @@ if "norm_correlation" in result.present:
         "Length: the mean over what the tokens of a class pass on through a head. Correlation: Spearman's, over "
         "the tokens of a segment, of that length with the mean attention weight that a token receives."
     )
-    titles = {name: label for name, label in figure.NORM_LABELS.items() if name in result.present}
+    titles = {name: label for name, label in NORM_LABELS.items() if name in result.present}
     page.table(memoize(HeadAverages.to_frame, result), [*titles], selection, "lengths-table", titles=titles)
 view.end()

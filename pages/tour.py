@@ -16,7 +16,7 @@ from bertviz_core.analyses.coreference_heads import by_group, guesses
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.sep_gradients import no_op_figure
+from bertviz_core.analyses.sep_gradients.figure import no_op_figure
 from bertviz_core.heads import DirectedHead
 from bertviz_core.models.single_input import from_text
 from bertviz_core.overview.summary import count_states, every_finding

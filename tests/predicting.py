@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from bertviz_core.analyses.sep_gradients.measure import with_words
 from bertviz_core.corpora import Skipped
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import checkpoint, loading
-from bertviz_core.models.loss import targets_of
+from bertviz_core.models.loss import targets_of, with_words
 from bertviz_core.settings import Settings
 from tests import families
 from tests.families import DECODERS, FAMILIES

@@ -5,31 +5,31 @@ import re
 from importlib.metadata import entry_points
 
 from bertviz_core.analyses import (
-    ablation,
     clustering,
     coreference_heads,
     dependency_heads,
-    entropy,
-    induction,
     probes,
-    sep_gradients,
-    surface_patterns,
 )
+from bertviz_core.analyses.ablation.analysis import AblationAnalysis
 from bertviz_core.analyses.base.analysis import Analysis, Kind
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.result import Results
+from bertviz_core.analyses.entropy.analysis import EntropyAnalysis
+from bertviz_core.analyses.induction.analysis import InductionAnalysis
+from bertviz_core.analyses.sep_gradients.analysis import SepGradientsAnalysis
+from bertviz_core.analyses.surface_patterns.analysis import SurfacePatternsAnalysis
 from bertviz_core.inputs import annotated_words, encoding, segments
 
 CLASSES: tuple[type[Analysis], ...] = (
-    surface_patterns.SurfacePatternsAnalysis,
-    entropy.EntropyAnalysis,
-    sep_gradients.SepGradientsAnalysis,
+    SurfacePatternsAnalysis,
+    EntropyAnalysis,
+    SepGradientsAnalysis,
     dependency_heads.DependencyAnalysis,
     coreference_heads.CoreferenceAnalysis,
     probes.ProbesAnalysis,
     clustering.ClusteringAnalysis,
-    ablation.AblationAnalysis,
-    induction.InductionAnalysis,
+    AblationAnalysis,
+    InductionAnalysis,
 )
 BUILT_IN = {analysis.name: analysis() for analysis in CLASSES}
 EXAMPLES: dict[Kind, type[annotated_words.EncodedCorpus[encoding.Encoded]]] = {  # the reader of corpora of each kind
@@ -56,6 +56,8 @@ def _all() -> dict[str, Analysis]:
             is_taken = analysis.name in (*analyses, *PAGES) or analysis.command in COMMANDS
             if is_taken or not re.fullmatch(r"[a-z][a-z0-9_]*", analysis.name):
                 raise ValueError(f"choose another name than {analysis.name!r}, of a-z, 0-9 and _")
+            if analysis.result_class.analysis != analysis.name:
+                raise ValueError(f"give its result_class a class attribute analysis = {analysis.name!r}")
             analyses[analysis.name] = analysis
         except Exception:
             log.exception("The analysis %s of %s cannot be used.", entry.name, entry.value)

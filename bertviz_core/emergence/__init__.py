@@ -8,19 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.base.averages import averages_of
+from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.base.result import Result, tidy, to_lists
 from bertviz_core.analyses.base.statistics import counts_of_best, t_quantile
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
+from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.surface_patterns import sinks
+from bertviz_core.analyses.surface_patterns.result import SurfacePatterns, sinks
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.heads import Head, all_labels
 from bertviz_core.overview import behavior_labels
 from bertviz_core.plotting import percent
 
-AVERAGED = ("surface_patterns", "entropy")
+AVERAGED: dict[str, type[HeadAverages]] = {each.analysis: each for each in (SurfacePatterns, Entropy)}
 REQUIRED = (*AVERAGED, "dependency_heads")  # a checkpoint without one of these is skipped
 OF_RELATIONS = (  # the same at every step
     *("relations", "n", "offsets", "offset_correct", "visible", "random_correct"),
@@ -100,13 +101,13 @@ class Emergence(Result):
     def results(self, index: int) -> dict[str, Result]:
         """The results of one step by analysis, without segments of high values."""
         results: dict[str, Result] = {"dependency_heads": self.dependencies[index]}
-        for analysis in AVERAGED:
+        for analysis, result_class in AVERAGED.items():
             origin = self._origin(analysis, index)
             columns = (column.quantity for column in ANALYSES[analysis].columns)
             names = [name for name in columns if name in self.present]
             rows = [self.quantities.index(name) for name in names]
             none = np.zeros((len(rows), *self.shape, 0))
-            results[analysis] = averages_of(analysis)(
+            results[analysis] = result_class(
                 origin,
                 quantities=names,
                 mean=self.averages[index, rows],

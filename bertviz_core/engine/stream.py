@@ -4,10 +4,11 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, Self
+from typing import Any, BinaryIO, ClassVar, Protocol, Self
 
 import numpy as np
 
+from bertviz_core.corpora import Skipped
 from bertviz_core.engine import memory
 from bertviz_core.engine.packing import frame_header
 from bertviz_core.engine.progress import Progress
@@ -21,14 +22,31 @@ PassFunction = Callable[..., None]  # (model, batch, *observers): each observer 
 
 
 class Accumulator(Protocol):
-    """Sums whose size does not grow with the corpus. They are stored and sent as bytes, unless their analysis is not
-    `chunked`. A method `take_detail` may return further values of a chunk to store."""
+    """Sums over inputs, of which every analysis has its own. They are stored and sent as bytes.
+
+    A class of them extends this one, from which it has what only a few define themselves.
+
+    Attributes:
+        has_detail: Whether a chunk has further values to store, which `take_detail` returns.
+    """
+
+    has_detail: ClassVar[bool] = False
 
     def new_empty(self) -> Self: ...  # of the same kind
     def update(self, batch: Batch, layer: Any, /) -> None: ...  # by what the pass shows of one layer; once for each
     def merge(self, other: Self) -> None: ...  # of another batch or chunk; equal bytes need an equal order
     def to_bytes(self) -> bytes: ...  # all that `merge` reads, by `packing.pack`
     def from_bytes(self, data: bytes) -> Self: ...  # a new one; raises ValueError or KeyError for other bytes
+
+    @property
+    def skipped(self) -> Skipped:
+        """Inputs that the sums leave out, besides those that the reading of the corpus left out."""
+        return Skipped()
+
+    def take_detail(self) -> dict[str, Any]:
+        """Values of a finished chunk, for `packing.pack`, that are stored beside the result: what grows with the corpus
+        is then no part of the sums any more."""
+        return {}
 
 
 def run(

@@ -51,10 +51,15 @@ class Batch:
     @cached_property
     def row_weights(self) -> Tensor:
         """(batch, token): 1/N for each real token, 0 for padding; a sum over rows becomes a mean."""
-        return self.mask / self.mask.sum(1, keepdim=True)
+        return mean_over(self.mask)
 
     def tokens(self) -> int:
         return sum(map(len, self.examples))
+
+
+def mean_over(mask: Tensor) -> Tensor:
+    """(batch, token) weights that average over the marked tokens: 1/n for each of n; NaN where an input has none."""
+    return mask / mask.sum(1, keepdim=True)
 
 
 def collate(examples: Iterable[Encoded], tokens: Tokens, device: str) -> Batch:

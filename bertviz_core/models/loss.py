@@ -1,6 +1,6 @@
 """The loss of masked or next words, and its gradient in every layer's attention (docs/methods.md, section 3)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bertviz_core.corpora import Skipped
 from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoding import Batch, Encoded, padded
 from bertviz_core.inputs.tokens import Tokens
@@ -20,6 +21,7 @@ SELECTED = 0.15  # of the ordinary tokens
 MASKED = 0.8  # of the selected ones
 RANDOM = 0.1  # of the selected; the rest stay
 IGNORED = -100  # label of unselected tokens
+BATCH_TOKENS = 8_192  # the graph keeps every layer: fewer segments at once than a forward pass takes
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,15 @@ def targets_of(checkpoint: Checkpoint, tokens: Tokens, seed: int) -> Targets:
         what = "The model's tokenizer has no mask token, so there is no masked word to predict."
         raise ModelError(what, hint="Choose a model trained to predict masked words, such as BERT or RoBERTa.")
     return Targets(tokens, seed)
+
+
+def with_words(segments: Iterable[Encoded], targets: Targets, skipped: Skipped) -> Iterable[Encoded]:
+    """The segments that have a token to predict; the others are left out and counted."""
+    for example in segments:
+        if len(targets.candidates(example.ids)):
+            yield example
+        else:
+            skipped.add("a segment of special tokens only, with nothing to predict", example.where)
 
 
 @dataclass(frozen=True)

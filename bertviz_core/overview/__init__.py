@@ -17,7 +17,7 @@ from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, Relati
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.surface_patterns import sinks
+from bertviz_core.analyses.surface_patterns.result import sinks
 from bertviz_core.heads import DirectedHead, Head, all_heads, highest, ranks
 
 

@@ -23,7 +23,7 @@ from bertviz_core.analyses.dependency_heads.figure import examples
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SentenceExample
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.registry import findings
-from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY
+from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY
 from bertviz_core.corpora.treebank import meaning
 from bertviz_core.heads import Head, all_heads, arrow
 from bertviz_core.numbers import quantity

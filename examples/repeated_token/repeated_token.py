@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
-from bertviz_core.analyses.base.accumulators import mean_over
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages, averaged_column
+from bertviz_core.inputs.encoding import mean_over
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -19,12 +20,20 @@ def _uniform(result: HeadAverages) -> tuple[float, str]:
     return float(result["uniform"].flat[0]), "uniform attention"
 
 
+@dataclass(frozen=True)
+class RepeatedTokenAverages(HeadAverages):
+    """The averages of RepeatedToken over inputs."""
+
+    analysis: ClassVar[str] = "repeated_token"
+
+
 class RepeatedToken(Analysis):
     """Attention to earlier occurrences, and what uniform attention would give them."""
 
     name = "repeated_token"
     title = "Repeated token"
     summary = "Attention of every head to earlier occurrences of the query token."
+    result_class = RepeatedTokenAverages
     columns = (
         averaged_column("earlier", "attention to earlier occurrences", name="earlier occurrences", baseline=_uniform),
     )

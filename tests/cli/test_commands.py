@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import safetensors.numpy
 
-from bertviz_core.analyses.surface_patterns.figure import NORM_QUANTITIES, QUANTITIES
+from bertviz_core.analyses.surface_patterns.result import NORM_QUANTITIES, QUANTITIES
 from bertviz_core.models import checkpoint
 from bertviz_core.plotting import BEHAVIORS
 from tests.cli.running import run, written

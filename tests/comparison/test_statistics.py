@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertviz_core.analyses.base.accumulators import SegmentAverages
-from bertviz_core.analyses.base.averages import averages_of
 from bertviz_core.analyses.base.statistics import Estimate, effective_n, t_quantile
 from bertviz_core.analyses.coreference_heads.counts import interval_by_document
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.comparison.change import Change, changes, holm
 from bertviz_core.corpora.treebank import TOTALS
 from tests.oracles import comparison as oracle
@@ -145,7 +145,7 @@ def averages(random: np.random.Generator, documents: int):
     values = MEAN + effects[of] + random.normal(0, 0.05, (len(of), 1, HEADS, 1))
     sums = SegmentAverages(("q",), None, 1, HEADS, "cpu")
     sums.add(0, torch.from_numpy(values[:, 0]), torch.arange(len(of)), of)
-    return averages_of("entropy")(provenance={}, texts={}, **sums.result())
+    return Entropy(provenance={}, texts={}, **sums.result())
 
 
 def proportions(random: np.random.Generator, documents: int) -> tuple[Estimate, tuple[np.ndarray, np.ndarray]]:

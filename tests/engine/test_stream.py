@@ -5,10 +5,10 @@ from safetensors.numpy import load_file
 from transformers import AutoModel
 
 from bertviz_core.analyses.base.accumulators import SegmentAverages
-from bertviz_core.analyses.entropy import QUANTITIES as ENTROPY
 from bertviz_core.analyses.entropy import measure as entropy
+from bertviz_core.analyses.entropy.result import QUANTITIES as ENTROPY
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
-from bertviz_core.analyses.surface_patterns.figure import QUANTITIES as SURFACE_PATTERNS
+from bertviz_core.analyses.surface_patterns.result import QUANTITIES as SURFACE_PATTERNS
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.stream import extract

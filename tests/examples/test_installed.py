@@ -11,6 +11,7 @@ import typer
 
 from bertviz_core.analyses import registry
 from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.base.request import Options
 
 ROOT = Path(__file__).parents[2]
@@ -84,12 +85,19 @@ def test_page_job_store_command_and_overview_agree(environment: dict[str, str], 
     assert numbers == pytest.approx([value for layer in found["arrays"]["earlier"] for value in layer])
 
 
-def named(name: str) -> type[Analysis]:
-    return type("Named", (Analysis,), {"name": name, "title": name, "summary": "A test."})
+def test_importing_an_installed_analysis_imports_no_torch(environment: dict[str, str]) -> None:
+    code = "from bertviz_core.analyses.registry import ANALYSES; import sys; print('repeated_token' in ANALYSES, "
+    assert run(environment, "-c", code + "{'torch', 'transformers'} & {*sys.modules})").stdout == "True set()\n"
+
+
+def named(name: str, of_results: str = "") -> type[Analysis]:
+    result_class = type("Averages", (HeadAverages,), {"analysis": of_results or name})
+    attributes = {"name": name, "title": name, "summary": "A test.", "result_class": result_class}
+    return type("Named", (Analysis,), attributes)
 
 
 GOOD = named("good")
-BAD = list(map(named, ("entropy", "overview", "store", "no-hyphens", "Good", "good")))
+BAD = [*map(named, ("entropy", "overview", "store", "no-hyphens", "Good", "good")), named("better", "good")]
 NO_ANALYSIS = Options
 
 

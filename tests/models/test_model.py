@@ -14,8 +14,8 @@ from bertviz_core.analyses.base.result import origin
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.analyses.run.run_pass import check_model
-from bertviz_core.analyses.surface_patterns.figure import NORM_QUANTITIES, QUANTITIES
 from bertviz_core.analyses.surface_patterns.measure import _spearman, measure_with_lengths
+from bertviz_core.analyses.surface_patterns.result import NORM_QUANTITIES, QUANTITIES
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoding import collate

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.behaviors import linguistic
-from bertviz_core.analyses.surface_patterns import SINKS, sinks
+from bertviz_core.analyses.surface_patterns.result import SINKS, sinks
 from bertviz_core.heads import DirectedHead, Head, all_heads
 from bertviz_core.overview import Column, Relation, behavior_labels, clearest, columns, frame, relations
 from bertviz_core.overview.summary import behavior_map, head_rows, relation_rows

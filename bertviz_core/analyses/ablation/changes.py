@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from bertviz_core.analyses.base.averages import TOP
-from bertviz_core.analyses.sep_gradients.measure import GradientAverages
+from bertviz_core.analyses.base.prediction_averages import PredictionAverages
 from bertviz_core.inputs.encoding import Batch, Encoded
 from bertviz_core.inputs.labels import token_labels
 from bertviz_core.inputs.tensors import device_of_sums, in_float64
@@ -22,16 +22,36 @@ MAX_POSITIONS = 2**20  # position_id = number of the segment * MAX_POSITIONS + p
 
 
 @dataclass(frozen=True)
-class Changes:
-    """One batch without each head of a layer, or without each of several sets of heads (layer 0)."""
+class SetChanges:
+    """One batch without each of several sets of heads.
+
+    Attributes:
+        layer: 0, since a set may have heads of several layers.
+        values: (batch, set, quantity), without a set minus with it.
+    """
 
     layer: int
-    values: Tensor  # (batch, head or set, quantity)
-    words: Tensor | None = None  # (head, word, field) for FIELDS
-    predictions: Predictions | None = None  # of the whole model
+    values: Tensor
 
 
-class HeadChanges(GradientAverages):
+@dataclass(frozen=True)
+class LayerChanges:
+    """One batch without each head of a layer.
+
+    Attributes:
+        layer: The layer, from 0.
+        values: (batch, head, quantity), without a head minus with it.
+        words: (head, word, field) float64 for FIELDS.
+        predictions: Those of the whole model.
+    """
+
+    layer: int
+    values: Tensor
+    words: Tensor
+    predictions: Predictions
+
+
+class HeadChanges(PredictionAverages[LayerChanges]):
     """Segment averages of the changes without each head, and the TOP words of each head by the change of their loss, of
     equal ones the first in the corpus."""
 
@@ -41,12 +61,11 @@ class HeadChanges(GradientAverages):
         # float64: ids are integers below 2^53.
         self.worst = torch.full(shape, -torch.inf, dtype=torch.float64, device=device_of_sums(self.device))
 
-    def update(self, batch: Batch, changes: Changes) -> None:  # type: ignore[override]
-        super().update(batch, changes)  # type: ignore[arg-type]
-        assert changes.words is not None, "single heads have words"
-        self._keep_words(slice(changes.layer, changes.layer + 1), changes.words[None])
+    def update(self, batch: Batch, layer: LayerChanges) -> None:
+        super().update(batch, layer)
+        self._keep_words(slice(layer.layer, layer.layer + 1), layer.words[None])
 
-    def merge(self, other: "HeadChanges") -> None:  # type: ignore[override]
+    def merge(self, other: Self) -> None:
         super().merge(other)
         self._keep_words(slice(None), other.worst)
 

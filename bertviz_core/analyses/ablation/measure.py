@@ -8,16 +8,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.ablation.changes import Changes, HeadChanges, change_of, words_of
+from bertviz_core.analyses.ablation.changes import HeadChanges, LayerChanges, SetChanges, change_of, words_of
 from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
 from bertviz_core.analyses.base.accumulators import SegmentAverages
+from bertviz_core.analyses.base.corpus_run import RunStage
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.statistics import t_quantile
 from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER, Thresholds, behaviors
 from bertviz_core.analyses.entropy import measure as entropy
-from bertviz_core.analyses.sep_gradients.measure import BATCH_TOKENS, with_words
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
-from bertviz_core.analyses.surface_patterns import sinks
+from bertviz_core.analyses.surface_patterns.result import sinks
+from bertviz_core.corpora import Skipped
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.heads import Head
@@ -25,12 +26,11 @@ from bertviz_core.inputs.encoding import Batch, Encoded, buckets, collate
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.inputs.tensors import device_of_sums, in_float64
 from bertviz_core.models.ablation import Restart, WholeModel, predict_whole, predict_without
-from bertviz_core.models.loss import Labels, Predictions, label, targets_of
+from bertviz_core.models.loss import BATCH_TOKENS, Labels, Predictions, label, targets_of, with_words
 from bertviz_core.models.model import AttentionModel, running
 
 DRAWS = 5  # random sets of heads for each group
 POINTS = 20  # of the curve
-Observe = Callable[[Changes], None]
 
 
 class AblationRun:
@@ -41,9 +41,11 @@ class AblationRun:
         self.request = request
         self.targets = targets_of(model.checkpoint, model.tokens, request.settings.seed)
         self.heads = HeadChanges(QUANTITIES, lambda _, changes: changes.values, model.layers, model.heads, model.device)
-        self.skipped = self.heads.skipped
+        self.skipped = Skipped()
 
-    def run(self, examples: Sequence[Encoded], run_stage: object, progress: Progress, batch_tokens: int | None) -> None:
+    def run(
+        self, examples: Sequence[Encoded], run_stage: RunStage, progress: Progress, batch_tokens: int | None
+    ) -> None:
         """Measure behaviors, then the loss without each head, then the loss without sets of heads."""
         layers = self.model.layers
         self.restart = Restart(self.model)
@@ -58,7 +60,9 @@ class AblationRun:
         self.groups = groups(labels, self.request.settings.seed)
         of_groups = [heads for sets in self.groups.values() for heads in sets]
         sets = torch.from_numpy(np.stack(self.removals[1:] + of_groups))  # (set, layer, head)
-        self.sets = SegmentAverages(("loss_change",), self.heads.measure, 1, len(sets), self.model.device)
+        self.sets: SegmentAverages[SetChanges] = SegmentAverages(
+            ("loss_change",), lambda _, changes: changes.values, 1, len(sets), self.model.device
+        )
         work = int((layers - _lowest_layer(sets)).sum())
         self._stream("Ablating groups of heads", work, self.sets, partial(self._each_set, sets=sets))
 
@@ -102,7 +106,7 @@ class AblationRun:
             self.progress.advance(len(examples))
         return (total / tokens).float().to(self.model.device)
 
-    def _each_head(self, model: AttentionModel, batch: Batch, observe: Observe) -> None:
+    def _each_head(self, model: AttentionModel, batch: Batch, observe: Callable[[LayerChanges], None]) -> None:
         shown, labels = label(batch, self.targets)
         whole = predict_whole(self.restart, shown, labels)
         first = torch.zeros_like(batch.mask)
@@ -119,9 +123,11 @@ class AblationRun:
             estimate = whole.estimates[layer].T[..., None]
             values = torch.cat([output, attention, estimate], -1)  # (head, batch, quantity)
             words = words_of(batch, labels, self.targets.shift, whole.predictions, without)
-            observe(Changes(layer, values.transpose(0, 1), words, whole.predictions))
+            observe(LayerChanges(layer, values.transpose(0, 1), words, whole.predictions))
 
-    def _each_set(self, model: AttentionModel, batch: Batch, observe: Observe, sets: Tensor) -> None:
+    def _each_set(
+        self, model: AttentionModel, batch: Batch, observe: Callable[[SetChanges], None], sets: Tensor
+    ) -> None:
         shown, labels = label(batch, self.targets)
         whole = predict_whole(self.restart, shown, labels)
         first = _lowest_layer(sets)
@@ -130,15 +136,30 @@ class AblationRun:
             at = (first == layer).nonzero().flatten()
             without = self._without(shown, labels, whole, sets[at], mean=self.mean)
             change[:, at] = change_of(whole.predictions, without)[..., :1].transpose(0, 1)
-        observe(Changes(0, change))
+        observe(SetChanges(0, change))
 
     def _without(
-        self, shown: Batch, labels: Labels, whole: WholeModel, heads: Tensor, **how: Any
+        self,
+        shown: Batch,
+        labels: Labels,
+        whole: WholeModel,
+        heads: Tensor,
+        *,
+        keys: Tensor | None = None,
+        mean: Tensor | None = None,
     ) -> Iterator[Predictions]:
         """`predict_without` for sets (set, layer, head) that begin at the same layer; counts the progress."""
         layers = self.model.layers - int(_lowest_layer(heads)[0])
-        arguments = (self.restart, shown, labels, whole.inputs, heads)
-        for predictions in predict_without(*arguments, batch_tokens=self.batch_tokens, **how):
+        for predictions in predict_without(
+            self.restart,
+            shown,
+            labels,
+            whole.inputs,
+            heads,
+            keys=keys,
+            mean=mean,
+            batch_tokens=self.batch_tokens,
+        ):
             yield predictions
             self.progress.advance(layers * len(shown.ids))
 
@@ -168,9 +189,6 @@ def removals(change: np.ndarray) -> list[np.ndarray]:
     rank = np.argsort(order)
     counts = np.unique(np.linspace(0, change.size, POINTS + 1).round().astype(int))
     return [(rank < count).reshape(change.shape) for count in counts]
-
-
-accumulator = AblationRun
 
 
 def finish(run: AblationRun, segments: Segments, provenance: dict[str, Any]) -> Ablation:

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.base.averages import averaged_column
+from bertviz_core.analyses.base.loss_averages import LossAverages
 from bertviz_core.analyses.base.result import to_lists
-from bertviz_core.analyses.sep_gradients import LossAverages
 from bertviz_core.heads import Head, all_heads, highest
 from bertviz_core.plotting import BROAD, SEP
 

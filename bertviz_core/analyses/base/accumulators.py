@@ -2,7 +2,7 @@
 sums over documents of squares and products, for standard errors by document (methods, uncertainty)."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 import torch
@@ -11,11 +11,24 @@ from torch import Tensor
 from bertviz_core.analyses.base import statistics
 from bertviz_core.analyses.base.averages import TOP
 from bertviz_core.engine import packing
+from bertviz_core.engine.stream import Accumulator
+from bertviz_core.inputs.annotated_words import EncodedCorpus
 from bertviz_core.inputs.encoding import Batch, Encoded
 from bertviz_core.inputs.tensors import device_of_sums, in_float64, to_host
 
-# (batch, what the pass shows of one layer: LayerAttention, LayerGradient) -> (batch, head, quantity), NaN where absent
-Measure = Callable[[Batch, Any], Tensor]
+
+class Layer(Protocol):
+    """What a pass shows of one layer for one batch: LayerAttention, LayerGradient.
+
+    Attributes:
+        layer: Its number, from 0.
+    """
+
+    @property
+    def layer(self) -> int: ...
+
+
+L = TypeVar("L", bound=Layer)
 
 
 class DocumentSums:
@@ -55,11 +68,16 @@ class DocumentSums:
         return self.total + self._moments(self.sums)
 
     def to_bytes(self) -> bytes:
+        """The sums of all documents so far, for `restore`."""
         self._complete()
         return packing.pack({"total": self.total, "numbers": self.numbers, "sums": self.sums})
 
     def restore(self, data: bytes) -> None:
-        vars(self).update(packing.unpack(data))
+        """Continue from the sums that `to_bytes` wrote."""
+        state = packing.unpack(data)
+        self.total = state["total"]
+        self.numbers = state["numbers"]
+        self.sums = state["sums"]
 
     def _complete(self) -> None:
         """Add up the rows of a chunk."""
@@ -110,13 +128,19 @@ def average_moments(sums: np.ndarray) -> np.ndarray:
     return np.stack([each.sum(0) for each in (n > 0, *squares, *cubes)])
 
 
-class SegmentAverages:
+class SegmentAverages(Accumulator, Generic[L]):
     """Accumulates averages over segments of every (layer, head, quantity), their errors, and the TOP segments. Sums are
     float64, on the device where it has that; values of segments are float32."""
 
-    summed: tuple[str, ...] = ("sums",)  # names of the attributes that a merge adds up
-
-    def __init__(self, quantities: Sequence[str], measure: Measure, layers: int, heads: int, device: str) -> None:
+    def __init__(
+        self,
+        quantities: Sequence[str],
+        measure: Callable[[Batch, L], Tensor],
+        layers: int,
+        heads: int,
+        device: str,
+    ) -> None:
+        """`measure` returns (batch, head, quantity) from one layer of a batch, NaN where a segment has no value."""
         self.arguments: tuple[Any, ...] = (quantities, measure, layers, heads, device)
         self.quantities = tuple(quantities)
         self.measure = measure
@@ -132,7 +156,7 @@ class SegmentAverages:
     def new_empty(self) -> Self:
         return type(self)(*self.arguments)
 
-    def update(self, batch: Batch, layer: Any) -> None:
+    def update(self, batch: Batch, layer: L) -> None:
         self.examples |= {example.number: example for example in batch.examples}
         values = self.measure(batch, layer)  # (batch, head, quantity)
         documents = np.array([example.document_number for example in batch.examples])
@@ -150,10 +174,7 @@ class SegmentAverages:
         self._keep_top(slice(layer, layer + 1), ranked[None], numbers.expand_as(ranked)[None])
 
     def merge(self, other: Self) -> None:
-        for name in self.summed:
-            sums = getattr(self, name)
-            sums += getattr(other, name)
-            setattr(self, name, sums)
+        self.sums += other.sums
         is_batch = other.documents.is_batch
         self.documents.merge(other.documents)
         self._keep_top(slice(None), other.top_values, other.top)
@@ -162,6 +183,7 @@ class SegmentAverages:
             self.examples = self._top_examples()
 
     def to_bytes(self) -> bytes:
+        """The `state`, packed."""
         return packing.pack(self.state())
 
     def from_bytes(self, data: bytes) -> Self:
@@ -170,17 +192,21 @@ class SegmentAverages:
         return empty
 
     def state(self) -> dict[str, Any]:
+        """Arrays and JSON values by name, all that `restore` needs; a subclass adds its own."""
         examples = self._top_examples().values()
-        return {name: getattr(self, name) for name in (*self.summed, "top_values", "top")} | {
+        return {
+            "sums": self.sums,
+            "top_values": self.top_values,
+            "top": self.top,
             "examples": [(example.number, example.where, example.ids.tolist()) for example in examples],
             "documents": self.documents.to_bytes(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        for name in (*self.summed, "top_values", "top"):
-            before = getattr(self, name)
-            is_tensor = isinstance(before, Tensor)
-            setattr(self, name, torch.from_numpy(state[name]).to(before.device) if is_tensor else state[name])
+        """Continue from a `state`, whose arrays are numpy's; raises KeyError where it lacks one."""
+        self.sums = as_tensor(state["sums"], self.sums)
+        self.top_values = as_tensor(state["top_values"], self.top_values)
+        self.top = as_tensor(state["top"], self.top)
         self.documents.restore(state["documents"])
         for number, where, listed in state["examples"]:
             ids = np.array(listed, dtype=np.int64)
@@ -201,7 +227,7 @@ class SegmentAverages:
         numbers = np.unique(self.top.masked_fill(self.top_values.isinf(), -1).cpu().numpy()).tolist()
         return {number: self.examples[number] for number in numbers if number in self.examples}
 
-    def fields(self, examples: Any) -> dict[str, Any]:
+    def fields(self, examples: EncodedCorpus[Any]) -> dict[str, Any]:
         """The fields of HeadAverages, with the tokens of the top segments; `examples` were read in the pass."""
         texts = {
             str(number): {"where": example.where, "tokens": examples.tokens.names(example.ids)}
@@ -231,6 +257,6 @@ class SegmentAverages:
         }
 
 
-def mean_over(mask: Tensor) -> Tensor:
-    """(batch, token) weights that average over the marked tokens; NaN where a segment has none."""
-    return mask / mask.sum(1, keepdim=True)
+def as_tensor(values: np.ndarray, like: Tensor) -> Tensor:
+    """Unpacked values as a tensor on the device of another."""
+    return torch.from_numpy(values).to(like.device)

@@ -1,20 +1,24 @@
 """The class that every analysis extends."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
 from typing import Any, Literal
 
 import plotly.graph_objects as go
 
-from bertviz_core.analyses.base.averages import HeadColumn, averages_of
+from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.corpus_run import CorpusRun
 from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, column_finding
 from bertviz_core.analyses.base.request import Options, Request, View
 from bertviz_core.analyses.base.result import Result
-from bertviz_core.inputs.encoding import Batch
+from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.stream import Accumulator
+from bertviz_core.inputs.encoding import Batch, Encoded
+from bertviz_core.inputs.tensors import Tensor
+from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.plotting import head_map
@@ -26,9 +30,9 @@ Kind = Literal["text", "treebank", "coreference", "random"]
 class Analysis:
     """An analysis. A subclass declares all that pages, commands, overview and exports show of it.
 
-    An average of a value over the inputs defines `measure`, as a method or in a module `measure` beside the class. Any
-    other analysis has a `result_class`, and in that module functions `accumulator` and `finish`. The module may import
-    torch: it is loaded when something is computed, so pages of stored results do without.
+    An analysis whose numbers are averages over inputs overrides `measure`, and its results are a class of HeadAverages.
+    Any other one overrides `accumulator` and `finish`, or `corpus_run` and `finish`. The methods import torch, or the
+    module `measure` beside the class, when something is computed: pages of stored results do without.
     """
 
     # Its name and its corpus
@@ -39,6 +43,7 @@ class Analysis:
     icon: str = ":material/extension:"  # in the navigation
     corpus: Kind = "text"  # "random" for sequences that are drawn, of which the settings say how many
     options: type[Options] = Options  # its own settings, which are part of a result's key
+    result_class: type[Result]  # of its results, a class of its own whose `analysis` is the name
     # What is shown of a result
     view: type[View] = View  # how its command shows a result
     columns: tuple[HeadColumn, ...] = ()  # its quantities of every head
@@ -61,56 +66,72 @@ class Analysis:
     chunked: bool = True  # a sum over inputs, computed chunk by chunk; otherwise `run` gets all inputs
     reads_maps: bool = True  # whether it reads attention maps, so that norms can replace them
 
-    @property
-    def result_class(self) -> type[Result]:
-        return averages_of(self.name)
+    def measure(self, batch: Batch, layer: LayerAttention) -> Tensor:
+        """Measure one layer's attention in one batch, of an analysis whose numbers are averages over inputs.
 
-    def measure(self, batch: Batch, layer: Any) -> Any:
-        """(batch, head, quantity) from one layer of a batch, a LayerAttention or LayerGradient; NaN where absent."""
-        return self._module.measure(batch, layer)
+        Returns:
+            (batch, head, quantity), in the order of `quantities`, else of `columns`; NaN where an input lacks
+            a quantity.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has to override measure or accumulator.")
 
-    def accumulator(self, model: AttentionModel, request: Request) -> Any:
-        from bertviz_core.analyses.base.accumulators import (
-            SegmentAverages,  # imports torch, which stored results do without
-        )
+    def accumulator(self, model: AttentionModel, request: Request) -> Accumulator:
+        """The empty sums that a pass of this request fills; by default the averages of what `measure` returns."""
+        from bertviz_core.analyses.base.accumulators import SegmentAverages
 
-        if hasattr(self._module, "accumulator"):
-            return self._module.accumulator(model, request)
         quantities = self.quantities or [column.quantity for column in self.columns]
         return SegmentAverages(quantities, self.measure, model.layers, model.heads, model.device)
 
-    def run(self, *arguments: Any) -> None:
-        """Compute a chunk of an analysis that `has_own_pass`, from model, settings, examples, accumulators, progress
-        and tokens per batch. The accumulator of an analysis that is not `chunked` has a method `run` instead."""
-        self._module.run(*arguments)
+    def run(
+        self,
+        model: AttentionModel,
+        settings: Settings,
+        examples: Iterable[Encoded],
+        accumulators: Sequence[Any],
+        progress: Progress,
+        batch_tokens: int | None,
+    ) -> None:
+        """Compute a chunk, of an analysis that `has_own_pass`.
+
+        Args:
+            model: The model that `model_of` returned.
+            settings: Those of the request.
+            examples: The chunk's inputs.
+            accumulators: From `accumulator`, one for each request of the pass; they are to be filled.
+            progress: Counts the examples that are done; raises Cancelled.
+            batch_tokens: The most tokens of a batch; None for the model's default.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has its own pass and has to override run.")
+
+    def corpus_run(self, model: AttentionModel, request: Request) -> CorpusRun:
+        """The computation over all inputs together, of an analysis that is not `chunked`."""
+        raise NotImplementedError(f"{type(self).__name__} is not chunked and has to override corpus_run.")
 
     def model_of(self, model: AttentionModel, request: Request) -> AttentionModel:
         """The model that a pass of this request runs on: the loaded one, or a variant of it."""
-        if hasattr(self._module, "model_of"):
-            return self._module.model_of(model, request)
         return model
 
     def finish(self, accumulator: Any, examples: Any, provenance: dict[str, Any]) -> Result:
-        """Create the result from the accumulator of a finished pass."""
-        if hasattr(self._module, "finish"):
-            return self._module.finish(accumulator, examples, provenance)
+        """Create the result of a finished pass.
+
+        Args:
+            accumulator: What `accumulator` returned, filled with all inputs; or the finished `corpus_run`. An override
+                names the type of its own.
+            examples: The corpus as it was read: Segments, Sentences, Windows or RandomSequences, by `corpus`.
+            provenance: What the result was computed from.
+        """
         return self.result_class(provenance=provenance, **accumulator.fields(examples))
 
     @property
-    def _module(self) -> Any:
-        """The module `measure` beside the class; None for a class whose methods measure."""
-        if type(self).measure is Analysis.measure and type(self).accumulator is Analysis.accumulator:
-            return import_module(f"{type(self).__module__}.measure")
-        return None
-
-    @property
     def source(self) -> str:
-        """Python code for the page: of the method or function `measure`, else of all of measure.py."""
-        if type(self).measure is not Analysis.measure:
-            return dedent(inspect.getsource(type(self).measure))
+        """Python code for the page: the function `measure` of measure.py beside the class, all of that file where it
+        has no such function; without that file the method `measure`, else the file of the class."""
         own = Path(inspect.getfile(type(self)))
         path = own.with_name("measure.py")
-        text = (path if path.exists() else own).read_text(encoding="utf-8")
+        is_beside = "." in type(self).__module__ and path.exists()
+        if not is_beside and type(self).measure is not Analysis.measure:
+            return dedent(inspect.getsource(type(self).measure))
+        text = (path if is_beside else own).read_text(encoding="utf-8")
         _, start, rest = text.partition("\ndef measure(")  # ast.parse may fail in several threads at once
         if not start:
             return text

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -87,12 +86,6 @@ class HeadAverages(Result):
     def to_frame(self) -> pd.DataFrame:
         columns = {name: self[name] for name in self.present}
         return head_frame(columns | {f"{name}_interval": self.interval(name) for name in self.present})
-
-
-@cache
-def averages_of(analysis: str) -> type[HeadAverages]:
-    """The class of one analysis's averages, where the analysis defines none."""
-    return type("HeadAverages", (HeadAverages,), {"analysis": analysis})
 
 
 @dataclass(frozen=True)

@@ -17,20 +17,20 @@ from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.base.accumulators import SegmentAverages
+from bertviz_core.analyses.base.accumulators import SegmentAverages, as_tensor
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
 from bertviz_core.analyses.clustering.result import Clustering, dendrogram, embed
-from bertviz_core.analyses.entropy import QUANTITIES as ENTROPY_QUANTITIES
 from bertviz_core.analyses.entropy import measure as entropy
+from bertviz_core.analyses.entropy.result import QUANTITIES as ENTROPY_QUANTITIES
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
-from bertviz_core.analyses.surface_patterns.figure import QUANTITIES as SURFACE_QUANTITIES
+from bertviz_core.analyses.surface_patterns.result import QUANTITIES as SURFACE_QUANTITIES
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.inputs.tensors import device_of_sums, in_float64
@@ -49,11 +49,9 @@ LANES = 16  # positions per vector of the kernel
 Kernel = Callable[[int, int, int, int, int], None]
 
 
-class DivergenceSums(SegmentAverages):
+class DivergenceSums(SegmentAverages[LayerAttention]):
     """Accumulates the averages that decide behaviors, and JS between all pairs of heads, summed over real tokens in
     float64. The maps of a batch are kept from its first layer to its last."""
-
-    summed = ("sums", "divergence", "tokens")
 
     def __init__(self, smoothed: bool, *args: Any) -> None:
         super().__init__(*args)
@@ -83,6 +81,19 @@ class DivergenceSums(SegmentAverages):
             self.divergence += divergences(self.maps, batch.tokens())
             self.tokens += batch.tokens()
             self.maps = None
+
+    def merge(self, other: Self) -> None:
+        super().merge(other)
+        self.divergence += other.divergence
+        self.tokens += other.tokens
+
+    def state(self) -> dict[str, Any]:
+        return super().state() | {"divergence": self.divergence, "tokens": self.tokens}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.divergence = as_tensor(state["divergence"], self.divergence)
+        self.tokens = state["tokens"]
 
 
 def behavior_values(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> Tensor:

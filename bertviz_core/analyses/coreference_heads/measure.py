@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from bertviz_core.analyses.coreference_heads.guesses import BASELINES, CANDIDATE
 from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, ItemGuesses, Record, document_record, passages
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.engine.packing import pack, unpack
+from bertviz_core.engine.stream import Accumulator
 from bertviz_core.inputs.annotated_words import Window, Windows
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.tensors import to_host
@@ -36,7 +37,7 @@ def count_moments(sums: np.ndarray) -> np.ndarray:
 
 
 @dataclass
-class AntecedentSums:
+class AntecedentSums(Accumulator):
     """Counts right guesses, as integers, of heads and baselines, and chance.
 
     sums: "right" (layer, direction, candidates, head, group), and fields of the result.
@@ -44,6 +45,7 @@ class AntecedentSums:
     documents: those of the corpus's first MAX_ITEMS items, by number.
     """
 
+    has_detail: ClassVar[bool] = True
     layers: int
     heads: int
     device: str

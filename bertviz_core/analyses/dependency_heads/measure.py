@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -26,6 +26,7 @@ from bertviz_core.analyses.dependency_heads.unit_sums import Name, NamedSums, Op
 from bertviz_core.analyses.dependency_heads.word_classes import ClassSums, classes_of
 from bertviz_core.corpora.treebank import ALL, POSSESSIVES, UAS, Sentence, sentence_of
 from bertviz_core.engine.packing import pack, unpack
+from bertviz_core.engine.stream import Accumulator
 from bertviz_core.inputs.annotated_words import EncodedSentence, Sentences
 from bertviz_core.inputs.encoding import Batch, membership, word_of
 from bertviz_core.inputs.tensors import to_host
@@ -37,7 +38,7 @@ RELEASE_POSSESSIVES = ("'s", "s'")
 
 
 @dataclass
-class Guesses:
+class Guesses(Accumulator):
     """Right guesses of heads and fixed offsets, and what random words would find, as integers.
 
     by_sentence: number of a sentence -> the sentence, guesses and weights in 255ths (direction, layer, head, word): of
@@ -48,6 +49,7 @@ class Guesses:
         ("units"), of n c and c^2 for heads and for fixed offsets.
     """
 
+    has_detail: ClassVar[bool] = True
     layers: int
     heads: int
     device: str

@@ -1,14 +1,14 @@
-"""Entropy of attention: how broadly each head attends (3.3; Figure 4). In nats."""
+"""How the entropy of attention is measured (docs/methods.md, section 4)."""
 
 from functools import partial
 
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.base.accumulators import SegmentAverages, mean_over
+from bertviz_core.analyses.base.accumulators import SegmentAverages
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.entropy import QUANTITIES
-from bertviz_core.inputs.encoding import Batch
+from bertviz_core.analyses.entropy.result import QUANTITIES
+from bertviz_core.inputs.encoding import Batch, mean_over
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.model import AttentionModel
 

@@ -1,14 +1,9 @@
 """Attention from each repeated token to three positions: after its first occurrence, at it, and before the token."""
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.base.accumulators import SegmentAverages
-from bertviz_core.analyses.induction import Induction
 from bertviz_core.inputs.encoding import Batch
-from bertviz_core.inputs.segments import RandomSequences
 from bertviz_core.models.attention import LayerAttention
 
 
@@ -26,9 +21,3 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
     values = attention.weights[:, :, rows, keys].mean(-1)
     repeated = (batch.ids[:, rows] == batch.ids[:, rows - size]).all(-1)[:, None, None]
     return torch.cat([values.where(repeated, torch.nan), values.where(~repeated, torch.nan)], -1)
-
-
-def finish(accumulator: SegmentAverages, examples: RandomSequences, provenance: dict[str, Any]) -> Induction:
-    """Create the result; every sequence is drawn independently, and so is a unit."""
-    values = accumulator.fields(examples) | {"unit": "sequences"}
-    return Induction(provenance=provenance, length=examples.size, **values)

@@ -16,6 +16,7 @@ from bertviz_core.corpora.readers import read_vectors
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.engine.packing import pack, unpack
+from bertviz_core.engine.stream import Accumulator
 from bertviz_core.errors import SettingsError
 from bertviz_core.inputs.encoding import Batch, Encoded, membership, word_of
 from bertviz_core.inputs.tensors import to_host
@@ -81,7 +82,7 @@ class Features:
 
 
 @dataclass
-class WordMaps:
+class WordMaps(Accumulator):
     """Collects the features of each sentence by its number, (n + ROOT_ROWS, n, head) float16, as in Group."""
 
     model: AttentionModel

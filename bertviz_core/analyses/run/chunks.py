@@ -82,7 +82,7 @@ class ChunkedPass:
         accumulators = []
         for request, total, part in zip(self.requests, self.totals, parts, strict=True):
             sums = total.from_bytes(part) if isinstance(part, bytes) else part
-            if hasattr(sums, "take_detail"):
+            if sums.has_detail:
                 self._write(f"detail/{request.key()}/{number}", packing.pack(sums.take_detail()))
             accumulators.append(sums)
         self.waiting[number] = accumulators
@@ -114,7 +114,7 @@ class ChunkedPass:
     def finish(self) -> None:
         """Delete the saved sums and record the number of detail parts, once the results are stored."""
         for request, total in zip(self.requests, self.totals, strict=True):
-            if hasattr(total, "take_detail"):
+            if total.has_detail:
                 self._write(f"detail/{request.key()}/{COUNT}", str(len(self.sizes)).encode())
         if self.store is not None:
             with suppress(StoreError):

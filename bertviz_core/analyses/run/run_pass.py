@@ -10,6 +10,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
+from bertviz_core.analyses.base.corpus_run import CorpusRun
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.registry import ANALYSES, EXAMPLES
@@ -17,6 +18,7 @@ from bertviz_core.analyses.run import runtime_estimate
 from bertviz_core.analyses.run.chunks import ChunkedPass, Chunks, Parts, compute_chunk, share_done
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
+from bertviz_core.engine.stream import Accumulator
 from bertviz_core.errors import ModelError
 from bertviz_core.inputs.annotated_words import CorpusReading, Reading, cut
 from bertviz_core.inputs.encoding import Encoded
@@ -62,6 +64,7 @@ def compute_pass(
     corpus = CorpusReading(examples)
     progress.start("Reading the corpus", unit=examples.unit)
     chunked = None
+    totals: Sequence[Accumulator | CorpusRun]
     if analysis.chunked:
         rounding = f"{model.device}, batches of {runner.execution.batch_tokens or model.batch_tokens} tokens"
         chunked = ChunkedPass(together, corpus, model, store, rounding)
@@ -75,8 +78,7 @@ def compute_pass(
     else:
         totals = [_run_whole(first, corpus, model, runner, progress)]
     progress.start("Writing the results")
-    if hasattr(totals[0], "skipped"):
-        corpus.reading.skipped.merge(totals[0].skipped)
+    corpus.reading.skipped.merge(totals[0].skipped)
     results = [
         ANALYSES[request.analysis].finish(total, examples, _provenance(request, model, corpus.reading))
         for request, total in zip(together, totals, strict=True)
@@ -93,8 +95,8 @@ def compute_pass(
 
 def _run_whole(
     request: Request, corpus: CorpusReading, model: AttentionModel, runner: "LocalRunner", progress: Progress
-) -> Any:
-    """The accumulator of an analysis that is no sum over chunks, after its `run` over all inputs."""
+) -> CorpusRun:
+    """The finished run of an analysis that is no sum over chunks, which gets all inputs."""
     analysis = ANALYSES[request.analysis]
     inputs = []
     for example in corpus:
@@ -110,9 +112,9 @@ def _run_whole(
         for _, (part,) in runner.map([staged], enumerate(cut(examples, PART_TOKENS)), progress):
             take(empty.from_bytes(part) if isinstance(part, bytes) else part)
 
-    total = analysis.accumulator(model, request)
-    total.run(inputs, run_stage, progress, runner.execution.batch_tokens)
-    return total
+    run = analysis.corpus_run(model, request)
+    run.run(inputs, run_stage, progress, runner.execution.batch_tokens)
+    return run
 
 
 def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:

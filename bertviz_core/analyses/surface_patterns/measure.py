@@ -1,12 +1,12 @@
-"""Surface patterns: attention to fixed offsets, to special tokens and to punctuation (3.1 and 3.2; Figure 2)."""
+"""How attention to fixed offsets, special tokens and punctuation is measured (docs/methods.md, section 2)."""
 
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.base.accumulators import SegmentAverages, mean_over
+from bertviz_core.analyses.base.accumulators import SegmentAverages
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.surface_patterns.figure import NORM_QUANTITIES, QUANTITIES
-from bertviz_core.inputs.encoding import Batch
+from bertviz_core.analyses.surface_patterns.result import NORM_QUANTITIES, QUANTITIES
+from bertviz_core.inputs.encoding import Batch, mean_over
 from bertviz_core.inputs.tensors import in_float64
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.model import AttentionModel

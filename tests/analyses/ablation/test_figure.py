@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.ablation import curve_figure, estimate_figure, groups_figure, paper_figure
+from bertviz_core.analyses.ablation.figure import curve_figure, estimate_figure, groups_figure, paper_figure
 from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.numbers import number

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.ablation import estimate_figure, groups_figure
+from bertviz_core.analyses.ablation.figure import estimate_figure, groups_figure
 from bertviz_core.analyses.ablation.measure import groups
 from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.analyses.base.request import Request

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertviz_core.analyses.base.averages import TOP, averages_of
+from bertviz_core.analyses.base.averages import TOP
 from bertviz_core.analyses.base.result import Result, renamed
-from bertviz_core.analyses.entropy import Entropy
+from bertviz_core.analyses.entropy.result import Entropy
+from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
 
-SurfacePatterns = averages_of("surface_patterns")
 COUNTS = np.array([3, 0]), np.array([2.5, np.nan]), "documents"
 
 

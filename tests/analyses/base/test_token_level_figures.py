@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from bertviz_core.analyses import entropy
-from bertviz_core.analyses.base.averages import HeadAverages, averages_of
-from bertviz_core.analyses.entropy import Entropy
+from bertviz_core.analyses.base.averages import HeadAverages
+from bertviz_core.analyses.entropy import figure as entropy
+from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.analyses.surface_patterns import figure as surface_patterns
+from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
 from bertviz_core.exports import paper_figure
 from bertviz_core.heads import Head
 from bertviz_core.plotting.head_map import map_figure, value_map
@@ -38,7 +39,7 @@ def test_a_quantity_that_no_segment_has_is_not_drawn():
     per_quantity = ("mean", "error", "segments", "units", "effective_units", "top", "top_values")
     part = {name: getattr(full, name)[keep] for name in per_quantity}
     quantities = [full.quantities[i] for i in keep]
-    bare = averages_of("surface_patterns")(full.provenance, quantities, unit=full.unit, texts=full.texts, **part)
+    bare = SurfacePatterns(full.provenance, quantities, unit=full.unit, texts=full.texts, **part)
     names = {trace.name for trace in paper_figure(bare).data if trace.name}
     assert names == {
         "full stops and commas",

@@ -16,9 +16,9 @@ from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
 from bertviz_core.analyses.clustering import measure as divergence
 from bertviz_core.analyses.clustering.measure import DivergenceSums, behavior_values
 from bertviz_core.analyses.clustering.result import Clustering, within_and_between
-from bertviz_core.analyses.entropy import QUANTITIES as ENTROPY_QUANTITIES
+from bertviz_core.analyses.entropy.result import QUANTITIES as ENTROPY_QUANTITIES
 from bertviz_core.analyses.run.compute import compute
-from bertviz_core.analyses.surface_patterns.figure import QUANTITIES as SURFACE_QUANTITIES
+from bertviz_core.analyses.surface_patterns.result import QUANTITIES as SURFACE_QUANTITIES
 from bertviz_core.inputs.encoding import Encoded, collate
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models.attention import LayerAttention, forward

@@ -9,8 +9,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertviz_core.analyses.entropy import QUANTITIES
 from bertviz_core.analyses.entropy.measure import measure
+from bertviz_core.analyses.entropy.result import QUANTITIES
 from bertviz_core.inputs.encoding import collate
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.settings import Settings

@@ -7,7 +7,7 @@ import pytest
 from transformers import AutoModel
 
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.induction import CONTROL, KINDS, Induction
+from bertviz_core.analyses.induction.result import CONTROL, KINDS, Induction
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.files import sample
 from bertviz_core.errors import SettingsError

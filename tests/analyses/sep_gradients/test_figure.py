@@ -6,14 +6,8 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.registry import BUILT_IN
-from bertviz_core.analyses.sep_gradients import (
-    CLASSES,
-    QUANTITIES,
-    SepGradients,
-    no_op_figure,
-    paper_figure,
-    sink,
-)
+from bertviz_core.analyses.sep_gradients.figure import no_op_figure, paper_figure
+from bertviz_core.analyses.sep_gradients.result import CLASSES, QUANTITIES, SepGradients, sink
 
 LAYERS, HEADS = 3, 2
 

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bertviz_core.analyses.base.prediction_averages import PredictionAverages
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.run import compute
-from bertviz_core.analyses.sep_gradients import CLASSES, QUANTITIES, SepGradients, SepGradientsAnalysis
 from bertviz_core.analyses.sep_gradients import measure as sep_gradients
+from bertviz_core.analyses.sep_gradients.analysis import SepGradientsAnalysis
+from bertviz_core.analyses.sep_gradients.result import CLASSES, QUANTITIES, SepGradients
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
@@ -32,9 +34,7 @@ def segments(model: loading.AttentionModel, settings: Settings = SETTINGS) -> Se
 
 
 def computed(model: loading.AttentionModel, examples: Any, batch_tokens: int = 512) -> SepGradients:
-    accumulator = sep_gradients.GradientAverages(
-        QUANTITIES, sep_gradients.measure, model.layers, model.heads, model.device
-    )
+    accumulator = PredictionAverages(QUANTITIES, sep_gradients.measure, model.layers, model.heads, model.device)
     sep_gradients.run(model, examples.settings, examples, [accumulator], Progress(), batch_tokens)
     return SepGradientsAnalysis().finish(accumulator, examples, {})
 

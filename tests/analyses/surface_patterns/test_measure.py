@@ -8,10 +8,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertviz_core.analyses.base.averages import HeadAverages, averages_of
-from bertviz_core.analyses.surface_patterns import lengths_sentence
-from bertviz_core.analyses.surface_patterns.figure import NORM_QUANTITIES, QUANTITIES, paper_figure
+from bertviz_core.analyses.base.averages import HeadAverages
+from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.measure import measure
+from bertviz_core.analyses.surface_patterns.result import NORM_QUANTITIES, QUANTITIES, SurfacePatterns
+from bertviz_core.analyses.surface_patterns.statements import lengths_sentence
 from bertviz_core.inputs.encoding import collate
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.settings import Settings
@@ -78,7 +79,7 @@ def averages(to_sep: list[list[float]], **more: list[list[float]]) -> HeadAverag
     mean = np.stack([np.broadcast_to(given.get(name, 0.25), shape) for name in names])
     counts = np.array([0 if np.isnan(values).all() else 4 for values in mean])
     top = np.zeros((*mean.shape, 1))
-    return averages_of("surface_patterns")(
+    return SurfacePatterns(
         {}, names, mean, mean * 0, counts, counts, counts.astype(float), "documents", top.astype(int), top, {}
     )
 

@@ -1,0 +1,61 @@
+"""Ablation: how much the loss changes without a head (beyond the paper; docs/methods.md, section 12)."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typing_extensions import Doc
+
+from bertviz_core.analyses.ablation.figure import more_figures, paper_figure
+from bertviz_core.analyses.ablation.result import COLUMNS, Ablation
+from bertviz_core.analyses.ablation.statements import STATEMENTS
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.request import Options, Request
+from bertviz_core.inputs.segments import Segments
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.model import AttentionModel
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.ablation.measure import AblationRun
+
+
+@dataclass(frozen=True)
+class AblationOptions(Options):
+    """Settings of ablation."""
+
+    mean: Annotated[bool, Doc("Replace a head's output by its mean over the corpus, not by zeros.")] = False
+
+
+class AblationAnalysis(Analysis):
+    """Changes of the loss without heads."""
+
+    name = "ablation"
+    title = "Ablation"
+    summary = "Change of the loss without each head, without groups of heads, and without attention to the sink."
+    section = "Does a head matter?"
+    icon = ":material/power_settings_new:"
+    result_class = Ablation
+    options = AblationOptions
+    columns = COLUMNS
+    statements = STATEMENTS
+    main_figure = staticmethod(paper_figure)
+    more_figures = staticmethod(more_figures)
+    control = "change"
+    limit = 64
+    language_model = True
+    has_own_pass = True
+    chunked = False
+    reads_maps = False
+
+    def cost(self, checkpoint: Checkpoint) -> float:
+        """Passes over the corpus: each head twice, from its layer on; groups with their controls; the curve."""
+        return checkpoint.heads * (checkpoint.layers + 1) + 40 + checkpoint.layers / 2
+
+    def corpus_run(self, model: AttentionModel, request: Request) -> "AblationRun":
+        from bertviz_core.analyses.ablation.measure import AblationRun
+
+        return AblationRun(model, request)
+
+    def finish(self, accumulator: "AblationRun", examples: Segments, provenance: dict[str, Any]) -> Ablation:
+        from bertviz_core.analyses.ablation.measure import finish
+
+        return finish(accumulator, examples, provenance)

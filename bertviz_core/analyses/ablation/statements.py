@@ -1,0 +1,91 @@
+"""What a result of ablation states, and how it is decided."""
+
+import numpy as np
+
+from bertviz_core.analyses.ablation.result import Ablation
+from bertviz_core.analyses.base.findings import SHOWN, UNDECIDED, Answer, Interval, Statement, decide, head_intervals
+from bertviz_core.heads import highest
+from bertviz_core.numbers import half_width, number
+from bertviz_core.plotting import TOKENS
+
+NO_OP = 0.01  # of the whole model's loss
+TOLERANCE = 0.05  # of the same
+
+
+def matter(result: Ablation, base: int) -> Answer:
+    """Whether the loss rises without some head.
+
+    The largest change of the loss is compared with 0 by its interval, corrected for the number of heads; how many heads
+    are shown to matter is said beside it.
+    """
+    head = result.largest("loss_change")
+    change = result["loss_change"]
+    states = decide(head_intervals(result, "loss_change"))
+    return Answer(
+        states[highest(change)],
+        f"Without head {head.label(base)} the {result.loss_name} changes most, by {number(change[head], '+')} ± "
+        f"{half_width(result.interval('loss_change')[head])} nats; {int((states == SHOWN).sum())} of {change.size} "
+        "heads matter.",
+        head,
+        "loss_change",
+    )
+
+
+def no_op(result: Ablation, base: int) -> Answer:
+    """Whether no head's attention to the sink matters to the loss.
+
+    The largest change in size, from what the intervals leave of it at least to what they allow at most (each corrected
+    for the number of heads), is compared with NO_OP of the whole model's loss; shown where all of it is smaller.
+    """
+    change = result["to_sink_loss_change"]
+    low, high, enough = head_intervals(result, "to_sink_loss_change")
+    smallest = np.max([low, -high]).clip(0)
+    largest = np.maximum(-low, high).max()
+    head = result.largest("to_sink_loss_change")
+    half = half_width(result.interval("to_sink_loss_change")[head])
+    name = TOKENS[result.sink][0]
+    together = f"no group of heads attends mostly to {name}."
+    for group in result.groups:
+        if group["name"] == f"to_{result.sink}":
+            together = (
+                f"the {len(group['heads'])} heads that attend mostly to {name} change it by "
+                f"{number(group['loss_change'], '+')} ± {half_width(group['interval'])} when all are ablated."
+            )
+    return Answer(
+        decide(Interval(-largest, -smallest, enough), -NO_OP * result.loss),
+        f"Without the attention of head {head.label(base)} to {name} the {result.loss_name} of {result.loss:.2f} nats "
+        f"changes most, by {number(change[head], '+')} ± {half}; {together}",
+        head,
+        "to_sink_loss_change",
+    )
+
+
+def together(result: Ablation, base: int) -> Answer:
+    """How many of the least important heads can be ablated together within TOLERANCE of the whole model's loss.
+
+    Nothing is decided, since the curve has no interval.
+    """
+    within = result.removed[result.removed_loss <= (1 + TOLERANCE) * result.loss]
+    count = f"{int(within.max())} of {int(result.removed.max())} heads"
+    sentence = f"{count} can be ablated together while the loss stays within {TOLERANCE:.0%} of the whole model's."
+    return Answer(UNDECIDED, sentence)
+
+
+STATEMENTS = (
+    Statement(
+        "matter",
+        "",
+        "",
+        "A head matters where the loss without it rises, with an interval corrected for the number of heads.",
+        matter,
+    ),
+    Statement(
+        "no_op",
+        "",
+        "",
+        "Without its attention to the sink (the special token that receives the most attention) no head changes "
+        f"the loss by {NO_OP:.0%} or more of the whole model's, with intervals corrected for the number of heads.",
+        no_op,
+    ),
+    Statement("together", "", "", "The curve has no interval, so nothing is decided.", together),
+)

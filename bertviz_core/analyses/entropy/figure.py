@@ -1,0 +1,21 @@
+"""Figure 4: entropy by layer."""
+
+import plotly.graph_objects as go
+
+from bertviz_core import plotting
+from bertviz_core.analyses.entropy.result import COLUMNS, Entropy
+
+PANELS = {"entropy": "Average over all tokens", "from_cls": "From [CLS] alone"}  # titles
+
+
+def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
+    """Entropy by layer in nats, a dot for each head, lines for layer means, the uniform reference dashed."""
+    columns = [column for column in COLUMNS if column.quantity in PANELS and column.quantity in result]
+    panels = [[column.series(result)] for column in columns]
+    titles = [PANELS[column.quantity] for column in columns]
+    figure = plotting.layer_figure(panels, titles, base=base, height=330 * len(panels), gap=0.12)
+    figure.update_annotations(yshift=0).update_layout(showlegend=False)
+    line = {"dash": "dash", "color": plotting.NEUTRAL[0], "width": 1}
+    note = {"text": f"uniform attention: {result.uniform:.2f}", "font_size": 12}
+    figure.add_hline(result.uniform, line=line, annotation=note, annotation_position="top right")
+    return figure.update_yaxes(title="entropy, nats", range=[-0.1, result.uniform * 1.15])

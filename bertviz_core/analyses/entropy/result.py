@@ -1,0 +1,37 @@
+"""The result of entropy: its quantities, columns and labels."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bertviz_core import plotting
+from bertviz_core.analyses.base.averages import HeadAverages, averaged_column
+
+QUANTITIES = ("entropy", "from_cls", "max_weight", "uniform")
+COLUMNS = (
+    averaged_column("entropy", "entropy, nats", name="all tokens", marker=plotting.BROAD),
+    averaged_column("from_cls", "entropy from [CLS], nats", name="[CLS] alone", marker=plotting.CLS),
+    averaged_column("max_weight", "largest weight of a row"),
+)
+LABELS = {"uniform": "entropy of uniform attention, nats"}
+
+
+@dataclass(frozen=True)
+class Entropy(HeadAverages):
+    """Averages over inputs of each head's entropy.
+
+    Quantities, each (layer, head):
+        entropy: Of all rows, nats.
+        from_cls: Of the row of CLS alone, nats.
+        max_weight: The mean of each row's largest weight, 0 to 1.
+        uniform: The entropy of uniform attention: the average of log N (of log(i + 1) for a causal model), nats.
+    """
+
+    analysis: ClassVar[str] = "entropy"
+
+    @property
+    def uniform(self) -> float:
+        """The entropy of uniform attention, nats, which is the same for every head."""
+        return float(self["uniform"].flat[0])
+
+    def arrays(self) -> dict[str, object]:
+        return super().arrays() | {"uniform": self.uniform}

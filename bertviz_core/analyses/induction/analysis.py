@@ -1,0 +1,46 @@
+"""Induction: do heads continue a repeated sequence? (beyond the paper; docs/methods.md, section 15)."""
+
+from typing import TYPE_CHECKING, Any
+
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.induction.figure import paper_figure
+from bertviz_core.analyses.induction.result import COLUMNS, Induction
+from bertviz_core.analyses.induction.statements import STATEMENTS
+from bertviz_core.inputs.encoding import Batch
+from bertviz_core.inputs.segments import INPUTS, RandomSequences
+from bertviz_core.inputs.tensors import Tensor
+from bertviz_core.models.attention import LayerAttention
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.base.accumulators import SegmentAverages
+
+
+class InductionAnalysis(Analysis):
+    """Attention within repeated sequences of random tokens."""
+
+    name = "induction"
+    title = "Induction heads"
+    summary = (
+        "Attention within repeated sequences of random tokens: to what followed a token's first occurrence, to that "
+        "occurrence, and to the previous token."
+    )
+    section = "Does a head continue a repeated sequence?"
+    icon = ":material/repeat:"
+    result_class = Induction
+    corpus = "random"
+    columns = COLUMNS
+    statements = STATEMENTS
+    main_figure = staticmethod(paper_figure)
+    limit = INPUTS
+
+    def measure(self, batch: Batch, layer: LayerAttention) -> Tensor:
+        from bertviz_core.analyses.induction.measure import measure
+
+        return measure(batch, layer)
+
+    def finish(
+        self, accumulator: "SegmentAverages", examples: RandomSequences, provenance: dict[str, Any]
+    ) -> Induction:
+        """Create the result; every sequence is drawn independently, and so is a unit."""
+        values = accumulator.fields(examples) | {"unit": "sequences"}
+        return Induction(provenance=provenance, length=examples.size, **values)

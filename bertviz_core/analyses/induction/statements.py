@@ -1,0 +1,42 @@
+"""What a result of induction states, and how it is decided."""
+
+from functools import partial
+
+from bertviz_core.analyses.base.findings import Answer, Statement, decide, head_intervals
+from bertviz_core.analyses.induction.result import CONTROL, CONTROLS, KINDS, Induction
+from bertviz_core.heads import highest
+from bertviz_core.numbers import half_width
+
+
+def strongest(result: Induction, base: int, quantity: str) -> Answer:
+    """Whether the head with the highest attention of a kind gives it because of the repetition.
+
+    Its attention minus that of its control (CONTROLS), with the intervals of both, each corrected for the number of
+    heads, is compared with 0.
+    """
+    position, words = CONTROLS[quantity]
+    control = CONTROL.format(position)
+    values = result[quantity]
+    head = highest(values)
+    half = half_width(result.interval(quantity)[head], ".1%")
+    gain = head_intervals(result, quantity).minus(head_intervals(result, control))
+    return Answer(
+        decide(gain)[head],
+        f"Head {head.label(base)} gives the most attention {KINDS[quantity][0]}: {values[head]:.1%} ± {half} in "
+        f"repeated sequences; {result[control][head]:.1%} {words}.",
+        head,
+        quantity,
+    )
+
+
+STATEMENTS = tuple(
+    Statement(
+        kind,
+        "",
+        "",
+        f"The head with the highest attention {label} gives less {CONTROLS[kind][1]}, with the intervals of both "
+        "corrected for the number of heads.",
+        partial(strongest, quantity=kind),
+    )
+    for kind, (label, *_) in KINDS.items()
+)

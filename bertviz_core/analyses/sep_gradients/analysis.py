@@ -1,0 +1,63 @@
+"""Sink gradients: does attention to the sink ([SEP] in BERT) matter to the loss? (section 3.2; Figure 3)."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.sep_gradients.figure import more_figures, paper_figure
+from bertviz_core.analyses.sep_gradients.result import COLUMNS, GRADIENT, SepGradients, sink
+from bertviz_core.analyses.sep_gradients.statements import STATEMENTS
+from bertviz_core.engine.progress import Progress
+from bertviz_core.inputs.encoding import Encoded
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.settings import Settings
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.base.prediction_averages import PredictionAverages
+
+
+class SepGradientsAnalysis(Analysis):
+    """Gradients of the loss in attention, by class of target token."""
+
+    name = "sep_gradients"
+    title = "Sink gradients"
+    summary = "Gradients of the loss in attention to [SEP], other special tokens, and words (section 3.2; Figure 3)."
+    section = "Section 3.2, Figure 3"
+    icon = ":material/trending_down:"
+    result_class = SepGradients
+    columns = COLUMNS
+    statements = STATEMENTS
+    main_figure = staticmethod(paper_figure)
+    more_figures = staticmethod(more_figures)
+    control = "gradient"
+    prefix = "gradient_"
+    forward_passes = 2.2
+    language_model = True
+    has_own_pass = True
+    reads_maps = False
+
+    def default_column(self, result: Result) -> HeadColumn | None:
+        assert isinstance(result, SepGradients)
+        peak = sink(result)
+        return self.column(GRADIENT.format(peak.token)) if peak else super().default_column(result)
+
+    def accumulator(self, model: AttentionModel, request: Request) -> "PredictionAverages":
+        from bertviz_core.analyses.sep_gradients import measure
+
+        return measure.accumulator(model, request)
+
+    def run(
+        self,
+        model: AttentionModel,
+        settings: Settings,
+        examples: Iterable[Encoded],
+        accumulators: Sequence["PredictionAverages"],
+        progress: Progress,
+        batch_tokens: int | None,
+    ) -> None:
+        from bertviz_core.analyses.sep_gradients import measure
+
+        measure.run(model, settings, examples, accumulators, progress, batch_tokens)

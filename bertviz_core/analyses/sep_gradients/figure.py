@@ -1,0 +1,51 @@
+"""Figure 3: gradients by class of target token; and attention to the sink above its gradient."""
+
+from dataclasses import replace
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bertviz_core.analyses.sep_gradients.result import ATTENTION, CLASSES, COLUMNS, GRADIENT, SepGradients, sink
+from bertviz_core.plotting import TOKENS, Series, layer_figure
+
+
+def paper_figure(result: SepGradients, base: int = 1) -> go.Figure:
+    """Mean |dL/dA| by layer and class, dots for heads, lines for layer means; log, since values span powers of ten."""
+    series = [_series(result, GRADIENT, name) for name in CLASSES if GRADIENT.format(name) in result]
+    return _log_axis(layer_figure([series], base=base, height=420), 1, series)
+
+
+def no_op_figure(result: SepGradients, base: int = 1) -> go.Figure:
+    """Attention to the sink above its gradient, layer by layer: a no-op is high above and low below. The gradient to
+    other tokens is beside it, since all gradients may fall or rise from layer to layer."""
+    peak = sink(result)
+    assert peak is not None, "drawn only where there is a sink"
+    token = peak.token
+    titles = [f"How much attention goes to {TOKENS[token][0]}", "How much that attention matters to the loss"]
+    gradients = [_series(result, GRADIENT, name) for name in (token, "other")]
+    figure = layer_figure([[_series(result, ATTENTION, token)], gradients], titles, base=base, height=560)
+    figure.update_yaxes(title="share of attention", range=[-0.02, 1.02], row=1, col=1)
+    return _log_axis(figure, 2, gradients)
+
+
+def _series(result: SepGradients, form: str, token: str) -> Series:
+    column = next(column for column in COLUMNS if column.quantity == form.format(token))
+    return replace(column.series(result), name=TOKENS[token][0])
+
+
+def _log_axis(figure: go.Figure, row: int, series: list[Series]) -> go.Figure:
+    """Labels at powers of ten; at 2 and 5 as well where there are few powers."""
+    positive = np.concatenate([each.values[each.values > 0] for each in series])
+    figure.update_yaxes(title="mean |∂L/∂A|, nats", type="log", exponentformat="power", dtick=1, row=row, col=1)
+    if positive.size and positive.max() / positive.min() < 100:
+        lowest = np.floor(np.log10(positive.min()))
+        highest = np.ceil(np.log10(positive.max()))
+        ticks = [float(f"{digit}e{power:.0f}") for power in np.arange(lowest, highest + 1) for digit in (1, 2, 5)]
+        figure.update_yaxes(tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks], row=row, col=1)
+    return figure
+
+
+def more_figures(result: SepGradients) -> dict[str, go.Figure]:
+    """The figure of the no-op by its title, where there is a sink."""
+    peak = sink(result)
+    return {f"Is attention to {TOKENS[peak.token][0]} a no-op?": no_op_figure(result)} if peak else {}

@@ -1,0 +1,50 @@
+"""What the paper states about attention to the sink, and how a result decides it."""
+
+import numpy as np
+
+from bertviz_core import paper
+from bertviz_core.analyses.base.findings import UNDECIDED, Answer, Interval, Statement, decide, layer_intervals
+from bertviz_core.analyses.sep_gradients.result import ATTENTION, GRADIENT, TO_OTHER, SepGradients, sink
+from bertviz_core.heads import highest
+from bertviz_core.plotting import TOKENS
+
+NO_OP = 0.5  # of the gradient to other tokens
+
+
+def no_op(result: SepGradients, base: int) -> Answer:
+    """Whether attention to the sink hardly matters to the loss where most of it is.
+
+    In the layer that attends most to the sink, NO_OP times the mean gradient to other tokens minus the mean gradient to
+    the sink, with the intervals of both, is compared with 0; nothing is decided where no attention to other tokens has
+    a gradient. Raises KeyError, which says that it is absent, where there is no sink.
+    """
+    peak = sink(result)
+    if peak is None:
+        raise KeyError("special tokens")
+    token, layer, attention, ratio = peak
+    there = layer_intervals(result, GRADIENT.format(token))
+    other = layer_intervals(result, TO_OTHER)
+    gain = Interval(other.low * NO_OP, other.high * NO_OP, other.enough).minus(there)
+    matters = "no attention has a gradient"
+    if not np.isnan(ratio):
+        matters = f"the gradient there is {ratio:.2f} times that to other tokens"
+    return Answer(
+        decide(gain)[layer] if other.high[layer] > 0 else UNDECIDED,
+        f"Layer {layer + base} puts {attention:.0%} of its attention on {TOKENS[token][0]} ({result.input_name}), the "
+        f"most that a layer puts on a special token; {matters}.",
+        highest(result[ATTENTION.format(token)]),
+        GRADIENT.format(token),
+    )
+
+
+STATEMENTS = (
+    Statement(
+        "no_op",
+        "3.2",
+        f"From layer {paper.NO_OP_FROM_LAYER} on, where attention to [SEP] is high, its gradient is very small: it "
+        "is a no-op.",
+        "In the layer that attends most to a special token, the mean gradient to that token is below "
+        f"{NO_OP} times that to other tokens, with the intervals of both.",
+        no_op,
+    ),
+)

@@ -1,0 +1,185 @@
+"""What the paper states about surface patterns, and how a result decides it."""
+
+from functools import partial
+
+import numpy as np
+
+from bertviz_core import paper
+from bertviz_core.analyses.base.averages import HeadAverages
+from bertviz_core.analyses.base.findings import Answer, Interval, Statement, decide, head_intervals, layer_intervals
+from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, CLASSES, sinks
+from bertviz_core.heads import highest
+from bertviz_core.numbers import half_width
+from bertviz_core.plotting import TOKENS
+
+HALF = 0.5  # of the attention
+SEP_TO_SEP = 0.9
+TO_ITSELF = 0.1
+MOST_HEADS = 0.5
+PEAKS = {name: int(np.argmax(paper.LAYER_MEANS[name])) + 1 for name in ("to_cls", "to_sep", "to_punct")}
+ONE_LAYER = "with an interval corrected for the number of layers."
+
+
+def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
+    """Whether the head with the most attention to a neighbor puts over half of it there.
+
+    Its share is compared with HALF by its interval, corrected for the number of heads; how many heads are above is said
+    beside it.
+    """
+    values = result[quantity]
+    head = highest(values)
+    over = int((values > HALF).sum())
+    return Answer(
+        decide(head_intervals(result, quantity), HALF)[head],
+        f"Head {head.label(base)} puts {values[head]:.3f} ± {half_width(result.interval(quantity)[head], '.3f')} of "
+        f"its attention on the {quantity} token; {over} of {values.size} heads put more than {HALF} there.",
+        head,
+        quantity,
+    )
+
+
+def little_to_itself(result: HeadAverages, base: int) -> Answer:
+    """Whether most heads put little attention on the token itself.
+
+    The share of heads below TO_ITSELF, from those whose interval, corrected for their number, is below it as a whole to
+    those whose interval begins below it, is compared with MOST_HEADS.
+    """
+    values = result["current"]
+    heads = head_intervals(result, "current")
+    share = Interval((heads.high < TO_ITSELF).mean(), (heads.low < TO_ITSELF).mean(), heads.enough)
+    return Answer(
+        decide(share, MOST_HEADS),
+        f"{(values < TO_ITSELF).mean():.0%} of the heads put less than {TO_ITSELF} on the token itself.",
+        highest(values),
+        "current",
+    )
+
+
+def layer_over(result: HeadAverages, base: int, quantity: str, threshold: float) -> Answer:
+    """Whether the highest mean of a layer is above a threshold, by its interval, corrected for the number of layers."""
+    values = result[quantity]
+    layer = int(values.mean(1).argmax())
+    label = BY_QUANTITY[quantity].label
+    return Answer(
+        decide(layer_intervals(result, quantity), threshold)[layer],
+        f"{label[0].upper()}{label[1:]} is highest in layer {layer + base}, with a mean of {values[layer].mean():.2f}.",
+        highest(values),
+        quantity,
+    )
+
+
+def sink(result: HeadAverages, base: int) -> Answer:
+    """Whether one special token, or the first token, receives over half of a layer's attention.
+
+    The highest mean of a layer, of all these tokens, is compared with HALF by its interval, corrected for the number of
+    layers and of tokens. Raises KeyError, which says that it is absent, where no input has such a token.
+    """
+    ranked = sinks(result)
+    if not ranked:
+        raise KeyError("special tokens")
+    quantity = ranked[0]
+    mean = result[quantity].mean(1)
+    layer = int(mean.argmax())
+    over = [str(index + base) for index in np.flatnonzero(mean > HALF)]
+    where = f"layer{'s' * (len(over) > 1)} {', '.join(over)}" if over else "no layer"
+    return Answer(
+        decide(layer_intervals(result, quantity, len(ranked)), HALF)[layer],
+        f"The sink, the special token that receives the most attention, is {BY_QUANTITY[quantity].short}: "
+        f"{mean[layer]:.2f} in layer {layer + base}, the highest mean of a layer, and {mean.mean():.2f} over all "
+        f"layers; more than {HALF} in {where}.",
+        highest(result[quantity]),
+        quantity,
+    )
+
+
+def order_of_layers(result: HeadAverages, base: int) -> Answer:
+    """Whether the layers with the highest means of to_cls, to_sep and to_punct stand in this order.
+
+    A layer may be the highest where its interval reaches the highest lower end of all layers. Shown where every choice
+    of such layers is in order, not shown where none is.
+    """
+    peaks = [int(result[name].mean(1).argmax()) + base for name in PEAKS]
+    candidates = []
+    for name in PEAKS:
+        low, high, enough = layer_intervals(result, name, len(PEAKS))
+        is_known = enough and not np.isnan(low).any()
+        candidates.append(np.flatnonzero(high >= low.max()) if is_known else np.arange(len(low)))
+    cls, sep, punct = candidates
+    in_order = cls.max() < sep.min() and sep.max() < punct.min()
+    possible = any(cls.min() < layer < punct.max() for layer in sep)
+    return Answer(
+        decide(Interval(in_order, possible)),
+        f"Attention to [CLS] is highest in layer {peaks[0]}, to [SEP] in layer {peaks[1]}, to full stops and commas in "
+        f"layer {peaks[2]}.",
+    )
+
+
+STATEMENTS = (
+    *(
+        Statement(
+            name,
+            "3.1",
+            f"Some heads attend mostly to the {name} token: {count} put over half of their attention there.",
+            f"One head is above {HALF}, with an interval corrected for the number of heads.",
+            partial(head_over_half, quantity=name),
+        )
+        for name, count in paper.HEADS_OVER_HALF.items()
+    ),
+    Statement(
+        "current",
+        "3.1",
+        "Most heads put little attention on the current token.",
+        f"More than {MOST_HEADS:.0%} of the heads are below {TO_ITSELF}, with intervals corrected for their number.",
+        little_to_itself,
+    ),
+    Statement(
+        "sink",
+        "3.2",
+        f"One special token, [SEP], receives most of the attention: up to {max(paper.LAYER_MEANS['to_sep'])} of a "
+        f"layer's attention, in layer {PEAKS['to_sep']}.",
+        f"The special token with the highest mean of a layer, the first token included, is above {HALF} there, with an "
+        "interval corrected for the number of layers and tokens.",
+        sink,
+    ),
+    Statement(
+        "to_sep",
+        "3.2",
+        "In layers 6 to 10 more than half of the attention goes to [SEP], up to "
+        f"{max(paper.LAYER_MEANS['to_sep'])} in a layer's mean; by chance a token that occurs twice in 128 would get "
+        "about 1/64.",
+        f"The mean of one layer is above {HALF}, {ONE_LAYER}",
+        partial(layer_over, quantity="to_sep", threshold=HALF),
+    ),
+    Statement(
+        "sep_to_sep",
+        "3.2",
+        "Heads that process [SEP] attend almost entirely (more than 90%) to themselves and the other [SEP].",
+        f"The mean of one layer, from [SEP] to [SEP], is above {SEP_TO_SEP}, {ONE_LAYER}",
+        partial(layer_over, quantity="sep_to_sep", threshold=SEP_TO_SEP),
+    ),
+    Statement(
+        "order",
+        "3.2",
+        f"Early heads attend to [CLS], middle ones to [SEP], deep ones to full stops and commas: highest in layers "
+        f"{PEAKS['to_cls']}, {PEAKS['to_sep']} and {PEAKS['to_punct']}.",
+        "The layers with the highest means stand in this order, and so do all layers that the intervals allow.",
+        order_of_layers,
+    ),
+)
+
+
+def lengths_sentence(norms: HeadAverages, base: int = 1) -> str:
+    """How long the vectors of special tokens are beside others, and how their length goes with attention weight."""
+    correlation = norms["norm_correlation"]
+    lowest = highest(-correlation)
+    means = {name: norms[f"norm_{name}"].mean() for name in CLASSES if f"norm_{name}" in norms}
+    compared = ""
+    if "other" in means:
+        other = means.pop("other")
+        ratios = [f"{TOKENS[name][0]} {mean / other:.2f} times" for name, mean in means.items()]
+        compared = f"Beside other tokens' vectors, those of {', '.join(ratios)} as long. "
+    return (
+        f"{compared}Within a segment, the rank correlation of a token's vector length with the weight that it receives "
+        f"is {np.nanmean(correlation):z.2f} on average over heads, and lowest in head {lowest.label(base)} "
+        f"({correlation[lowest]:z.2f})"
+    )
