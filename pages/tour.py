@@ -10,7 +10,7 @@ import streamlit as st
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.findings import STATES, Finding
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
-from bertviz_core.analyses.clustering import by_layer
+from bertviz_core.analyses.clustering.figure import by_layer
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.coreference_heads import by_group, guesses
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads

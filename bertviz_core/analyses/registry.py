@@ -6,7 +6,6 @@ from importlib.metadata import entry_points
 
 from bertviz_core.analyses import (
     ablation,
-    clustering,
     coreference_heads,
     dependency_heads,
     entropy,
@@ -18,6 +17,7 @@ from bertviz_core.analyses import (
 from bertviz_core.analyses.base.analysis import Analysis, Kind
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.result import Results
+from bertviz_core.analyses.clustering.analysis import ClusteringAnalysis
 from bertviz_core.inputs import annotated_words, encoding, segments
 
 CLASSES: tuple[type[Analysis], ...] = (
@@ -27,7 +27,7 @@ CLASSES: tuple[type[Analysis], ...] = (
     dependency_heads.DependencyAnalysis,
     coreference_heads.CoreferenceAnalysis,
     probes.ProbesAnalysis,
-    clustering.ClusteringAnalysis,
+    ClusteringAnalysis,
     ablation.AblationAnalysis,
     induction.InductionAnalysis,
 )
