@@ -42,7 +42,8 @@ def test_layers_that_lie_apart_are_clusters_and_layers_that_overlap_are_not() ->
     apart = clustering_of(np.concatenate([within_a_layer, within_a_layer + 0.5]), (2, 6))
     answer = layers_are_alike(apart, 1)
     assert answer.state == SHOWN
-    assert answer.sentence.startswith("Two heads of one layer differ by 0.0233 nats on average")  # the mean of |i - j| is 7/3
+    # The mean of |i - j| over pairs of 0 to 5 is 7/3.
+    assert answer.sentence.startswith("Two heads of one layer differ by 0.0233 nats on average")
     overlapping = clustering_of(np.concatenate([within_a_layer, within_a_layer[::-1]]), (2, 6))
     assert layers_are_alike(overlapping, 1).state != SHOWN
 
