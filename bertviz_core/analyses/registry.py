@@ -10,7 +10,6 @@ from bertviz_core.analyses import (
     dependency_heads,
     entropy,
     induction,
-    probes,
     sep_gradients,
     surface_patterns,
 )
@@ -18,6 +17,7 @@ from bertviz_core.analyses.base.analysis import Analysis, Kind
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.clustering.analysis import ClusteringAnalysis
+from bertviz_core.analyses.probes.analysis import ProbesAnalysis
 from bertviz_core.inputs import annotated_words, encoding, segments
 
 CLASSES: tuple[type[Analysis], ...] = (
@@ -26,7 +26,7 @@ CLASSES: tuple[type[Analysis], ...] = (
     sep_gradients.SepGradientsAnalysis,
     dependency_heads.DependencyAnalysis,
     coreference_heads.CoreferenceAnalysis,
-    probes.ProbesAnalysis,
+    ProbesAnalysis,
     ClusteringAnalysis,
     ablation.AblationAnalysis,
     induction.InductionAnalysis,

@@ -16,7 +16,7 @@ from bertviz_core.analyses.coreference_heads.guesses import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.dependency_heads.figure import relation_table
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.probes import table_3
+from bertviz_core.analyses.probes.figure import table_3
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora import describe_skipped

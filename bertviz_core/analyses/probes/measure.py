@@ -12,7 +12,8 @@ import torch
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.probes import probes, scoring, structural
 from bertviz_core.analyses.probes.features import Features, Group, WordMaps, reinitialized, word_vectors
-from bertviz_core.analyses.probes.result import AS_RELEASED, MAX_SENTENCES, ProbeOptions, Probes
+from bertviz_core.analyses.probes.options import AS_RELEASED, ProbeOptions
+from bertviz_core.analyses.probes.result import MAX_SENTENCES, Probes
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
 from bertviz_core.analyses.probes.training import ITERATIONS, Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.corpora import Skipped

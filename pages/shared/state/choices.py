@@ -19,7 +19,7 @@ from bertviz_core.analyses.dependency_heads import guesses
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads as DependencyResult
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
-from bertviz_core.analyses.probes.result import PROBES, ProbeOptions
+from bertviz_core.analyses.probes.options import PROBES, ProbeOptions
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head, highest
 from bertviz_core.models.checkpoint import DEMO

@@ -16,8 +16,9 @@ from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.probes import features as room
 from bertviz_core.analyses.probes import measure
 from bertviz_core.analyses.probes.features import Features, reinitialized, word_vectors
+from bertviz_core.analyses.probes.options import PROBES, ProbeOptions
 from bertviz_core.analyses.probes.probes import AttentionAndWords, AttentionOnly, DistancesAndWords
-from bertviz_core.analyses.probes.result import PROBES, ProbeOptions, Probes
+from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.probes.scoring import (
     GoldWords,
     Outcome,
