@@ -7,7 +7,6 @@ from importlib.metadata import entry_points
 from bertviz_core.analyses import (
     ablation,
     coreference_heads,
-    dependency_heads,
     entropy,
     induction,
     sep_gradients,
@@ -17,6 +16,7 @@ from bertviz_core.analyses.base.analysis import Analysis, Kind
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.clustering.analysis import ClusteringAnalysis
+from bertviz_core.analyses.dependency_heads.analysis import DependencyAnalysis
 from bertviz_core.analyses.probes.analysis import ProbesAnalysis
 from bertviz_core.inputs import annotated_words, encoding, segments
 
@@ -24,7 +24,7 @@ CLASSES: tuple[type[Analysis], ...] = (
     surface_patterns.SurfacePatternsAnalysis,
     entropy.EntropyAnalysis,
     sep_gradients.SepGradientsAnalysis,
-    dependency_heads.DependencyAnalysis,
+    DependencyAnalysis,
     coreference_heads.CoreferenceAnalysis,
     ProbesAnalysis,
     ClusteringAnalysis,

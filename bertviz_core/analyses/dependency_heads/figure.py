@@ -8,8 +8,9 @@ import plotly.graph_objects as go
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.guess_lists import page
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SentenceExample, SentenceQuery
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
 from bertviz_core.corpora.treebank import explain, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow
 from bertviz_core.plotting import BEST, finish, percent, percent_decimals, scores, tabular
