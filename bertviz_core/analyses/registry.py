@@ -6,7 +6,6 @@ from importlib.metadata import entry_points
 
 from bertviz_core.analyses import (
     ablation,
-    coreference_heads,
     entropy,
     induction,
     sep_gradients,
@@ -16,6 +15,7 @@ from bertviz_core.analyses.base.analysis import Analysis, Kind
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.clustering.analysis import ClusteringAnalysis
+from bertviz_core.analyses.coreference_heads.analysis import CoreferenceAnalysis
 from bertviz_core.analyses.dependency_heads.analysis import DependencyAnalysis
 from bertviz_core.analyses.probes.analysis import ProbesAnalysis
 from bertviz_core.inputs import annotated_words, encoding, segments
@@ -25,7 +25,7 @@ CLASSES: tuple[type[Analysis], ...] = (
     entropy.EntropyAnalysis,
     sep_gradients.SepGradientsAnalysis,
     DependencyAnalysis,
-    coreference_heads.CoreferenceAnalysis,
+    CoreferenceAnalysis,
     ProbesAnalysis,
     ClusteringAnalysis,
     ablation.AblationAnalysis,

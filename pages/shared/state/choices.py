@@ -14,7 +14,7 @@ from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.behaviors import Thresholds
-from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.dependency_heads import guesses
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads as DependencyResult
