@@ -325,16 +325,6 @@ def test_a_cancelled_training_leaves_nothing(tiny, store, tmp_path, monkeypatch)
     assert all(entry.kind == "work" for entry in store.entries()) and not list((tmp_path / "t").iterdir())
 
 
-def test_plans_are_checked_and_defaults_are_no_options():
-    assert ProbeOptions().to_json() == {}
-    plan = ProbeOptions(("structural", "attention-only"), 3, 8)
-    assert plan.to_json() == {"probes": ["attention-only", "structural"], "epochs": 3, "rank": 8}
-    assert ProbeOptions(PROBES[::-1]).to_json() == {}
-    for wrong in (ProbeOptions(("parser",)), ProbeOptions(rank=0), ProbeOptions(optimizer="sgd")):
-        with pytest.raises(SettingsError):
-            wrong.check()
-
-
 def test_a_test_file_whose_sentences_are_all_too_long_is_refused(tiny) -> None:
     long = from_bytes(b"he 0-root\n" + b"sat 1-dep\n" * 40, "long")
     with pytest.raises(InputError, match="long: No sentence of the test file"):
