@@ -34,31 +34,32 @@ def paper_figure(result: AntecedentCounts) -> go.Figure:
     figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.1, vertical_spacing=0.14)
     for index, (kind, values) in enumerate(zip(TYPE_ROWS, result.accuracy[0], strict=True)):
         below, right = divmod(index, 2)
-        panel = {"row": below + 1, "col": right + 1}
+        row = below + 1
+        column = right + 1
         single = map_figure(accuracy_map(values, f"{kind} mentions"))
-        figure.add_trace(single.data[0].update(showscale=index == 0), **panel)
-        figure.update_xaxes(single.layout.xaxis, title_text="layer" if below else "", **panel)
-        figure.update_yaxes(single.layout.yaxis, title_text="" if right else "head", **panel)
+        figure.add_trace(single.data[0].update(showscale=index == 0), row, column)
+        figure.update_xaxes(single.layout.xaxis, title_text="layer" if below else "", row=row, col=column)
+        figure.update_yaxes(single.layout.yaxis, title_text="" if right else "head", row=row, col=column)
     figure.data[0].colorbar.title.text = f"accuracy of attention {arrow(DIRECTIONS[0])}"
     height = round(1.3 * single.layout.height)
     return finish(figure, height, showlegend=False, margin={"t": 30, "b": 80}, title=None, meta=DIRECTIONS[0])
 
 
 def by_group(
-    result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int = 1, breakdown: str = "distance"
+    result: AntecedentCounts, systems: Sequence[DirectedHead | str], base: int = 1, breakdown: str = "distance"
 ) -> go.Figure:
     """Accuracy of each head or system by distance of the nearest antecedent, or by gender of the pronoun, with bars of
     95% intervals over documents; groups without items are gaps."""
     figure = go.Figure()
     ticks = BREAKDOWNS[breakdown]
-    for index, (at, (color, dash, symbol)) in enumerate(zip(shown, LINES, strict=False)):
-        name = at if isinstance(at, str) else f"head {at.head.label(base)}"
-        if isinstance(at, DirectedHead) and at.direction:  # the paper's direction is omitted
-            name += f", {arrow(DIRECTIONS[at.direction])}"
-        right, total, low, high = result.scores(at).of(breakdown)
+    for index, (system, (color, dash, symbol)) in enumerate(zip(systems, LINES, strict=False)):
+        name = system if isinstance(system, str) else f"head {system.head.label(base)}"
+        if isinstance(system, DirectedHead) and system.direction:  # the paper's direction is omitted
+            name += f", {arrow(DIRECTIONS[system.direction])}"
+        right, total, low, high = result.scores(system).of(breakdown)
         accuracy = share(right, total)
         bars = {"type": "data", "array": high - accuracy, "arrayminus": accuracy - low, "thickness": 1, "width": 3}
-        beside = 0.07 * (index - (len(shown) - 1) / 2)  # so that lines do not hide each other
+        beside = 0.07 * (index - (len(systems) - 1) / 2)  # so that lines do not hide each other
         figure.add_scatter(
             x=np.arange(len(ticks)) + beside,
             y=accuracy,

@@ -62,8 +62,8 @@ def latex(result: Probes) -> str:
     """Table 3 (booktabs): of the paper's two scores of a probe the one that there is."""
     frame = table_3(result)
     columns = ["probe", "metric", "score", "low", "high", "with_punctuation", "paper"]
-    shown = frame.assign(paper=frame["paper"].fillna(frame["paper_with_punctuation"]))[columns]
-    return tabular(shown.rename(columns=lambda name: name.capitalize().replace("_", " ")))
+    table = frame.assign(paper=frame["paper"].fillna(frame["paper_with_punctuation"]))[columns]
+    return tabular(table.rename(columns=lambda name: name.capitalize().replace("_", " ")))
 
 
 def paper_figure(result: Probes) -> go.Figure:
@@ -71,7 +71,7 @@ def paper_figure(result: Probes) -> go.Figure:
     frame = table_3(result)
     names = frame["probe"]
     including = frame["paper_with_punctuation"]
-    own = scores(
+    here = scores(
         names,
         frame,
         ("score", "low", "high"),
@@ -80,7 +80,7 @@ def paper_figure(result: Probes) -> go.Figure:
         customdata=np.stack([frame["metric"], frame["low"].round(1), frame["high"].round(1)], 1),
         hovertemplate="%{y}: %{customdata[0]} %{x:.1f}% (%{customdata[1]} to %{customdata[2]})<extra></extra>",
     )
-    figure = go.Figure(own)
+    figure = go.Figure(here)
     circle = {"color": BEST, "size": 9, "symbol": "circle-open"}
     diamond = {"color": PAPER, "size": 9, "symbol": "diamond-open", "line": {"width": 2}}
     for values, name, marker, hover in (
@@ -122,8 +122,8 @@ def distance_figure(result: Probes) -> go.Figure:
             hovertemplate=f"{name}, governor at %{{x}}: %{{y:.1f}}%, n = %{{customdata:,}}<extra></extra>",
         )
     entries = 20 + 9 * (len(result.probes) + 1)  # pixels, two in a line
-    axis = {"type": "category", "tickfont_size": 11, "autotickangles": [0, -45]}
-    figure.update_xaxes(title="offset of the governor, words to the right", **axis)
+    figure.update_xaxes(title="offset of the governor, words to the right")
+    figure.update_xaxes(type="category", tickfont_size=11, autotickangles=[0, -45])
     figure.update_yaxes(title="accuracy, percent", range=[-3, 103])
     return finish(figure, 325 + entries, legend={"font": {"size": 11}}, margin={"t": entries, "b": 70})
 
