@@ -21,7 +21,7 @@ import torch  # isort: skip
 
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.measure import Guesses
+from bertviz_core.analyses.dependency_heads.measure import RelationSums
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.files import find_source
 from bertviz_core.corpora.source import Source
@@ -69,9 +69,9 @@ def release_scores(sentences: list[Any], maps: list[np.ndarray]) -> dict[tuple, 
     return scores
 
 
-def our_scores(groups: Groups) -> Guesses:
+def our_scores(groups: Groups) -> RelationSums:
     """The product's accumulator over batches of word-level maps, which lose their diagonals."""
-    counts = Guesses(LAYERS, HEADS, "cpu")
+    counts = RelationSums(LAYERS, HEADS, "cpu")
     for batch, maps in groups:
         part = counts.new_empty()
         part.open(batch)
@@ -164,7 +164,7 @@ def word_level(batch: Batch, maps: torch.Tensor, special: bool) -> torch.Tensor:
     return torch.stack([member.maps(layer) for layer in maps])
 
 
-def _agree(counts: Guesses, scores: dict[tuple, Counter]) -> None:
+def _agree(counts: RelationSums, scores: dict[tuple, Counter]) -> None:
     for (view, relation), row in counts.counts.names.items():
         if view != "as-is":
             continue

@@ -7,17 +7,13 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.result import head_frame
-from bertviz_core.analyses.coreference_heads import by_group, direction_finding, document_figure, passages
-from bertviz_core.analyses.coreference_heads.guesses import (
-    CANDIDATES,
-    CHANCE,
-    COMPARED,
-    DIRECTIONS,
-    RANDOM,
-    TYPE_ROWS,
-    answers,
-)
+from bertviz_core.analyses.coreference_heads import document_figure, passages
+from bertviz_core.analyses.coreference_heads.baselines import CHANCE, COMPARED, RANDOM
+from bertviz_core.analyses.coreference_heads.figure import by_group
+from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, answers
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.analyses.coreference_heads.statements import direction_finding
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent, percent_decimals

@@ -5,9 +5,10 @@ from functools import partial
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.dependency_heads import figure, guesses, relation_finding
+from bertviz_core.analyses.dependency_heads import figure, guesses, sentences
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.dependency_heads.statements import relation_finding
 from bertviz_core.corpora.treebank import ALL, UAS, explain, meaning
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent
@@ -86,7 +87,7 @@ def draw_sentences() -> None:
     count = result.provenance["sentences"]
     first = len(result.stored.sentences)
     query = partial(
-        guesses.SentenceQuery,
+        sentences.SentenceQuery,
         choice,
         relation=relation,
         view=counted.view,

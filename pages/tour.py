@@ -10,9 +10,10 @@ import streamlit as st
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.findings import STATES, Finding
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
-from bertviz_core.analyses.clustering import by_layer
+from bertviz_core.analyses.clustering.figure import by_layer
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.coreference_heads import by_group, guesses
+from bertviz_core.analyses.coreference_heads.baselines import COMPARED
+from bertviz_core.analyses.coreference_heads.figure import by_group
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.registry import ANALYSES
@@ -173,7 +174,7 @@ def figure_of(name: str) -> FigureSpec:
         return page.drawn(figure, memoize(DependencyHeads.default_view, result), max_relations=14)
     if name == "coreference_heads":
         counts = memoize(CoreferenceHeads.default_view, result)
-        return page.drawn(by_group, counts, (DirectedHead(0, selection.head), *guesses.COMPARED), base)
+        return page.drawn(by_group, counts, (DirectedHead(0, selection.head), *COMPARED), base)
     if name == "clustering":
         labeled = memoize(Clustering.labeled, result, Thresholds(), memoize(linguistic, results))
         return page.drawn(by_layer, labeled, base)

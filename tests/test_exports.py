@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import pytest
 
 from bertviz_core import exports
-from bertviz_core.analyses.coreference_heads.counts import COLUMNS
+from bertviz_core.analyses.coreference_heads.groups import COLUMNS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS as DIRECTIONS_OF_COREFERENCE
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import RelationFilter

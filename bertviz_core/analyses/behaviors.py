@@ -9,7 +9,7 @@ import numpy as np
 
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result, Results, result_of
-from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
 from bertviz_core.corpora import files
 from bertviz_core.errors import SettingsError

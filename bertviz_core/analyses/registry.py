@@ -4,18 +4,16 @@ import logging
 import re
 from importlib.metadata import entry_points
 
-from bertviz_core.analyses import (
-    clustering,
-    coreference_heads,
-    dependency_heads,
-    probes,
-)
 from bertviz_core.analyses.ablation.analysis import AblationAnalysis
 from bertviz_core.analyses.base.analysis import Analysis, Kind
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.result import Results
+from bertviz_core.analyses.clustering.analysis import ClusteringAnalysis
+from bertviz_core.analyses.coreference_heads.analysis import CoreferenceAnalysis
+from bertviz_core.analyses.dependency_heads.analysis import DependencyAnalysis
 from bertviz_core.analyses.entropy.analysis import EntropyAnalysis
 from bertviz_core.analyses.induction.analysis import InductionAnalysis
+from bertviz_core.analyses.probes.analysis import ProbesAnalysis
 from bertviz_core.analyses.sep_gradients.analysis import SepGradientsAnalysis
 from bertviz_core.analyses.surface_patterns.analysis import SurfacePatternsAnalysis
 from bertviz_core.inputs import annotated_words, encoding, segments
@@ -24,10 +22,10 @@ CLASSES: tuple[type[Analysis], ...] = (
     SurfacePatternsAnalysis,
     EntropyAnalysis,
     SepGradientsAnalysis,
-    dependency_heads.DependencyAnalysis,
-    coreference_heads.CoreferenceAnalysis,
-    probes.ProbesAnalysis,
-    clustering.ClusteringAnalysis,
+    DependencyAnalysis,
+    CoreferenceAnalysis,
+    ProbesAnalysis,
+    ClusteringAnalysis,
     AblationAnalysis,
     InductionAnalysis,
 )

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from bertviz_core.analyses.base.result import Result, Results, result_of
-from bertviz_core.analyses.coreference_heads.guesses import TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.passages import first_guesses
-from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.dependency_heads.figure import examples
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.corpora import Skipped

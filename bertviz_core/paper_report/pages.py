@@ -12,11 +12,11 @@ from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.base.findings import DECIDED, MARKS
 from bertviz_core.analyses.base.reading_warnings import reading_warnings
 from bertviz_core.analyses.base.result import Result, corpus_size, result_of
-from bertviz_core.analyses.coreference_heads.guesses import TYPE_ROWS
-from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.dependency_heads.figure import relation_table
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.probes import table_3
+from bertviz_core.analyses.probes.figure import table_3
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora import describe_skipped

@@ -9,8 +9,8 @@ from math import isqrt
 import numpy as np
 
 from bertviz_core.analyses.dependency_heads.figure import examples
-from bertviz_core.analyses.dependency_heads.guesses import SentenceExample
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.heads import DirectedHead
 from bertviz_core.models.model import AttentionModel, with_weights

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bertviz_core.analyses.coreference_heads.guesses import CHANCE, RANDOM
+from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.engine.store import Store
 from bertviz_core.plotting import percent
 from tests import shipped

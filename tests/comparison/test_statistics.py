@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bertviz_core.analyses.base.accumulators import SegmentAverages
 from bertviz_core.analyses.base.statistics import Estimate, effective_n, t_quantile
-from bertviz_core.analyses.coreference_heads.counts import interval_by_document
+from bertviz_core.analyses.coreference_heads.antecedents import interval_by_document
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.comparison.change import Change, changes, holm

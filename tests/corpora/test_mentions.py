@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given as given_by
 from hypothesis import strategies as st
 
-from bertviz_core.analyses.coreference_heads.guesses import features
+from bertviz_core.analyses.coreference_heads.baselines import features
 from bertviz_core.corpora.coreference import CoreferenceDocument, Mention
 from bertviz_core.corpora.coreference.mentions import TYPES, head_word_source, head_words, mention_type
 from tests.oracles import coreference as oracle

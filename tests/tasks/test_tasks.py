@@ -9,7 +9,7 @@ import pytest
 
 from bertviz_core import tasks
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.probes import ProbeOptions
+from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.run import compute
 from bertviz_core.analyses.run.run_pass import last_model_loader
 from bertviz_core.corpora import upload_check

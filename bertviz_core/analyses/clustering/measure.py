@@ -26,7 +26,8 @@ from torch import Tensor
 from bertviz_core.analyses.base.accumulators import SegmentAverages, as_tensor
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
-from bertviz_core.analyses.clustering.result import Clustering, dendrogram, embed
+from bertviz_core.analyses.clustering.embedding import dendrogram, embed
+from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.entropy.result import QUANTITIES as ENTROPY_QUANTITIES
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns

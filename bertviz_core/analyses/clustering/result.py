@@ -6,83 +6,46 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.base.findings import Answer, Interval, decide
 from bertviz_core.analyses.base.result import Result, head_frame, to_lists
 from bertviz_core.analyses.base.statistics import Estimate, share
-from bertviz_core.analyses.behaviors import OTHER, QUANTITIES, Thresholds, behaviors, present
+from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors, present
+from bertviz_core.analyses.clustering.embedding import embed
 from bertviz_core.heads import Head, all_heads, all_labels
 
-STARTS = {"classical_mds": 1, "random": 4}
-NEAREST = 5
-PERMUTATIONS = 199
-MANY_HEADS = 1024  # beyond, more starts and the best order of leaves would take minutes
-
-
-def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> tuple[np.ndarray, float]:
-    """Two-dimensional metric MDS on the divergences (head, head), or on their square roots: the fit with the least
-    stress, from the classical solution and, for up to MANY_HEADS heads, random starts.
-
-    Returns (head, 2) points, centered, on their principal axes, the first head on the positive side of both; and
-    Kruskal's stress-1, sqrt(sum (d - delta)^2 / sum d^2) over pairs of heads, with d their distances in the plane.
-    """
-    from sklearn.manifold import MDS
-
-    distances = np.sqrt(divergence) if root else divergence
-    scale = distances.max()
-    if not scale:
-        return np.zeros((len(distances), 2)), 0.0
-    options = {"metric": "precomputed", "random_state": seed, "normalized_stress": True}
-    starts = STARTS if len(distances) <= MANY_HEADS else ["classical_mds"]
-    fits = [MDS(init=start, n_init=STARTS[start], **options) for start in starts]
-    # The scale changes nothing in the picture, but the stopping rule is not free of it.
-    best = min((fit.fit(distances / scale) for fit in fits), key=lambda fit: fit.stress_)
-    points = best.embedding_ * scale
-    points = points - points.mean(0)
-    _, _, axes = np.linalg.svd(points, full_matrices=False)
-    points = points @ axes.T
-    return points * np.where(points[0] < 0, -1.0, 1.0), float(best.stress_)
-
-
-def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Average linkage: (head - 1, 4) as in scipy, and (head,) the leaves' order, optimal for up to MANY_HEADS heads."""
-    from scipy.cluster.hierarchy import leaves_list, linkage
-    from scipy.spatial.distance import squareform
-
-    if len(divergence) == 1:
-        return np.zeros((0, 4)), np.zeros(1, dtype=np.int64)
-    distances = squareform(divergence, checks=False)
-    tree = linkage(distances, method="average", optimal_ordering=len(divergence) <= MANY_HEADS)
-    return tree, leaves_list(tree).astype(np.int64)
-
-
-def within_and_between(divergence: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
-    """Mean divergence of two heads with the same label, and with different ones; NaN where there are none."""
-    members = (labels[:, None] == np.unique(labels)).astype(float)  # (head, label)
-    within = (members * (divergence @ members)).sum()  # over pairs in both orders, as the others
-    count = len(labels)
-    same = (members.sum(0) ** 2).sum() - count
-    different = count * (count - 1) - same
-    return float(share(within, same)), float(share(divergence.sum() - within, different))
+NEAREST = 5  # heads that are listed beside one
 
 
 @dataclass(frozen=True)
 class Clustering(Result):
-    """How alike heads are. Axis `head` counts all heads, layer by layer."""
+    """How alike heads are. Axis `head` counts all heads, layer by layer.
+
+    Attributes:
+        divergence: (head, head) mean over all tokens of the Jensen-Shannon divergence between two heads' rows for that
+            token, in nats, at most log 2; in mode "as in the paper" their sum.
+        averages: (quantity, layer, head) document averages of QUANTITIES, which decide behaviors.
+        tokens: Number of tokens in the corpus.
+        embedding: (head, 2) positions in the plane, in the unit of the divergences that are embedded.
+        stress: Kruskal's stress-1 of the embedding, see `embed`.
+        linkage: (head - 1, 4) the dendrogram, as scipy writes it.
+        order: (head,) the leaves of the dendrogram from left to right.
+        mds_seed: The seed of the embedding.
+        root: Whether square roots of divergences are embedded.
+        thresholds: Thresholds of behaviors by quantity.
+        named: Label of a head -> what the linguistic analyses name it for.
+    """
 
     analysis: ClassVar[str] = "clustering"
-    # (head, head) mean over all tokens of JS between two heads' rows for that token, in nats (at most log 2);
-    # their sum in mode "as in the paper"
     divergence: np.ndarray
-    averages: np.ndarray  # (quantity, layer, head) document averages of QUANTITIES, which decide behaviors
-    tokens: int  # of the corpus
-    embedding: np.ndarray  # (head, 2) positions in the plane
-    stress: float  # of the embedding
-    linkage: np.ndarray  # (head - 1, 4) the dendrogram
-    order: np.ndarray  # (head,) its leaves from left to right
-    mds_seed: int  # of the embedding
-    root: bool  # whether square roots of divergences are embedded
-    thresholds: dict[str, float]  # of behaviors
-    named: dict[str, str]  # label of a head -> what the linguistic analyses name it for
+    averages: np.ndarray
+    tokens: int
+    embedding: np.ndarray
+    stress: float
+    linkage: np.ndarray
+    order: np.ndarray
+    mds_seed: int
+    root: bool
+    thresholds: dict[str, float]
+    named: dict[str, str]
 
     def embedded(self, seed: int, root: bool) -> "Clustering":
         """The result with an MDS from this seed, of the divergences or of their square roots."""
@@ -173,24 +136,3 @@ class Clustering(Result):
             "nearest": np.array(near).reshape(self.shape),
         }
         return head_frame(columns | {name: self[name] for name in self.present})
-
-
-def alike(result: Clustering, labels: np.ndarray, same: str, different: str) -> Answer:
-    """Compare the divergence of two heads with the same label and with different ones, OTHER left out: decided by how
-    much smaller the first is than in 95% of the permutations of the labels."""
-    labels = labels.reshape(-1)
-    chosen = labels != OTHER
-    divergence = result.divergence[np.ix_(chosen, chosen)]
-    labels = labels[chosen]
-    within, between = within_and_between(divergence, labels)
-    if np.isnan([within, between]).any():
-        raise KeyError(same)
-    rng = np.random.default_rng(0)
-    permuted = [within_and_between(divergence, rng.permutation(labels)) for _ in range(PERMUTATIONS)]
-    low, high = np.quantile([b - w for w, b in permuted], (0.025, 0.975))
-    gain = between - within
-    return Answer(
-        decide(Interval(gain - high, gain - low)),
-        f"Two heads {same} differ by {within:.3g} nats{' in all' if result.summed else ''} on average, two heads "
-        f"{different} by {between:.3g}.",
-    )

@@ -11,9 +11,15 @@ from torch import Tensor
 
 from bertviz_core.analyses.base.accumulators import DocumentSums
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.coreference_heads import guesses
-from bertviz_core.analyses.coreference_heads.counts import by_row
-from bertviz_core.analyses.coreference_heads.guesses import BASELINES, CANDIDATES, DIRECTIONS, GROUPS, BatchItems
+from bertviz_core.analyses.coreference_heads.baselines import BASELINES, baselines_right
+from bertviz_core.analyses.coreference_heads.groups import GROUPS, by_row
+from bertviz_core.analyses.coreference_heads.guesses import (
+    CANDIDATES,
+    DIRECTIONS,
+    BatchItems,
+    answers,
+    earlier_antecedents,
+)
 from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, ItemGuesses, Record, document_record, passages
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.engine.packing import pack, unpack
@@ -76,10 +82,10 @@ class AntecedentSums(Accumulator):
         if layer == 0:
             windows = cast("tuple[Window, ...]", batch.examples)
             if attention.causal:
-                windows = tuple(map(guesses.earlier_antecedents, windows))
+                windows = tuple(map(earlier_antecedents, windows))
             self._start_batch(windows, attention.causal)
         items = self.items_of_batch
-        guess, weight, right = guesses.answers(items, attention.weights)
+        guess, weight, right = answers(items, attention.weights)
         # (batch, direction, candidates, head, item) @ (batch, 1, 1, item, group)
         counts = right.float() @ items.groups[:, None, None]
         self.sums["right"][layer] += counts.sum(0).long()
@@ -99,7 +105,7 @@ class AntecedentSums(Accumulator):
         # (batch, system, item) whether each baseline is right; the last system is all items
         right = np.ones((len(windows), len(BASELINES) + 1, candidates.shape[1]), np.float32)
         for row, window in enumerate(windows):
-            right[row, :-1, : len(window.items)] = guesses.baselines_right(window)
+            right[row, :-1, : len(window.items)] = baselines_right(window)
         counts = right @ items.group_members
         self.baseline_counts = torch.from_numpy(counts).to(self.device).short()  # (batch, system, group)
         *systems, everything = counts.sum(0).astype(np.int64)

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from bertviz_core.analyses.base.guess_lists import GuessQuery, StoredParts, picked
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.document_figure import Guess, mention_text
-from bertviz_core.analyses.coreference_heads.result import AntecedentCounts, CoreferenceHeads
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference import CoreferenceDocument, Span
 from bertviz_core.corpora.coreference.mentions import TYPES, head_words, mention_type

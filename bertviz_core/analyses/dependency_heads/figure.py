@@ -8,8 +8,9 @@ import plotly.graph_objects as go
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.guess_lists import page
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SentenceExample, SentenceQuery
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
 from bertviz_core.corpora.treebank import explain, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow
 from bertviz_core.plotting import BEST, finish, percent, percent_decimals, scores, tabular
@@ -60,8 +61,7 @@ def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go
     figure.update_yaxes(autorange="reversed", type="category", showticklabels=False)
     for relation, label in zip(frame["relation"], labels, strict=True):
         hover = explain(relation, "<b>{}</b>", "<i>{}</i>")
-        position = {"x": 0, "xref": "paper", "xanchor": "right", "y": label, "showarrow": False}
-        figure.add_annotation(text=label, hovertext=hover, **position)
+        figure.add_annotation(text=label, hovertext=hover, x=0, xref="paper", xanchor="right", y=label, showarrow=False)
     return finish(figure, 110 + 22 * len(frame), margin={"l": 24 + 8 * int(labels.str.len().max())})
 
 
@@ -141,24 +141,24 @@ def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:
         return [round(100 * share, percent_decimals(n)) for share, n in pairs]
 
     paper_values = [paper.TABLE_1.get(relation, (None, None)) for relation in frame["relation"]]
-    shown = frame[["relation", "n"]].copy()
-    shown.insert(1, "meaning", frame["relation"].map(meaning))
-    shown["head"] = [Head.parse(label).label(base) for label in frame["head"]]
-    shown["direction"] = frame["direction"].map(arrow)
-    shown["accuracy"] = percents("accuracy")
+    table = frame[["relation", "n"]].copy()
+    table.insert(1, "meaning", frame["relation"].map(meaning))
+    table["head"] = [Head.parse(label).label(base) for label in frame["head"]]
+    table["direction"] = frame["direction"].map(arrow)
+    table["accuracy"] = percents("accuracy")
     ends = ((percent(row.low, row.n), percent(row.high, row.n)) for row in frame.itertuples())
-    shown["interval"] = [f"{low}–{high}".replace("%", "") for low, high in ends]
-    shown["held out"] = percents("heldout_accuracy")
+    table["interval"] = [f"{low}–{high}".replace("%", "") for low, high in ends]
+    table["held out"] = percents("heldout_accuracy")
     if result.is_causal:
-        shown["counted"] = frame["counted"]
-        shown["of all words"] = percents("accuracy_of_all_words", "n_of_all_words")
-    shown["offset"] = frame["baseline_offset"]
-    shown["by offset"] = percents("baseline_accuracy")
+        table["counted"] = frame["counted"]
+        table["of all words"] = percents("accuracy_of_all_words", "n_of_all_words")
+    table["offset"] = frame["baseline_offset"]
+    table["by offset"] = percents("baseline_accuracy")
     if result.is_causal:
-        shown["random word"] = percents("random_accuracy")
-    shown["paper"] = [accuracy for _, accuracy, *_ in paper_values]
-    shown["its head"] = [head for head, *_ in paper_values]
-    return shown
+        table["random word"] = percents("random_accuracy")
+    table["paper"] = [accuracy for _, accuracy, *_ in paper_values]
+    table["its head"] = [head for head, *_ in paper_values]
+    return table
 
 
 def latex(result: RelationCounts) -> str:

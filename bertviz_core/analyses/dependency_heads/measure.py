@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.dependency_heads import guesses
 from bertviz_core.analyses.dependency_heads.guesses import (
     DIRECTIONS,
     FOLDS,
@@ -17,11 +16,13 @@ from bertviz_core.analyses.dependency_heads.guesses import (
     SIDES,
     VIEWS,
     base_of,
+    best_words,
     merged,
     view_of_side,
 )
 from bertviz_core.analyses.dependency_heads.relations import by_size
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.dependency_heads.sentences import sentence_record, trees_of
 from bertviz_core.analyses.dependency_heads.unit_sums import Name, NamedSums, OpenUnits
 from bertviz_core.analyses.dependency_heads.word_classes import ClassSums, classes_of
 from bertviz_core.corpora.treebank import ALL, POSSESSIVES, UAS, Sentence, sentence_of
@@ -33,12 +34,13 @@ from bertviz_core.inputs.tensors import to_host
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.model import AttentionModel
 
+MAX_SENTENCES = 500  # with guesses in a result
 UNIT = 1 << 32  # of a right guess of a random word: counts are integers, so that merging is exact
 RELEASE_POSSESSIVES = ("'s", "s'")
 
 
 @dataclass
-class Guesses(Accumulator):
+class RelationSums(Accumulator):
     """Right guesses of heads and fixed offsets, and what random words would find, as integers.
 
     by_sentence: number of a sentence -> the sentence, guesses and weights in 255ths (direction, layer, head, word): of
@@ -76,6 +78,7 @@ class Guesses(Accumulator):
         return NamedSums(self.shapes, np.int64)
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
+        """Add one layer of a batch; its layers come in order."""
         if attention.layer == 0:
             self.open(batch)
         self.score(self.words.maps(attention.weights))
@@ -90,7 +93,7 @@ class Guesses(Accumulator):
     def score(self, maps: Tensor) -> None:
         """Add the next layer's maps (batch, head, word, word), whose diagonals are overwritten."""
         received = maps.sum(2)
-        weight, guess = guesses.best_words(maps, self.last)
+        weight, guess = best_words(maps, self.last)
         # No sentence has 32,768 words.
         guessed = (received, guess.short(), (weight * 255).round().clamp(min=0).byte())
         self.batches[-1].layers.append(guessed)
@@ -181,8 +184,8 @@ class Guesses(Accumulator):
         """The guesses of a chunk for `SentenceQuery`, without words: a corpus that is deleted is gone."""
         self.complete()
         sentences, arrays = self.joined(sorted(self.by_sentence))
-        self.by_sentence = {n: entry for n, entry in self.by_sentence.items() if n < guesses.MAX_SENTENCES}
-        return arrays | guesses.trees_of(sentences, VIEWS)
+        self.by_sentence = {n: entry for n, entry in self.by_sentence.items() if n < MAX_SENTENCES}
+        return arrays | trees_of(sentences, VIEWS)
 
     def joined(self, numbers: Sequence[int]) -> tuple[list[Sentence], dict[str, np.ndarray]]:
         """Sentences, and their "guesses" and "weights" (direction, layer, head, word) one after the other."""
@@ -250,17 +253,17 @@ def _is_right(guess: np.ndarray, governors: np.ndarray, is_shifted: np.ndarray) 
     return np.moveaxis(chosen == governors, -1, 0)
 
 
-def accumulator(model: AttentionModel, request: Request) -> Guesses:
+def accumulator(model: AttentionModel, request: Request) -> RelationSums:
     """The accumulator for one pass; mode "as in the paper" takes first pieces and the release's rule for `poss`."""
     possessives: tuple[str, ...] = ()
     if request.options.get("possessives"):
         possessives = POSSESSIVES
     if request.settings.paper:
         possessives = RELEASE_POSSESSIVES
-    return Guesses(model.layers, model.heads, model.device, possessives, request.settings.paper, model.causal)
+    return RelationSums(model.layers, model.heads, model.device, possessives, request.settings.paper, model.causal)
 
 
-def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]) -> DependencyHeads:
+def finish(accumulator: RelationSums, examples: Sentences, provenance: dict[str, Any]) -> DependencyHeads:
     accumulator.complete()
     for each in (accumulator.open_units, accumulator.classes.open_units):
         each.close_all()
@@ -277,13 +280,13 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
         values = accumulator.moments.sums[name][squared]
         return np.moveaxis(values, 0, 2).astype(np.min_scalar_type(int(values.max(initial=0))))
 
-    numbers = [number for number in sorted(accumulator.by_sentence) if number < guesses.MAX_SENTENCES]
+    numbers = [number for number in sorted(accumulator.by_sentence) if number < MAX_SENTENCES]
     sentences, arrays = accumulator.joined(numbers)
     longest = max(map(len, sentences), default=0)
     views, relations = map(list, zip(*rows, strict=True))
     return DependencyHeads(
         provenance,
-        sentences=list(map(guesses.sentence_record, sentences)),
+        sentences=list(map(sentence_record, sentences)),
         guesses=arrays["guesses"].astype(np.uint8 if longest <= 256 else np.uint16),
         weights=arrays["weights"],
         **accumulator.classes.values(),

@@ -39,23 +39,38 @@ def by_size(names: Sequence[str], n: np.ndarray) -> list[str]:
 
 @dataclass(frozen=True)
 class RelationCounts(Result):
-    """Right guesses for every relation and head; of a causal model among the words that a direction counts."""
+    """Right guesses for every relation and head; of a causal model among the words that a direction counts.
+
+    Moments are sums over units (documents or sentences), for c right guesses among n words; of a causal model they are
+    by direction, before the relation or offset. Where those of heads and offsets are not known, all words of a unit
+    count as one; without any moments nothing has an interval.
+
+    Attributes:
+        relations: "all" and "UAS" first, then relations by falling number of words.
+        n: (fold, relation) words.
+        correct: (fold, direction, relation, layer, head) guesses that are right.
+        offsets: (offset,) the fixed offsets that compete as baselines, in words to the right.
+        offset_correct: (offset, relation) right guesses; of a causal model (direction, offset, relation).
+        visible: (fold, direction, relation) words that count, of a causal model; None of others.
+        random_correct: (direction, relation) mean right guesses of a random word, of a causal model; None of others.
+        unit_moments: (2, fold, relation) sums of 1 and n^2; of a causal model (2, fold, direction, relation).
+        head_moments: (2, fold, direction, relation, layer, head) sums of n c and c^2.
+        offset_moments: (2, offset, relation) sums of n c and c^2; of a causal model (2, direction, offset, relation).
+        stored: The DependencyHeads that the counts are a view of.
+    """
 
     analysis: ClassVar[str] = "dependency_heads"
-    relations: list[str]  # "all" and "UAS" first, then by falling number of words
-    n: np.ndarray  # (fold, relation) words
-    correct: np.ndarray  # (fold, direction, relation, layer, head) guesses that are right
-    offsets: np.ndarray  # (offset,) the fixed offsets that compete as baselines
-    offset_correct: np.ndarray  # (offset, relation) right guesses; of a causal model (direction, ...)
-    visible: np.ndarray | None = None  # of a causal model (fold, direction, relation) words that count
-    random_correct: np.ndarray | None = None  # (direction, relation) mean right guesses of a random word
-    # Sums over units, for c right guesses among n words; of a causal model by direction, before the relation or offset.
-    # Where those of heads and offsets are not known, all words of a unit count as one; without any nothing
-    # has an interval.
-    unit_moments: np.ndarray | None = None  # (2, fold, relation) of 1 and n^2
-    head_moments: np.ndarray | None = None  # (2, fold, direction, relation, layer, head) of n c and c^2
-    offset_moments: np.ndarray | None = None  # (2, offset, relation) of n c and c^2
-    stored: Any = None  # the DependencyHeads that they are a view of
+    relations: list[str]
+    n: np.ndarray
+    correct: np.ndarray
+    offsets: np.ndarray
+    offset_correct: np.ndarray
+    visible: np.ndarray | None = None
+    random_correct: np.ndarray | None = None
+    unit_moments: np.ndarray | None = None
+    head_moments: np.ndarray | None = None
+    offset_moments: np.ndarray | None = None
+    stored: Any = None
 
     @property
     def trees(self) -> str:
@@ -234,6 +249,7 @@ class RelationCounts(Result):
         return decide(self.gain()) == SHOWN
 
     def row(self, relation: str) -> pd.Series:
+        """The row of a relation in `to_frame`."""
         return self.to_frame().iloc[self.relations.index(relation)]
 
     def by_gain(self) -> list[int]:

@@ -18,10 +18,10 @@ from bertviz_core.analyses.dependency_heads.guesses import (
     VIEWS,
     base_of,
     merged,
-    trees_of,
     view_of_side,
 )
 from bertviz_core.analyses.dependency_heads.relations import ROOT, RelationCounts
+from bertviz_core.analyses.dependency_heads.sentences import trees_of
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.treebank import Sentence, sentence_of
 from bertviz_core.errors import SettingsError
@@ -53,17 +53,42 @@ class RelationFilter(View):
 @dataclass(frozen=True)
 class DependencyHeads(Result):
     """Right guesses for every view of the trees, every head's guesses in the first sentences, and the sums of
-    WordClasses. Fields without a comment are as in RelationCounts, with a row for each view and relation."""
+    WordClasses.
+
+    A row stands for a view and a relation; of a causal model there are also rows for the words whose governor is on one
+    of SIDES. Moments are sums over units (documents or sentences), for c right guesses among n words.
+
+    Attributes:
+        sentences: The first sentences, see `sentence_record`.
+        guesses: (direction, layer, head, word) the word guessed, from 0 in its sentence, for all words of `sentences`
+            one after the other.
+        weights: (direction, layer, head, word) its attention, in steps of 1/255.
+        classes: Scheme and label of each class of words, see WordClasses.
+        class_counts: (class, 3) words, words weighted by uniform attention, and units that have one.
+        class_sums: (class, 3, layer, head) sums of x, m x and x squared, with x the attention from words to the words
+            of the class and m that to all words.
+        views: (row,) names of views, also those of `merged`; of a causal model those of `view_of_side` too.
+        relations: (row,) for each view "all" and "UAS" first, then relations by falling number of words.
+        n: (fold, row) words.
+        correct: (fold, direction, row, layer, head) guesses that are right.
+        offsets: (offset,) all fixed offsets that were counted, in words to the right.
+        offset_correct: (offset, row) right guesses of fixed offsets.
+        unit_moments: (2, fold, row) how many units have words, and sums of n^2.
+        head_moments: (2, fold, direction, row, layer, head) sums of n c and of c^2.
+        offset_moments: (2, offset, row) the same for fixed offsets.
+        random_correct: (row,) mean right guesses of a random word on the governor's side; None unless the model is
+            causal.
+    """
 
     analysis: ClassVar[str] = "dependency_heads"
-    sentences: list[dict[str, Any]]  # the first, see `guesses.sentence_record`
-    guesses: np.ndarray  # (direction, layer, head, word) the word guessed, from 0 in its sentence
-    weights: np.ndarray  # (direction, layer, head, word) its attention, in steps of 1/255
+    sentences: list[dict[str, Any]]
+    guesses: np.ndarray
+    weights: np.ndarray
     classes: list[list[str]]
     class_counts: np.ndarray
     class_sums: np.ndarray
-    views: list[str]  # of each row, also those of `merged`; of a causal model those of `view_of_side` too
-    relations: list[str]  # for each view "all" and "UAS" first, then by falling number of words
+    views: list[str]
+    relations: list[str]
     n: np.ndarray
     correct: np.ndarray
     offsets: np.ndarray
@@ -71,7 +96,7 @@ class DependencyHeads(Result):
     unit_moments: np.ndarray
     head_moments: np.ndarray
     offset_moments: np.ndarray
-    random_correct: np.ndarray | None = None  # (relation,)
+    random_correct: np.ndarray | None = None
 
     def show(self, chosen: RelationFilter) -> RelationCounts:
         """The counts of one view; raises SettingsError where there is no such view, or the offsets were not counted."""
@@ -93,16 +118,15 @@ class DependencyHeads(Result):
         fixed = self.offset_correct[is_offset]
         squared = self.offset_moments[:, is_offset]
         options = self.provenance["options"] | asdict(chosen) | {"min_count": min_count}
-        whole = {
-            "provenance": self.provenance | {"options": options},
-            "relations": [self.relations[row] for row in rows],
-            "n": self.n[:, rows],
-            "offsets": self.offsets[is_offset],
-            "stored": self,
-        }
+        provenance = self.provenance | {"options": options}
+        relations = [self.relations[row] for row in rows]
         if not is_causal:
             return RelationCounts(
-                **whole,
+                provenance=provenance,
+                stored=self,
+                relations=relations,
+                n=self.n[:, rows],
+                offsets=self.offsets[is_offset],
                 correct=self.correct[:, :, rows],
                 offset_correct=fixed[:, rows],
                 unit_moments=self.unit_moments[:, :, rows],
@@ -111,7 +135,11 @@ class DependencyHeads(Result):
             )
         by_direction = list(enumerate(sides))
         return RelationCounts(
-            **whole,
+            provenance=provenance,
+            stored=self,
+            relations=relations,
+            n=self.n[:, rows],
+            offsets=self.offsets[is_offset],
             correct=np.stack([self.correct[:, direction, own] for direction, own in by_direction], 1),
             offset_correct=np.stack([fixed[:, own] for own in sides]),
             visible=np.stack([self.n[:, own] for own in sides], 1),

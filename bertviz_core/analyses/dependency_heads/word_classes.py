@@ -20,6 +20,7 @@ MIN_WORDS = 20  # rarer classes are not named
 
 
 def classes_of(sentence: Sentence) -> list[list[ClassName]]:
+    """The classes of each word of a sentence: its relation in each view, and its part of speech where it has one."""
     schemes = {view: viewed(sentence).relations for view, viewed in VIEWS.items()}
     if sentence.tags:
         schemes[PART_OF_SPEECH] = sentence.tags

@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 import torch
 
+from bertviz_core.analyses.base.corpus_run import RunStage
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.probes import probes, scoring, structural
-from bertviz_core.analyses.probes.features import Features, Group, WordMaps, reinitialized, word_vectors
-from bertviz_core.analyses.probes.result import AS_RELEASED, MAX_SENTENCES, ProbeOptions, Probes
+from bertviz_core.analyses.probes.features import Features, Group, reinitialized, word_vectors
+from bertviz_core.analyses.probes.options import AS_RELEASED, ProbeOptions
+from bertviz_core.analyses.probes.result import MAX_SENTENCES, Probes
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
 from bertviz_core.analyses.probes.training import ITERATIONS, Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.corpora import Skipped
 from bertviz_core.engine.progress import Progress
 from bertviz_core.inputs.annotated_words import EncodedSentence, Reading, Sentences
-from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
 
 # Probes on maps or words, and their training
@@ -31,8 +32,6 @@ STRUCTURAL = Schedule(rate=0.002)
 PAPER = Schedule(1, 0.002, singly=True)
 UNCHECKED = 20  # epochs without sentences to check the loss on: in mode paper, and of tiny treebanks
 RANDOM = "random-"
-# A pass in parts: options, examples, what receives the accumulator of each part, name of the stage
-Stage = Callable[[dict[str, Any], Sequence[Encoded], Callable[[Any], None], str], None]
 
 
 class ProbeRun:
@@ -51,7 +50,7 @@ class ProbeRun:
         self.weights = {"attention": none, "root": none, "layers": np.zeros(0)}
 
     def run(
-        self, examples: Sequence[EncodedSentence], run_stage: Stage, progress: Progress, batch_tokens: int | None
+        self, examples: Sequence[EncodedSentence], run_stage: RunStage, progress: Progress, batch_tokens: int | None
     ) -> None:
         """Train and score every probe; after a cancel nothing is left."""
         self.progress = progress
@@ -216,11 +215,6 @@ class ProbeRun:
 def kind_of(name: str) -> str:
     """The kind of probe that a row trains, without the network and the treatment of ROOT."""
     return name.removeprefix(RANDOM).removesuffix(AS_RELEASED)
-
-
-def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
-    """The run of all probes; or the maps of a part, if the option `maps` is the seed of a network."""
-    return WordMaps(model, request.settings.paper) if "maps" in request.options else ProbeRun(model, request)
 
 
 def model_of(model: AttentionModel, request: Request) -> AttentionModel:

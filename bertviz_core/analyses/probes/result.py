@@ -1,77 +1,19 @@
-"""The options of the probes, and their result: Table 3 on one treebank."""
+"""The result of the probes: Table 3 on one treebank."""
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from typing_extensions import Doc
 
-from bertviz_core.analyses.base.request import Options
 from bertviz_core.analyses.base.result import Result, tidy, to_lists
 from bertviz_core.analyses.base.statistics import share
-from bertviz_core.errors import SettingsError
 from bertviz_core.heads import all_labels
 from bertviz_core.numbers import plural
 
-# The rows of Table 3 from the least to the most informed, with the control that the paper lacks.
-PROBES = (
-    "right-branching",
-    "best-offset",
-    "distances-and-words",
-    "random-attention-and-words",
-    "random-attention-only",
-    "attention-only",
-    "attention-and-words",
-    "structural",
-)
-AS_RELEASED = "-as-released"  # ends the name of a row whose probe has the release's misaligned ROOT
-OPTIMIZERS = ("lbfgs", "adam")
-EPOCHS = 200  # of Adam, at most
 ATTENTION_DIRECTIONS = ("governor->dependent", "dependent->governor")  # of `attention`
 ROOT_DIRECTIONS = ("word->[CLS]", "[CLS]->word", "word->[SEP]", "[SEP]->word")  # of `root`
 MAX_SENTENCES = 100  # of the test part that are in the result, for people to look at
-
-
-@dataclass(frozen=True)
-class ProbeOptions(Options):
-    """Options of the training and scoring of probes."""
-
-    probes: Annotated[tuple[str, ...], Doc("Probes to train, separated by commas.")] = PROBES
-    epochs: Annotated[int | None, Doc("Maximum epochs of Adam (200; mode paper: 1).")] = None
-    rank: Annotated[int, Doc("Rank of the structural probe.")] = 64
-    optimizer: Annotated[str, Doc("Optimizer of attention-only: lbfgs or adam.")] = "lbfgs"
-    seeds: Annotated[int, Doc("Number of random networks for the controls.")] = 3
-    dev: Annotated[Path | None, Doc("Treebank to score on; default: a held-out part of the input.")] = None
-    vectors: Annotated[Path | None, Doc("Word vectors in GloVe format; default: the model's.")] = None
-
-    def rows(self, paper: bool) -> list[str]:
-        """The names of the result's rows: in mode paper each probe with words is also scored as released."""
-        names = []
-        for probe in self.probes:
-            names.append(probe)
-            if paper and "words" in probe:
-                names.append(probe + AS_RELEASED)
-        return names
-
-    def check(self) -> None:
-        named = [("probe", probe, PROBES) for probe in self.probes]
-        for name, value, allowed in (*named, ("optimizer", self.optimizer, OPTIMIZERS)):
-            if value not in allowed:
-                raise SettingsError(f"There is no {name} {value!r}.", hint=f"Choose from {', '.join(allowed)}.")
-        for name, number in (("epochs", self.epochs), ("rank", self.rank), ("seeds", self.seeds)):
-            if number is not None and number < 1:
-                raise SettingsError(f"--{name} is below 1.", hint="Choose 1 or more.")
-
-    def to_json(self) -> dict[str, Any]:
-        """In the order of the table, however the probes were asked for."""
-        values = super().to_json() | {"probes": [probe for probe in PROBES if probe in self.probes]}
-        if len(values["probes"]) == len(PROBES):
-            del values["probes"]
-        return values
-
-
 CAUSAL = (
     "A token of this model sees only what comes earlier: of two words only the later one attends to the other, so that "
     "a probe reads an arc from one side, and nothing says in advance which. All words are scored."
@@ -80,28 +22,50 @@ CAUSAL = (
 
 @dataclass(frozen=True)
 class Probes(Result):
-    """Scores of every probe on the test part. Axis `probe` is named by `probes`, in the order of PROBES."""
+    """Scores of every probe on the test part. Axis `probe` is named by `probes`, in the order of PROBES.
+
+    Attributes:
+        probes: Name of each probe.
+        metrics: (probe,) "UAS" (punctuation left out) or "UUAS".
+        score: (probe,) shares of words (UUAS: of edges) that are right.
+        low: (probe,) lower end of the 95% bootstrap interval over units.
+        high: (probe,) upper end of that interval.
+        with_punctuation: (probe,) UAS over all words, NaN for UUAS.
+        parameters: (probe,) number of weights.
+        seconds: (probe,) duration of one training.
+        relations: Labels of the treebank by falling number of words.
+        relation_n: (probe, relation) words.
+        relation_right: (probe, relation) words whose governor is right, means over seeds.
+        distances: (distance,) governor - word, in words, cut at both ends; 0 for ROOT.
+        distance_n: (probe, distance) words.
+        distance_right: (probe, distance) words whose governor is right, means over seeds.
+        attention: (2, layer, head) weights of attention only, see ATTENTION_DIRECTIONS; (0, layer, head) without that
+            probe.
+        root: (4, layer, head) its weights for ROOT, see ROOT_DIRECTIONS; (0, layer, head) where it has none.
+        layers: (layer,) UUAS of the structural probe by layer, embeddings first.
+        about: Splits, units, length of trainings, word vectors, control task, best offset, best layer.
+        sentences: The first ones of the test part, with every probe's guesses (the structural probe's edges).
+    """
 
     analysis: ClassVar[str] = "probes"
     probes: list[str]
-    metrics: list[str]  # "UAS" (punctuation left out) or "UUAS"
-    score: np.ndarray  # (probe,) fractions
-    low: np.ndarray  # (probe,) the ends of the 95% bootstrap interval over units
+    metrics: list[str]
+    score: np.ndarray
+    low: np.ndarray
     high: np.ndarray
-    with_punctuation: np.ndarray  # (probe,) UAS over all words, NaN for UUAS
-    parameters: np.ndarray  # (probe,) number of weights
-    seconds: np.ndarray  # (probe,) of one training
-    relations: list[str]  # by falling number of words
-    relation_n: np.ndarray  # (probe, relation) words
+    with_punctuation: np.ndarray
+    parameters: np.ndarray
+    seconds: np.ndarray
+    relations: list[str]
+    relation_n: np.ndarray
     relation_right: np.ndarray
-    distances: np.ndarray  # (distance,) governor - word, cut at both ends, 0 for ROOT
-    distance_n: np.ndarray  # (probe, distance) words
+    distances: np.ndarray
+    distance_n: np.ndarray
     distance_right: np.ndarray
-    attention: np.ndarray  # (2, layer, head) attention only's weights, see ATTENTION_DIRECTIONS
-    root: np.ndarray  # (4, layer, head), see ROOT_DIRECTIONS
-    layers: np.ndarray  # (layer,) UUAS by layer, embeddings first
-    about: dict[str, Any]  # splits, units, length of trainings, word vectors, control task, best offset, best layer
-    # The first ones of the test part, with every probe's guesses (the structural probe's edges)
+    attention: np.ndarray
+    root: np.ndarray
+    layers: np.ndarray
+    about: dict[str, Any]
     sentences: list[dict[str, Any]]
 
     @property

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector
 
 from bertviz_core.analyses.probes.features import Group
+from bertviz_core.analyses.probes.options import EPOCHS
 from bertviz_core.analyses.probes.probes import Probe, ProbeBatch
-from bertviz_core.analyses.probes.result import EPOCHS
 from bertviz_core.engine.progress import Progress
 from bertviz_core.inputs.tensors import device_of_sums, in_float64
 

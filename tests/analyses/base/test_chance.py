@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.base.findings import SHOWN
-from bertviz_core.analyses.coreference_heads.counts import by_row
-from bertviz_core.analyses.coreference_heads.guesses import BASELINES, GROUPS, RANDOM
-from bertviz_core.analyses.coreference_heads.result import AntecedentCounts, CoreferenceHeads
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.baselines import BASELINES, RANDOM
+from bertviz_core.analyses.coreference_heads.groups import GROUPS, by_row
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.registry import ANALYSES
 

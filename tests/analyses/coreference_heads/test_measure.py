@@ -5,21 +5,14 @@ import pytest
 import torch
 
 from bertviz_core.analyses.base.findings import UNDECIDED
-from bertviz_core.analyses.coreference_heads import direction_finding
-from bertviz_core.analyses.coreference_heads.counts import TYPED, by_row, interval_by_document
-from bertviz_core.analyses.coreference_heads.guesses import (
-    BASELINES,
-    CANDIDATES,
-    CHANCE,
-    DIRECTIONS,
-    RANDOM,
-    TYPE_ROWS,
-    baselines_right,
-    earlier_antecedents,
-)
+from bertviz_core.analyses.coreference_heads.antecedents import interval_by_document
+from bertviz_core.analyses.coreference_heads.baselines import BASELINES, CHANCE, RANDOM, baselines_right
+from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS, TYPED, by_row
+from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, earlier_antecedents
 from bertviz_core.analyses.coreference_heads.measure import AntecedentSums, finish
 from bertviz_core.analyses.coreference_heads.passages import first_guesses
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.analyses.coreference_heads.statements import direction_finding
 from bertviz_core.corpora.coreference.mentions import TYPES
 from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_bytes, from_path

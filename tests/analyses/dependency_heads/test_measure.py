@@ -2,18 +2,17 @@
 
 from collections import Counter
 from itertools import chain
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.dependency_heads import relation_sentence, word_classes
 from bertviz_core.analyses.dependency_heads.figure import examples
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import effective_words
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
-from bertviz_core.analyses.dependency_heads.word_classes import PART_OF_SPEECH, ClassSums, WordClasses
+from bertviz_core.analyses.dependency_heads.statements import relation_sentence
+from bertviz_core.analyses.dependency_heads.word_classes import PART_OF_SPEECH, WordClasses
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.corpora.treebank import POSSESSIVES
@@ -174,19 +173,6 @@ def test_what_words_are_attended_to_equals_the_literal_loops(tmp_path, family, m
         assert row["n"] == n and row["times"] == pytest.approx(share / expected, rel=1e-5)
         to_words = np.concatenate([attention.sum(1) for attention in own]).mean()
         assert WordClasses(shown.stored).to_words[layer, number] == pytest.approx(to_words, rel=1e-6)
-
-
-def test_the_class_that_gets_most_beyond_its_share_is_named(monkeypatch):
-    monkeypatch.setattr(word_classes, "MIN_WORDS", 1)
-    sums = ClassSums(1, 1)
-    words = [[(PART_OF_SPEECH, tag)] for tag in ("DET", "NOUN", "VERB", "NOUN")]
-    received = np.array([[[[1.5, 0.3, 0.6, 0.6]]]])  # of 3 in all; the fourth went to [CLS] and [SEP]
-    sums.add([words], received, causal=False)
-    classes = WordClasses(SimpleNamespace(**sums.values()))
-    assert classes.to_words[0, 0] == 0.75
-    (preferred,) = classes.preferred(PART_OF_SPEECH, [Head(0, 0)])
-    assert preferred == "DET 50% (2.0 times their share)"
-    assert classes.attended(PART_OF_SPEECH, Head(0, 0))["name"].tolist() == ["DET", "NOUN", "VERB"]
 
 
 def test_bytes_and_choices(model):

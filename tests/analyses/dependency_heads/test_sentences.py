@@ -6,9 +6,10 @@ import pytest
 
 from bertviz_core.analyses.base.guess_lists import ORDERS, page, stored_parts
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.dependency_heads import guesses
-from bertviz_core.analyses.dependency_heads.guesses import VIEWS, SentenceQuery, sentence_record
+from bertviz_core.analyses.dependency_heads import measure
+from bertviz_core.analyses.dependency_heads.guesses import VIEWS
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
+from bertviz_core.analyses.dependency_heads.sentences import SentenceQuery, sentence_record
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.corpora.treebank import sentence_of
@@ -35,7 +36,7 @@ def stored(tiny, tmp_path_factory):
     store, request = Store(tmp_path_factory.mktemp("store")), request_of(tiny)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(annotated_words, "CHUNK_TOKENS", 60)
-        patch.setattr(guesses, "MAX_SENTENCES", MAX_SENTENCES)
+        patch.setattr(measure, "MAX_SENTENCES", MAX_SENTENCES)
         result = compute(request, store, model=tiny)
     where = stored_parts(store, request.key(), request.source)
     assert where is not None and where.count > 3

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
-from bertviz_core.analyses.probes import STYLES, distance_figure, paper_figure, sentence_drawing, table_3, title
-from bertviz_core.analyses.probes.result import PROBES
+from bertviz_core.analyses.probes.figure import STYLES, distance_figure, paper_figure, sentence_drawing, table_3, title
+from bertviz_core.analyses.probes.options import PROBES
 from tests import shipped
 
 

@@ -16,8 +16,9 @@ from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.probes import features as room
 from bertviz_core.analyses.probes import measure
 from bertviz_core.analyses.probes.features import Features, reinitialized, word_vectors
+from bertviz_core.analyses.probes.options import PROBES, ProbeOptions
 from bertviz_core.analyses.probes.probes import AttentionAndWords, AttentionOnly, DistancesAndWords
-from bertviz_core.analyses.probes.result import PROBES, ProbeOptions, Probes
+from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.probes.scoring import (
     GoldWords,
     Outcome,
@@ -322,16 +323,6 @@ def test_a_cancelled_training_leaves_nothing(tiny, store, tmp_path, monkeypatch)
     with pytest.raises(Cancelled):
         compute(asked(tiny), store, Execution("cpu"), Stopped(), model=tiny)
     assert all(entry.kind == "work" for entry in store.entries()) and not list((tmp_path / "t").iterdir())
-
-
-def test_plans_are_checked_and_defaults_are_no_options():
-    assert ProbeOptions().to_json() == {}
-    plan = ProbeOptions(("structural", "attention-only"), 3, 8)
-    assert plan.to_json() == {"probes": ["attention-only", "structural"], "epochs": 3, "rank": 8}
-    assert ProbeOptions(PROBES[::-1]).to_json() == {}
-    for wrong in (ProbeOptions(("parser",)), ProbeOptions(rank=0), ProbeOptions(optimizer="sgd")):
-        with pytest.raises(SettingsError):
-            wrong.check()
 
 
 def test_a_test_file_whose_sentences_are_all_too_long_is_refused(tiny) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.dependency_heads import guesses
+from bertviz_core.analyses.dependency_heads import measure
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.run.compute import compute, compute_all, find, passes
 from bertviz_core.corpora.files import SAMPLES, sample
@@ -256,7 +256,7 @@ CHAINS = conll("[1 the cat ] sat / [1 the cat ] slept", "[1 a dog ] ran / [1 a d
 def test_two_requests_of_one_pass_have_the_provenance_of_each_alone(
     tiny: Any, request_for: Any, store: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guesses, "MAX_SENTENCES", 1)
+    monkeypatch.setattr(measure, "MAX_SENTENCES", 1)
     first = request_for("dependency_heads", TREEBANK)
     second = request_for("dependency_heads", TREEBANK, options={"possessives": True})
     compute_all([first, second], store, load=lambda together, execution: tiny)

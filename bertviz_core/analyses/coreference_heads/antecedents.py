@@ -1,39 +1,34 @@
-"""Accuracies by head, direction and group of items, with intervals over documents (docs/methods.md, uncertainty)."""
+"""Right guesses of antecedents for one set of candidates, with intervals over documents (methods, uncertainty)."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from bertviz_core.analyses.base.findings import Interval, gain_interval, share_interval
-from bertviz_core.analyses.base.result import Result
-from bertviz_core.analyses.base.statistics import MIN_SCORED, MIN_UNITS, Sums, effective_n, share, t_quantile, wilson
-from bertviz_core.analyses.coreference_heads.guesses import (
-    BREAKDOWNS,
-    DIRECTIONS,
-    DISTANCE,
-    EXACT,
-    FOLDS,
-    SIMPLE,
-    TYPE_ROWS,
+from bertviz_core.analyses.base.findings import SHOWN, Interval, decide, gain_interval, share_interval
+from bertviz_core.analyses.base.result import Result, tidy, to_lists
+from bertviz_core.analyses.base.statistics import (
+    MIN_SCORED,
+    MIN_UNITS,
+    Estimate,
+    Sums,
+    effective_n,
+    share,
+    t_quantile,
+    units_text,
+    wilson,
 )
-from bertviz_core.heads import DirectedHead, highest
+from bertviz_core.analyses.coreference_heads.baselines import EXACT, SIMPLE
+from bertviz_core.analyses.coreference_heads.groups import BREAKDOWNS, COLUMNS, FOLDS, TYPE_ROWS, TYPED, by_row, pooled
+from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
+from bertviz_core.heads import DirectedHead, all_labels, highest
 
-TYPED = len(TYPE_ROWS) * FOLDS  # rows of types
-ENDS = np.cumsum([0, *map(len, (TYPE_ROWS, *BREAKDOWNS.values()))])
-COLUMNS = dict(zip(("type", *BREAKDOWNS), map(slice, ENDS[:-1], ENDS[1:]), strict=True))  # of the last axis of `pooled`
-
-
-def by_row(counts: np.ndarray) -> np.ndarray:
-    """(..., group) to (..., row): each of TYPE_ROWS in each fold; then the bins of distance, then the genders."""
-    of_all_types = [counts[..., fold:DISTANCE:FOLDS].sum(-1) for fold in range(FOLDS)]
-    return np.concatenate([np.stack(of_all_types, -1), counts], -1)
-
-
-def pooled(rows: np.ndarray) -> np.ndarray:
-    """(..., row) to (..., column), both folds of each type added; see COLUMNS."""
-    by_fold = rows[..., :TYPED].reshape(*rows.shape[:-1], -1, FOLDS)
-    return np.concatenate([by_fold.sum(-1), rows[..., TYPED:]], -1)
+CAUSAL = (
+    "A token of this model sees only what comes earlier: only mentions with an antecedent whose head word comes "
+    "earlier count, and heads, baselines and random candidates alike choose among earlier words; antecedent → mention "
+    "is absent. Beside it stands the share of all mentions that have an antecedent."
+)
 
 
 def interval_by_document(correct: np.ndarray, n: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -57,12 +52,29 @@ class Scores(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ItemCounts(Result):
-    """Accuracies and best heads for one set of candidates."""
+class AntecedentCounts(Result):
+    """What tables and figures show of the counts for one set of candidates: accuracies and best heads.
+
+    Attributes:
+        stored: The CoreferenceHeads with the counts.
+        index: Which of CANDIDATES is counted.
+    """
 
     analysis: ClassVar[str] = "coreference_heads"
-    stored: Any  # the CoreferenceHeads
-    index: int  # which of CANDIDATES
+    stored: Any
+    index: int
+
+    @property
+    def candidates(self) -> str:
+        return CANDIDATES[self.index]
+
+    @property
+    def restriction(self) -> str:
+        return CAUSAL if self.is_causal else ""
+
+    @property
+    def units_text(self) -> str:
+        return units_text(int(self.documents[0]), "documents")
 
     @property
     def is_causal(self) -> bool:
@@ -206,3 +218,68 @@ class ItemCounts(Result):
         if self.is_causal and kind == "all":
             row |= {"n_of_all_mentions": self.of_all, "accuracy_of_all_mentions": right / self.of_all}
         return row
+
+    def estimates(self) -> dict[str, Estimate]:
+        """For each type of mention that there is: accuracy from a mention to its antecedent."""
+        size, freedom = (each[0] for each in effective_n(*self.sums_of()))  # (layer, head, column)
+        estimates = {}
+        for row, kind in enumerate(TYPE_ROWS):
+            if n := int(self.n[row]):
+                sizes = (n, size[..., row], freedom[..., row], int(self.documents[row]))
+                estimates[kind] = Estimate(self.accuracy[0, row], None, *sizes, "documents")
+        return estimates
+
+    def is_above(self, system: str) -> bool:
+        """Whether the best head on all mentions is above a system."""
+        return bool(decide(self.gain(system)) == SHOWN)
+
+    def finds_antecedents(self) -> bool:
+        """Whether the best head on all mentions is above every baseline of SIMPLE."""
+        return bool(decide(self.simple_gain()) == SHOWN)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Table 2: the systems, the best heads of all types and of each type; last that of the other direction."""
+        best, *others = (self.best(direction=direction) for direction in range(len(self.directions)))
+        rows = [self.row(name, kind) for name in self.systems for kind in TYPE_ROWS]
+        rows += [self.row(best, kind) for kind in TYPE_ROWS]
+        for kind, n in zip(TYPE_ROWS[1:], self.n[1:], strict=True):
+            if n and self.best(kind) != best:
+                rows.append(self.row(self.best(kind), kind, picked_on=kind))
+        rows += [self.row(other, kind) for other in others for kind in TYPE_ROWS]
+        return pd.DataFrame(rows)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Every head on every type of mention; every head and every system by distance and by gender."""
+        labels = all_labels(*self.accuracy.shape[2:])
+        scores = self.scores()
+        right, low, high = (np.moveaxis(part, -1, 1) for part in (scores.right, scores.low, scores.high))
+        n = np.broadcast_to(scores.n[:, None, None], right.shape)
+        of_heads = {"n": n, "right": right, "accuracy": share(right, n), "low": low, "high": high}
+        of_heads = {name: part.reshape(*part.shape[:2], -1) for name, part in of_heads.items()}
+        of_systems = np.stack([self.sums_of(system)[0] for system in self.systems])  # (system, column)
+        groups = []
+        for breakdown, names in BREAKDOWNS.items():
+            own = COLUMNS[breakdown]
+            counts = {"n": np.tile(scores.n[own], (len(self.systems), 1)), "right": of_systems[:, own]}
+            groups.append(tidy({"system": self.systems, "group": names}, counts))
+            axes = {"direction": DIRECTIONS, "group": names, "system": [f"head {label}" for label in labels]}
+            groups.append(tidy(axes, {name: of_heads[name][:, own] for name in counts}))
+        by_group = pd.concat(groups, ignore_index=True)
+        typed = {name: part[:, COLUMNS["type"]] for name, part in of_heads.items()}
+        return {
+            "heads": tidy({"direction": DIRECTIONS, "type": TYPE_ROWS, "head": labels}, typed),
+            "groups": by_group.assign(accuracy=share(by_group["right"], by_group["n"].to_numpy())),
+        }
+
+    def arrays(self) -> dict[str, Any]:
+        chance, random = map(to_lists, self.systems_accuracy[: len(EXACT)])
+        return {
+            "accuracy": to_lists(self.accuracy),
+            "directions": list(DIRECTIONS),
+            "types": list(TYPE_ROWS),
+            **({"n_of_all_mentions": self.of_all} if self.is_causal else {}),
+            "n": to_lists(self.n),
+            "single_candidate": self.stored.single,
+            "chance": chance,
+            "random_candidate": random,
+        }

@@ -1,0 +1,72 @@
+"""Clustering: which heads attend alike (section 6), drawn in the plane (Figure 6) and as a matrix of all pairs."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typing_extensions import Doc
+
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.request import Request, View
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.behaviors import Thresholds, linguistic_heads
+from bertviz_core.analyses.clustering.figure import more_figures, paper_figure
+from bertviz_core.analyses.clustering.result import Clustering
+from bertviz_core.analyses.clustering.statements import STATEMENTS
+from bertviz_core.inputs.segments import Segments
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.model import AttentionModel
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.clustering.measure import DivergenceSums
+
+
+@dataclass(frozen=True)
+class ClusteringView(View):
+    root: Annotated[bool, Doc("Embed the JS distance (square root) instead of the divergence.")] = False
+    threshold: Annotated[
+        list[str] | None,
+        Doc("Of a behavior, as entropy=3.0; repeatable. Nothing is recomputed."),
+    ] = None
+
+    def check(self) -> None:
+        Thresholds.read(self.threshold or [])
+
+    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
+        assert isinstance(result, Clustering)
+        embedded = result.embedded(request.settings.seed, self.root)
+        return embedded.labeled(Thresholds.read(self.threshold or []), linguistic_heads(request, find))
+
+
+class ClusteringAnalysis(Analysis):
+    """Divergences of all pairs of heads, with an embedding and a dendrogram."""
+
+    name = "clustering"
+    title = "Clustering"
+    summary = "How alike heads are: Jensen-Shannon divergences of all pairs, and an embedding (section 6; Figure 6)."
+    section = "Section 6, Figure 6"
+    icon = ":material/scatter_plot:"
+    result_class = Clustering
+    view = ClusteringView
+    labels: Mapping[str, str] = {
+        "to_own_layer": "mean divergence from the heads of its layer, nats",
+        "to_other_layers": "mean divergence from the heads of other layers, nats",
+    }
+    statements = STATEMENTS
+    main_figure = staticmethod(paper_figure)
+    more_figures = staticmethod(more_figures)
+    overhead = 2.0
+
+    def cost(self, checkpoint: Checkpoint) -> float:
+        """The pass that computes the maps, and the divergences of all pairs of heads."""
+        return 1 + (checkpoint.layers * checkpoint.heads) ** 2 / 20_000
+
+    def accumulator(self, model: AttentionModel, request: Request) -> "DivergenceSums":
+        from bertviz_core.analyses.clustering import measure
+
+        return measure.accumulator(model, request)
+
+    def finish(self, accumulator: "DivergenceSums", examples: Segments, provenance: dict[str, Any]) -> Clustering:
+        from bertviz_core.analyses.clustering import measure
+
+        return measure.finish(accumulator, examples, provenance)

@@ -1,0 +1,189 @@
+"""Heads in the plane (Figure 6), by behavior and by layer, and the matrix of all pairs under its dendrogram."""
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from bertviz_core.analyses.clustering.result import Clustering
+from bertviz_core.heads import Head, all_heads, all_labels
+from bertviz_core.plotting import BEHAVIORS, COLORBAR, SEQUENTIAL, finish
+
+LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # light = early
+NEAR = [[1 - share, color] for share, color in reversed(SEQUENTIAL)]  # reversed: a saturated color means alike here
+OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest marker in sight on any background
+SIZE = 11  # pixels, of a marker
+LAYER = "layer"
+CLEAR = 0.08  # of the height, for the caption
+MAX_LABELS = 56  # so many fit beside the matrix
+MAX_ROWS = 150  # of the matrix, four pixels each; with more heads, neighbors under the dendrogram share a row
+MAX_BRACKETS = 1000  # the dendrogram's highest
+
+
+def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
+    """Figure 6: by behavior, then by layer."""
+    figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=("By behavior", "By layer"))
+    figure.add_traces(by_behavior(result, base).data, rows=1, cols=1)
+    figure.add_traces(by_layer(result, base).data, rows=1, cols=2)
+    upright = {"orientation": "v", "yref": "paper", "y": 0.5, "yanchor": "middle", "len": 0.8, "x": 1.01}
+    figure.update_traces(marker_colorbar=upright | {"title_side": "top"}, selector={"name": LAYER})
+    figure.update_annotations(xanchor="left", x=0)
+    figure.layout.annotations[1].x = figure.layout.xaxis2.domain[0]
+    return _plane(figure, result).update_layout(height=640, margin={"t": 90, "r": 60})
+
+
+def by_behavior(result: Clustering, base: int = 1) -> go.Figure:
+    """One point for each head, with the marker, letter or name of its behavior; the legend hides behaviors."""
+    figure = go.Figure()
+    labels = result.behaviors.reshape(-1)
+    data = hover_data(result, base)
+    for behavior in (name for name in BEHAVIORS if (labels == name).any()):
+        chosen = labels == behavior
+        x, y = result.embedding[chosen].T
+        color, symbol, letter, name = BEHAVIORS[behavior]
+        outline = OUTLINE if behavior == "linguistic" else {"width": 0}
+        marker = {"color": color, "symbol": symbol, "size": SIZE + 4 * bool(letter), "line": outline}
+        figure.add_trace(_markers(x, y, data[chosen], marker).update(name=name, legendgroup=behavior))
+        if letter:
+            figure.add_trace(_texts(x, y, [letter] * len(x)).update(legendgroup=behavior, textfont_color="#ffffff"))
+        if behavior == "linguistic":
+            names = [f"{Head.parse(key).label(base)} {result.named[key]}" for key in data[chosen, 0]]
+            texts = _texts(x, y, names)
+            figure.add_trace(texts.update(legendgroup=behavior, textposition="top center", cliponaxis=False))
+    return _plane(figure, result)
+
+
+def _markers(x: np.ndarray, y: np.ndarray, data: np.ndarray, marker: dict[str, Any]) -> go.Scatter:
+    """Markers of heads, with their `hover_data`, which look the same when they are selected."""
+    return go.Scatter(
+        x=x,
+        y=y,
+        mode="markers",
+        marker=marker,
+        customdata=data,
+        hovertemplate="%{customdata[1]}<extra></extra>",
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": 1}},
+    )
+
+
+def _texts(x: np.ndarray, y: np.ndarray, texts: list[str]) -> go.Scatter:
+    """Letters or names on markers, which add nothing to the legend or to what hovering shows."""
+    return go.Scatter(x=x, y=y, mode="text", text=texts, textfont_size=11, hoverinfo="skip", showlegend=False)
+
+
+def by_layer(result: Clustering, base: int = 1) -> go.Figure:
+    """One point for each head, darker in later layers."""
+    bar = {"title": {"text": LAYER, "side": "bottom"}, "len": 0.4, "x": 0.5, "y": CLEAR}
+    marker = {
+        "color": result.layers + base,
+        "colorscale": LAYERS,
+        "size": SIZE,
+        "line": OUTLINE,
+        "colorbar": COLORBAR | bar | {"tick0": base, "dtick": -(-result.shape[0] // 6)},
+    }
+    x, y = result.embedding.T
+    dots = _markers(x, y, hover_data(result, base), marker).update(name=LAYER, showlegend=False)
+    return _plane(go.Figure(dots), result)
+
+
+def _plane(figure: go.Figure, result: Clustering) -> go.Figure:
+    """Both axes of one scale: distances in the picture stand for divergences."""
+    unit = f"√({result.unit})" if result.root else result.unit
+    figure.update_xaxes(title=unit, zeroline=False, constrain="domain")
+    figure.update_yaxes(zeroline=False)
+    for axis in figure.select_yaxes():
+        axis.update(scaleanchor=axis.anchor, scaleratio=1)
+    return finish(figure, 500, margin={"t": 30, "b": 130}, legend={"yref": "container", "y": CLEAR})
+
+
+def matrix(result: Clustering, base: int = 1) -> go.Figure:
+    """Draw, from top to bottom, the dendrogram, a square for each head in its behavior's color, which readers click
+    (plotly reports no clicks on a heatmap), and the divergences; of over MAX_ROWS heads the means over neighbors."""
+    figure = make_subplots(3, 1, shared_xaxes=True, row_heights=[0.16, 0.03, 0.81], vertical_spacing=0.008)
+    count = len(result.order)
+    labels = [all_labels(*result.shape, base)[i] for i in result.order]
+    squares = {
+        "symbol": "square",
+        "size": max(4, min(14, 800 // count)),
+        "color": [BEHAVIORS[name][0] for name in result.behaviors.reshape(-1)[result.order]],
+        "line": OUTLINE,
+    }
+    data = hover_data(result, base)[result.order]
+    leaves = _markers(np.arange(count), np.zeros(count), data, squares)
+    figure.add_traces([_tree(result), leaves, _cells(result, labels)], rows=[1, 2, 3], cols=[1, 1, 1])
+    figure.update_xaxes(showticklabels=False, showgrid=False, zeroline=False, fixedrange=True)
+    figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, fixedrange=True)
+    figure.update_xaxes(range=[-0.5, count - 0.5])
+    figure.update_yaxes(range=[-1, 1], row=2, col=1)
+    figure.update_yaxes(range=[count - 0.5, -0.5], row=3, col=1)
+    if count <= MAX_LABELS:
+        places = list(range(count))
+        figure.update_yaxes(showticklabels=True, tickvals=places, ticktext=labels, tickfont_size=11, row=3, col=1)
+    return finish(figure, 860, margin={"l": 40, "t": 10, "b": 80}, showlegend=False)
+
+
+def _tree(result: Clustering) -> go.Scatter:
+    """The dendrogram's highest brackets; its leaves are at 0, 1, 2 and so on."""
+    places = np.argsort(result.order).tolist()  # of leaves, and then of brackets, in the order of the linkage
+    heights = [0.0] * len(places)
+    brackets = []
+    for first, second, height, _ in result.linkage.tolist():
+        left = places[int(first)]
+        right = places[int(second)]
+        x = [left, left, right, right, None]
+        y = [heights[int(first)], height, height, heights[int(second)], None]
+        brackets.append((height, x, y))
+        places.append((left + right) / 2)
+        heights.append(height)
+    brackets.sort(key=lambda each: -each[0])
+    x = [value for _, x, _ in brackets[:MAX_BRACKETS] for value in x]
+    y = [value for _, _, y in brackets[:MAX_BRACKETS] for value in y]
+    return go.Scatter(x=x, y=y, mode="lines", line={"color": "#8c8c8c", "width": 1}, hoverinfo="skip")
+
+
+def _cells(result: Clustering, labels: list[str]) -> go.Heatmap:
+    """The divergences of heads, or the means of neighbors, in the order of the dendrogram, as are their `labels`."""
+    count = len(labels)
+    edges = np.unique(np.linspace(0, count, min(count, MAX_ROWS) + 1).astype(int))
+    starts = edges[:-1]
+    sizes = np.diff(edges)
+    ordered = result.divergence[np.ix_(result.order, result.order)]
+    sums = np.add.reduceat(np.add.reduceat(ordered, starts, axis=0), starts, axis=1)
+    ends = [(labels[start], labels[end - 1]) for start, end in pairwise(edges)]
+    names = [first if first == last else f"{first} … {last}" for first, last in ends]
+    return go.Heatmap(
+        x=edges - 0.5,
+        y=edges - 0.5,
+        z=sums / np.outer(sizes, sizes),
+        customdata=np.array([[f"{a} and {b}" for b in names] for a in names]),
+        hovertemplate=f"%{{customdata}}: %{{z:.3g}} {result.unit}<extra></extra>",
+        colorscale=NEAR,
+        zmin=0,
+        zmax=None if result.summed else math.log(2),
+        colorbar=COLORBAR | {"title": {"text": f"{result.unit}; blue = alike", "side": "bottom"}, "len": 0.4, "x": 0.5},
+    )
+
+
+def hover_data(result: Clustering, base: int) -> np.ndarray:
+    """(head, 2): the label counted from 1, for clicks, and the hover text."""
+    rows = []
+    for head, behavior in zip(all_heads(*result.shape), result.behaviors.reshape(-1).tolist(), strict=True):
+        name = BEHAVIORS[behavior][-1]
+        if behavior == "linguistic":
+            text = f"{name}: {result.named[head.label()]}"
+        elif behavior in ("broad", "other"):
+            text = f"{name}, entropy {result['entropy'][head]:.2f} nats"
+        else:
+            text = f"{result[behavior][head]:.2f} to {name}"
+        near = ", ".join(f"{other.label(base)} at {value:.3g}" for other, value in result.nearest(head, 2))
+        rows.append([head.label(), f"{head.label(base)}: {text}<br>nearest: {near or 'none'}"])
+    return np.array(rows)
+
+
+def more_figures(result: Clustering) -> dict[str, go.Figure]:
+    """The further figures of the page, by title."""
+    return {"All pairs, ordered by a dendrogram": matrix(result)}

@@ -1,0 +1,56 @@
+"""Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2)"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.coreference_heads.figure import latex, more_figures, paper_figure
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
+from bertviz_core.analyses.coreference_heads.statements import STATEMENTS
+from bertviz_core.inputs.annotated_words import Windows
+from bertviz_core.models.model import AttentionModel
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.coreference_heads.measure import AntecedentSums
+
+
+def _antecedents(result: CoreferenceHeads) -> np.ndarray:
+    """(layer, head) of all mentions, by the paper's measure: from a mention to its antecedent."""
+    return np.asarray(result.default_view().accuracy[0, 0])
+
+
+def _head_match(result: CoreferenceHeads) -> tuple[float, str]:
+    """The baseline that the paper compares its head with, and that needs no rules."""
+    return float(result.default_view().of_system("head match")[0]), "head match"
+
+
+class CoreferenceAnalysis(Analysis):
+    """Right guesses of antecedents by every head."""
+
+    name = "coreference_heads"
+    title = "Coreference heads"
+    summary = "Which head's attention points from a mention to its antecedent (section 4.3; Table 2)."
+    section = "Section 4.3, Table 2"
+    icon = ":material/link:"
+    corpus = "coreference"
+    result_class = CoreferenceHeads
+    view = CoreferenceView
+    columns = (HeadColumn("all", "antecedents found", _antecedents, _head_match, percent=True),)
+    statements = STATEMENTS
+    main_figure = staticmethod(paper_figure)
+    more_figures = staticmethod(more_figures)
+    latex = staticmethod(latex)
+    prefix = "coreference_"
+
+    def accumulator(self, model: AttentionModel, request: Request) -> "AntecedentSums":
+        from bertviz_core.analyses.coreference_heads import measure
+
+        return measure.accumulator(model, request)
+
+    def finish(self, accumulator: "AntecedentSums", examples: Windows, provenance: dict[str, Any]) -> CoreferenceHeads:
+        from bertviz_core.analyses.coreference_heads import measure
+
+        return measure.finish(accumulator, examples, provenance)

@@ -1,0 +1,90 @@
+"""Maps of heads by type of mention; accuracy by distance and by gender; Table 2 as LaTeX."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from bertviz_core.analyses.base.statistics import share
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.baselines import COMPARED
+from bertviz_core.analyses.coreference_heads.groups import BREAKDOWNS, TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
+from bertviz_core.heads import DirectedHead, arrow
+from bertviz_core.plotting import finish, tabular
+from bertviz_core.plotting.head_map import accuracy_map, map_figure
+
+# Color, dash and marker of each line.
+LINES = (
+    ("#4c6ef5", "solid", "circle"),
+    ("#e8890c", "dot", "square"),
+    ("#0c9aa8", "dash", "diamond"),
+    ("#9c36b5", "dashdot", "triangle-up"),
+    ("#8c8c8c", "longdash", "x"),
+)
+AXES = {"distance": "words back to the nearest antecedent", "gender": "gender of the pronoun"}
+MODES = {"distance": "lines+markers", "gender": "markers"}
+HOVER = "%{y:.1%} (%{customdata[1]:,.1~f} of %{customdata[0]:,})<extra></extra>"
+
+
+def paper_figure(result: AntecedentCounts) -> go.Figure:
+    """A map of heads for all mentions and for each type: accuracy in the paper's direction."""
+    titles = [f"{kind}, n = {n:,}" for kind, n in zip(TYPE_ROWS, result.n, strict=True)]
+    figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.1, vertical_spacing=0.14)
+    for index, (kind, values) in enumerate(zip(TYPE_ROWS, result.accuracy[0], strict=True)):
+        below, right = divmod(index, 2)
+        row = below + 1
+        column = right + 1
+        single = map_figure(accuracy_map(values, f"{kind} mentions"))
+        figure.add_trace(single.data[0].update(showscale=index == 0), row, column)
+        figure.update_xaxes(single.layout.xaxis, title_text="layer" if below else "", row=row, col=column)
+        figure.update_yaxes(single.layout.yaxis, title_text="" if right else "head", row=row, col=column)
+    figure.data[0].colorbar.title.text = f"accuracy of attention {arrow(DIRECTIONS[0])}"
+    height = round(1.3 * single.layout.height)
+    return finish(figure, height, showlegend=False, margin={"t": 30, "b": 80}, title=None, meta=DIRECTIONS[0])
+
+
+def by_group(
+    result: AntecedentCounts, systems: Sequence[DirectedHead | str], base: int = 1, breakdown: str = "distance"
+) -> go.Figure:
+    """Accuracy of each head or system by distance of the nearest antecedent, or by gender of the pronoun, with bars of
+    95% intervals over documents; groups without items are gaps."""
+    figure = go.Figure()
+    ticks = BREAKDOWNS[breakdown]
+    for index, (system, (color, dash, symbol)) in enumerate(zip(systems, LINES, strict=False)):
+        name = system if isinstance(system, str) else f"head {system.head.label(base)}"
+        if isinstance(system, DirectedHead) and system.direction:  # the paper's direction is omitted
+            name += f", {arrow(DIRECTIONS[system.direction])}"
+        right, total, low, high = result.scores(system).of(breakdown)
+        accuracy = share(right, total)
+        bars = {"type": "data", "array": high - accuracy, "arrayminus": accuracy - low, "thickness": 1, "width": 3}
+        beside = 0.07 * (index - (len(systems) - 1) / 2)  # so that lines do not hide each other
+        figure.add_scatter(
+            x=np.arange(len(ticks)) + beside,
+            y=accuracy,
+            error_y=None if np.isnan(low).all() else bars,
+            mode=MODES[breakdown],
+            marker={"symbol": symbol, "size": 8},
+            line={"color": color, "dash": dash},
+            name=name,
+            customdata=np.stack([total, right], -1),
+            hovertemplate=f"{name}: {HOVER}",
+        )
+    figure.update_xaxes(title=AXES[breakdown], range=[-0.5, len(ticks) - 0.5], showgrid=False)
+    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=list(ticks))
+    figure.update_yaxes(title="accuracy", range=[-0.02, 1.02], tickformat=".0%")
+    return finish(figure, 340)
+
+
+def more_figures(result: AntecedentCounts) -> dict[str, go.Figure]:
+    """The further figures of the page, by title."""
+    return {"Accuracy by distance": by_group(result, (result.best(), *COMPARED))}
+
+
+def latex(result: AntecedentCounts) -> str:
+    """A row for each system and each best head, a column for each type, percent (booktabs)."""
+    table = result.to_frame().pivot_table("accuracy", ["system"], "type", aggfunc="first", sort=False, dropna=False)
+    counts = {kind: f"{kind.capitalize()} (n = {n:,})" for kind, n in zip(TYPE_ROWS, result.n, strict=True)}
+    percents = 100 * table.reindex(columns=list(TYPE_ROWS)).rename(columns=counts)
+    return tabular(percents.rename_axis("Model").reset_index())

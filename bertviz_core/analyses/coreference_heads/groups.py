@@ -1,0 +1,58 @@
+"""The groups that items are counted in: types of mentions, distances, genders (docs/methods.md, section 7)."""
+
+from bisect import bisect_left
+
+import numpy as np
+
+from bertviz_core.corpora.coreference.mentions import PRONOUNS, TYPES, mention_type
+from bertviz_core.inputs.annotated_words import Window
+
+# The axis of groups: 3 types x 2 folds, the bins of distance, the genders. An item is in one group of each kind; in one
+# of the genders only if it is a pronoun with that gender.
+FOLDS = 2  # by parity of the document's number
+BINS = (5, 10, 20, 40, 80)  # last distance, in words, of each bin but the last
+BIN_NAMES = ("1-5", "6-10", "11-20", "21-40", "41-80", "81+")
+GENDERS = ("masculine", "feminine", "neuter")
+DISTANCE = len(TYPES) * FOLDS  # the first bin
+GENDER = DISTANCE + len(BIN_NAMES)
+GROUPS = GENDER + len(GENDERS)
+TYPE_ROWS = ("all", *TYPES)
+BREAKDOWNS = {"distance": BIN_NAMES, "gender": GENDERS}
+
+TYPED = len(TYPE_ROWS) * FOLDS  # rows of types, see `by_row`
+# Columns of `pooled`, its last axis: the types, then the bins of distance, then the genders.
+ENDS = np.cumsum([len(TYPE_ROWS), len(BIN_NAMES), len(GENDERS)]).tolist()
+COLUMNS = {
+    "type": slice(0, ENDS[0]),
+    "distance": slice(ENDS[0], ENDS[1]),
+    "gender": slice(ENDS[1], ENDS[2]),
+}
+
+
+def groups_of(window: Window) -> np.ndarray:
+    """(item, group) bool: the groups of each of a window's items."""
+    document = window.document
+    fold = document.number % FOLDS
+    members = np.zeros((len(window.items), GROUPS), dtype=bool)
+    for row, item in zip(members, window.items, strict=True):
+        head = window.heads[item.mention]
+        kind = mention_type(document, head)
+        distance = min(abs(head - window.heads[mention]) for mention in item.antecedents)
+        row[kind * FOLDS + fold] = True
+        row[DISTANCE + bisect_left(BINS, distance)] = True
+        pronoun = PRONOUNS.get(document.words[head].lower())
+        if TYPES[kind] == "pronoun" and pronoun and pronoun.gender:
+            row[GENDER + GENDERS.index(pronoun.gender)] = True
+    return members
+
+
+def by_row(counts: np.ndarray) -> np.ndarray:
+    """(..., group) to (..., row): each of TYPE_ROWS in each fold; then the bins of distance, then the genders."""
+    of_all_types = [counts[..., fold:DISTANCE:FOLDS].sum(-1) for fold in range(FOLDS)]
+    return np.concatenate([np.stack(of_all_types, -1), counts], -1)
+
+
+def pooled(rows: np.ndarray) -> np.ndarray:
+    """(..., row) to (..., column), both folds of each type added; see COLUMNS."""
+    by_fold = rows[..., :TYPED].reshape(*rows.shape[:-1], -1, FOLDS)
+    return np.concatenate([by_fold.sum(-1), rows[..., TYPED:]], -1)

@@ -1,0 +1,73 @@
+"""Dependency heads: which head finds which relation of a treebank (section 4.2; Table 1)."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from typing_extensions import Doc
+
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.request import Options, Request
+from bertviz_core.analyses.dependency_heads.figure import latex, more_figures, paper_figure
+from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEW_NAMES
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
+from bertviz_core.analyses.dependency_heads.statements import STATEMENTS
+from bertviz_core.corpora.treebank import UAS
+from bertviz_core.inputs.annotated_words import Sentences
+from bertviz_core.models.model import AttentionModel
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.dependency_heads.measure import RelationSums
+
+
+@dataclass(frozen=True)
+class DependencyOptions(Options):
+    """Options that change the counts."""
+
+    possessives: Annotated[bool, Doc("The paper's rule for poss before 's.")] = False
+
+
+def _uas(result: DependencyHeads) -> np.ndarray:
+    """(layer, head) UAS of each head alone, in its better direction."""
+    counts = result.default_view()
+    return np.asarray(counts.better[0][counts.relations.index(UAS)])
+
+
+def _best_offset(result: DependencyHeads) -> tuple[float, str]:
+    """The UAS of the best fixed offset."""
+    counts = result.default_view()
+    return float(counts.baseline[counts.relations.index(UAS)]), "best offset"
+
+
+class DependencyAnalysis(Analysis):
+    """Right guesses of governors by every head."""
+
+    name = "dependency_heads"
+    title = "Dependency heads"
+    summary = "Which head finds which relation of a treebank, against fixed offsets (section 4.2; Table 1)."
+    section = "Section 4.2, Table 1"
+    icon = ":material/account_tree:"
+    corpus = "treebank"
+    forward_passes = 1.4
+    result_class = DependencyHeads
+    options = DependencyOptions
+    view = RelationFilter
+    columns = (
+        HeadColumn("UAS", f"UAS of this head alone ({VIEW_NAMES[DEFAULT_VIEW]})", _uas, _best_offset, percent=True),
+    )
+    statements = STATEMENTS
+    main_figure = staticmethod(paper_figure)
+    more_figures = staticmethod(more_figures)
+    latex = staticmethod(latex)
+    prefix = ""
+
+    def accumulator(self, model: AttentionModel, request: Request) -> "RelationSums":
+        from bertviz_core.analyses.dependency_heads import measure
+
+        return measure.accumulator(model, request)
+
+    def finish(self, accumulator: "RelationSums", examples: Sentences, provenance: dict[str, Any]) -> DependencyHeads:
+        from bertviz_core.analyses.dependency_heads import measure
+
+        return measure.finish(accumulator, examples, provenance)

@@ -1,0 +1,152 @@
+"""What the paper says of dependency heads (section 4.2; Table 1), and how a result decides it."""
+
+from functools import partial
+
+import numpy as np
+
+from bertviz_core import paper
+from bertviz_core.analyses.base.findings import HELD_OUT, Answer, Finding, Interval, Statement, decide
+from bertviz_core.analyses.base.statistics import MIN_SCORED, MIN_UNITS, wilson
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SIDES
+from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
+from bertviz_core.corpora.treebank import ALL, UAS
+from bertviz_core.heads import arrow
+
+POINTS = 0.1  # a substantial gap between shares
+OVERALL = 0.15  # how far above an offset one head may be, and still not parse
+TOTALS = {ALL: "governors, punctuation included", UAS: "governors, punctuation left out"}
+ALL_1, DOBJ, DET = (paper.TABLE_1[name] for name in (ALL, "dobj", "det"))
+CONTROL = " (of a causal model also above a random word)"
+CORRECTED = f"with an interval corrected for the number of relations. {HELD_OUT}"
+
+
+def relation_sentence(counts: RelationCounts, relation: str, base: int) -> str:
+    """A sentence on what the best head of a relation finds, the best fixed offset, and of a causal model a random word.
+
+    Args:
+        counts: The counts under one view of the trees.
+        relation: A relation of `counts`, or one of the totals.
+        base: Number of the first head in labels.
+    """
+    row = counts.row(relation)
+    choice = counts.best_choice(relation)
+    words = f"{row['n']:,} {TOTALS.get(relation, relation)}"
+    interval = "no interval"
+    if not np.isnan(row["low"]):
+        interval = f"95% interval {row['low']:.1%} to {row['high']:.1%} over {counts.units_of(relation)}"
+    offset = f"the best fixed offset, {row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}"
+    notes = f" Trees: {counts.trees}."
+    if counts.is_causal:
+        side = SIDES[choice.direction]
+        words += f" (only those whose governor comes {side} count)"
+        offset += f", a random word among those that come {side} {row['random_accuracy']:.1%}"
+        whole = f" Of all {row['n_of_all_words']:,} words the head finds {row['accuracy_of_all_words']:.1%}."
+        notes = whole + notes
+    if not np.isnan(row["heldout_accuracy"]):
+        interval += f"; {row['heldout_accuracy']:.1%} held out"
+    if row["n"] < MIN_SCORED:
+        notes += f" Fewer than {MIN_SCORED} words are too few to decide."
+    direction = arrow(DIRECTIONS[choice.direction])
+    finds = f"Head {choice.head.label(base)}, {direction}, finds {row['accuracy']:.1%}"
+    return f"{finds} of {words} ({interval}); {offset}.{notes}"
+
+
+def relation_answer(counts: RelationCounts, base: int, relation: str, points: float = 0.0) -> Answer:
+    """Whether the best head of a relation is more than `points` (a share) above every baseline.
+
+    Shown where the whole of `RelationCounts.gain` is above `points`: the interval of the held-out accuracy of the best
+    head minus that of the best fixed offset (of a causal model also of a random word, whichever is closer), corrected
+    for the number of relations.
+    """
+    state = decide(counts.gain(), points)[counts.relations.index(relation)]
+    return Answer(state, relation_sentence(counts, relation, base), counts.best_choice(relation).head)
+
+
+def relation_finding(counts: RelationCounts, relation: str, base: int = 1) -> Finding:
+    """The finding of one relation, beside what Table 1 says of it."""
+    statement = ""
+    if relation in paper.TABLE_1:
+        head, accuracy, baseline, offset = paper.TABLE_1[relation]
+        statement = f"Head {head} finds {accuracy}% of {relation}, the fixed offset {offset:+d} {baseline}%."
+    rule = f"The best head is above the best fixed offset{CONTROL}, {CORRECTED}"
+    declared = Statement(relation, "4.2", statement, rule, partial(relation_answer, relation=relation))
+    return declared.finding("dependency_heads", "", counts, base)
+
+
+def clearest_relation(counts: RelationCounts, base: int) -> Answer:
+    """Whether the best head of the clearest relation is more than POINTS above every baseline, see `relation_answer`.
+
+    The clearest relation is the first of `RelationCounts.by_gain`.
+
+    Raises:
+        KeyError: The treebank has no relation with enough words.
+    """
+    relation = counts.clearest_relation()
+    if relation in NO_RELATION:
+        raise KeyError("relations")
+    return relation_answer(counts, base, relation, POINTS)
+
+
+def no_head_parses(counts: RelationCounts, base: int) -> Answer:
+    """Whether on all words the best head is less than OVERALL above the best offset.
+
+    With [low, high] the interval of the held-out gain on all words, not corrected for the number of relations, it is
+    shown where high < OVERALL: where all of [-high, -low] is above -OVERALL.
+    """
+    states = decide(counts.gain(1).negative(), -OVERALL)
+    text = relation_sentence(counts, ALL, base)
+    return Answer(states[counts.relations.index(ALL)], text, counts.best_choice(ALL).head)
+
+
+def dependents_attend(counts: RelationCounts, base: int) -> Answer:
+    """Whether of the relations whose best head is above every baseline, more than half have one that reads dependent →
+    governor.
+
+    For k of these n relations the interval is Wilson's of k / n; it is shown where all of it is above 0.5, and nothing
+    is decided of fewer than MIN_UNITS relations. The other relations do not count: most of their best heads may share a
+    direction by chance.
+
+    Raises:
+        KeyError: The model is causal.
+    """
+    if counts.is_causal:  # each arc has one direction alone, whatever its heads do
+        raise KeyError("direction")
+    is_above = counts.above() & ~np.isin(counts.relations, NO_RELATION)
+    directions = counts.best()[is_above, 0]
+    n = len(directions)
+    forward = int((directions == 0).sum())
+    return Answer(
+        decide(Interval(*wilson(forward, n), n >= MIN_UNITS), 0.5),
+        f"For {forward} of the {n} relations whose best head is above the best fixed offset, that head reads "
+        "dependent → governor.",
+    )
+
+
+STATEMENTS = (
+    Statement(
+        "relation",
+        "4.2",
+        f"Single heads find single relations, far above fixed offsets: {DOBJ[0]} direct objects in {DOBJ[1]}% of cases "
+        f"(offset {DOBJ[2]}%), {DET[0]} determiners in {DET[1]}% ({DET[2]}%).",
+        f"For the clearest relation the best head is more than {POINTS:.0%} above the best offset"
+        f"{CONTROL}, {CORRECTED}",
+        clearest_relation,
+    ),
+    Statement(
+        "overall",
+        "4.2",
+        f"No single head does syntax as a whole: the best finds {ALL_1[1]}% of all governors, a fixed offset "
+        f"{ALL_1[2]}%.",
+        f"On all words the best head is less than {OVERALL:.0%} above the best offset, with its interval. {HELD_OUT}",
+        no_head_parses,
+    ),
+    Statement(
+        "direction",
+        "4.2",
+        "Dependents attend to their governors rather than the other way around, since a word has one governor and any "
+        "number of dependents.",
+        "Of the relations whose best head is above the best fixed offset, more than half have one that reads "
+        f"dependent → governor, with the interval of that share; at least {MIN_UNITS} relations.",
+        dependents_attend,
+    ),
+)

@@ -1,0 +1,66 @@
+"""Probes: how much syntax the maps of all heads together encode (section 5; Table 3)."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.probes.figure import latex, more_figures, paper_figure
+from bertviz_core.analyses.probes.options import ProbeOptions
+from bertviz_core.analyses.probes.result import Probes
+from bertviz_core.analyses.probes.statements import STATEMENTS
+from bertviz_core.inputs.annotated_words import Sentences
+from bertviz_core.models.model import AttentionModel
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.probes.features import WordMaps
+    from bertviz_core.analyses.probes.measure import ProbeRun
+
+
+class ProbesAnalysis(Analysis):
+    """Probes, baselines and controls, trained on the maps of all heads."""
+
+    name = "probes"
+    title = "Probes"
+    summary = "How much syntax all heads together encode: probes, baselines and controls (section 5; Table 3)."
+    section = "Section 5, Table 3"
+    icon = ":material/science:"
+    result_class = Probes
+    corpus = "treebank"
+    options = ProbeOptions
+    columns = (HeadColumn("weight", "weight in the attention-only probe", Probes.weight),)
+    statements = STATEMENTS
+    main_figure = staticmethod(paper_figure)
+    more_figures = staticmethod(more_figures)
+    latex = staticmethod(latex)
+    prefix = "probe_"
+    forward_passes = 18  # measured: maps of four networks, one trained and three random; hidden states once; trainings
+    overhead = 8.0
+    chunked = False
+
+    @property
+    def source(self) -> str:
+        """The networks, read without import."""
+        return Path(__file__).with_name("probes.py").read_text(encoding="utf-8")
+
+    def accumulator(self, model: AttentionModel, request: Request) -> "WordMaps":
+        """The maps of a part, by the network whose seed is the option `maps`."""
+        from bertviz_core.analyses.probes.features import WordMaps
+
+        return WordMaps(model, request.settings.paper)
+
+    def corpus_run(self, model: AttentionModel, request: Request) -> "ProbeRun":
+        from bertviz_core.analyses.probes.measure import ProbeRun
+
+        return ProbeRun(model, request)
+
+    def model_of(self, model: AttentionModel, request: Request) -> AttentionModel:
+        from bertviz_core.analyses.probes import measure
+
+        return measure.model_of(model, request)
+
+    def finish(self, accumulator: "ProbeRun", examples: Sentences, provenance: dict[str, Any]) -> Probes:
+        from bertviz_core.analyses.probes import measure
+
+        return measure.finish(accumulator, examples, provenance)

@@ -1,0 +1,68 @@
+"""What the paper says of probes (section 5), and how a result decides it."""
+
+from functools import partial
+
+from bertviz_core import paper
+from bertviz_core.analyses.base.findings import Answer, Interval, Statement, decide
+from bertviz_core.analyses.base.statistics import MIN_UNITS
+from bertviz_core.analyses.probes.result import Probes
+from bertviz_core.heads import highest
+
+POINTS = 0.1  # substantial difference of shares
+ENDS = "with a conservative interval, from both intervals' end points."
+
+
+def above(result: Probes, base: int, probe: str, other: str, points: float) -> Answer:
+    """Whether one probe finds more governors than another.
+
+    With [l1, h1] and [l2, h2] the 95% bootstrap intervals of the two scores over units, the difference has the
+    conservative interval [l1 - h2, h1 - l2], and the statement is shown where all of it is above `points`.
+
+    Args:
+        result: The scores of the probes.
+        base: Number of the first head in labels; the sentence has none.
+        probe: Name of the probe that the statement says is better.
+        other: Name of the probe that it is compared with.
+        points: By how much the score is to be higher, as a share.
+
+    Raises:
+        KeyError: The result lacks one of the two probes.
+    """
+    rows = result.to_frame().set_index("probe").loc[[probe, other]]
+    enough = result.about["units"]["test"] >= MIN_UNITS
+    first, second = (Interval(row.low, row.high, enough) for row in rows.itertuples())
+    scores = [f"{row.score:.1%} ({row.low:.1%} to {row.high:.1%})" for row in rows.itertuples()]
+    return Answer(
+        decide(first.minus(second), points),
+        f"The probe “{probe.replace('-', ' ')}” finds {scores[0]} of the governors, “{other.replace('-', ' ')}” "
+        f"{scores[1]}.",
+        None if (weight := result.weight()) is None else highest(weight),
+        "weight",
+    )
+
+
+STATEMENTS = (
+    Statement(
+        "attention_only",
+        "5",
+        f"All heads together encode much syntax: attention only reaches {paper.TABLE_3['attention-only']} UAS, "
+        f"right-branching {paper.TABLE_3_WITH_PUNCTUATION['right-branching']}, punctuation included.",
+        f"Attention only is more than {POINTS:.0%} above right-branching, {ENDS}",
+        partial(above, probe="attention-only", other="right-branching", points=POINTS),
+    ),
+    Statement(
+        "words",
+        "5",
+        f"With word vectors attention reaches {paper.TABLE_3['attention-and-words']} UAS, distances and words "
+        f"{paper.TABLE_3['distances-and-words']}.",
+        f"Attention and words is above distances and words, {ENDS}",
+        partial(above, probe="attention-and-words", other="distances-and-words", points=0.0),
+    ),
+    Statement(
+        "random",
+        "5",
+        f"That is learned: on random attention the same probe has {paper.TABLE_3['random-attention-and-words']} UAS.",
+        f"Attention and words is more than {POINTS:.0%} above random attention and words, {ENDS}",
+        partial(above, probe="attention-and-words", other="random-attention-and-words", points=POINTS),
+    ),
+)
