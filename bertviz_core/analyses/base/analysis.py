@@ -63,7 +63,7 @@ class Analysis:
     shared: bool = False  # so cheap that it is always computed with the others that share its forward pass
     language_model: bool = False  # whether it needs the head that predicts masked or next words
     has_own_pass: bool = False  # whether `run` replaces a plain forward pass
-    chunked: bool = True  # a sum over inputs, computed chunk by chunk; otherwise `run` gets all inputs
+    chunked: bool = True  # a sum over inputs, computed chunk by chunk; otherwise `corpus_run` gets all inputs
     reads_maps: bool = True  # whether it reads attention maps, so that norms can replace them
 
     def measure(self, batch: Batch, layer: LayerAttention) -> Tensor:
