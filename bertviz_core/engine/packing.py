@@ -37,10 +37,12 @@ def pack(values: Mapping[str, Any], **metadata: str) -> bytes:
             arrays[name] = np.ascontiguousarray(value.cpu().numpy())
         else:
             other[name] = value
-    stream = io.BytesIO(safetensors.numpy.save(arrays, metadata | {"json": json.dumps(other)}))
+    data = safetensors.numpy.save(arrays, metadata | {"json": json.dumps(other)})
+    stream = io.BytesIO(data)
     header = json.loads(read_header(stream))
     header["__metadata__"] = dict(sorted(header["__metadata__"].items()))  # otherwise their order differs
-    return frame_header(json.dumps(header, separators=(",", ":")).encode()) + stream.read()
+    framed = frame_header(json.dumps(header, separators=(",", ":")).encode())
+    return b"".join([framed, memoryview(data)[stream.tell() :]])  # one copy: a chunk's guesses have tens of megabytes
 
 
 def metadata_of(data: bytes) -> dict[str, str]:

@@ -83,7 +83,9 @@ class ChunkedPass:
         for request, total, part in zip(self.requests, self.totals, parts, strict=True):
             sums = total.from_bytes(part) if isinstance(part, bytes) else part
             if sums.has_detail:
-                self._write(f"detail/{request.key()}/{number}", packing.pack(sums.take_detail()))
+                detail = sums.take_detail()
+                if self.store is not None:
+                    self._write(f"detail/{request.key()}/{number}", packing.pack(detail))
             accumulators.append(sums)
         self.waiting[number] = accumulators
         while self.done in self.waiting:
