@@ -1,6 +1,7 @@
 """Errors, notes and other texts as Markdown, in which nothing that came from a file is read as markup."""
 
 import re
+from functools import lru_cache
 from pathlib import Path
 
 import streamlit as st
@@ -15,6 +16,7 @@ SPACE_TOKEN = "   "  # a space that is a token of its own, as in ByT5, between t
 PATH = re.compile(r"(?<![\w./:])(?:/[^/\s'\"“”]+)+/?")
 
 
+@lru_cache(maxsize=4096)  # the same few hundred texts with every run of a page
 def plain(text: str) -> str:
     """Escape a text for Markdown, and isolate it from text of another writing direction."""
     unlinked = ADDRESS.sub("\u2060", isolated(text))  # a backslash does not keep a bare address from becoming a link

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -97,7 +98,7 @@ def lookup(key: str, analysis: str, names: dict[str, str], model: dict[str, str 
     """The stored result of a key, read-only because all sessions share it, or None. It gets this reader's `names` of
     corpora, by digest, and of the `model`: another reader may have computed it under other names."""
     try:
-        result = _read(key, analysis)
+        result = _read(store(), key, analysis)
     except LookupError:
         return None
     # Also where the cache below has it.
@@ -105,10 +106,10 @@ def lookup(key: str, analysis: str, names: dict[str, str], model: dict[str, str 
     return memoize(renamed, result, names, model or {})
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _read(key: str, analysis: str) -> Result:
-    """Raises LookupError where there is none, because Streamlit caches every value that is returned."""
-    result = compute.read(store(), key, analysis)
+@lru_cache(maxsize=64)
+def _read(store: Store, key: str, analysis: str) -> Result:
+    """Raises LookupError where there is none, which is not cached; a page looks for a result of every analysis."""
+    result = compute.read(store, key, analysis)
     if result is None:
         raise LookupError(key)
     for value in (getattr(result, field.name) for field in fields(result)):

@@ -123,7 +123,7 @@ def test_a_run_that_is_dropped_is_said_to_be_and_comes_back(tmp_path: Path) -> N
     app = open_app("compare", analysis="entropy")
     name = next(option for option in app.selectbox(key="a").options if "3 inputs" in option)
     store.clear()
-    services._read.clear()  # as if no reader had seen it yet
+    services._read.cache_clear()  # as if no reader had seen it yet
     app.selectbox(key="a").set_value(name).run()
     assert not app.exception
     assert "no longer in the store" in app.info[0].value
