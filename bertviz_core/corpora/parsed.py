@@ -35,7 +35,7 @@ def is_document(value: Any) -> bool:
 
 
 def _is_spacy(value: Any) -> bool:
-    return hasattr(value, "sents") and (hasattr(value, "has_annotation") or hasattr(value, "as_doc"))
+    return hasattr(value, "has_annotation") or hasattr(value, "as_doc")
 
 
 def read_document(value: Any) -> ParsedDocument:

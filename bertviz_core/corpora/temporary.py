@@ -10,7 +10,7 @@ from typing import BinaryIO
 from bertviz_core.corpora.source import Source, from_bytes, replace_surrogates
 from bertviz_core.errors import InputError
 
-IN_MEMORY = 16 << 20  # bytes; what is longer goes to disk as a whole
+IN_MEMORY = 16 << 20  # bytes; what is longer goes to disk
 
 
 class TemporaryFile:
@@ -28,35 +28,29 @@ class TemporaryFile:
 def from_pieces(pieces: Iterable[str], name: str) -> Source:
     """The source of a text, which is read once, as UTF-8. Raises InputError where there is no room for it on disk."""
     digest = hashlib.sha256()
-    small = bytearray()
+    latest = bytearray()  # what is not on disk yet
     size = 0
     file = None
-    stream = None
-    try:
-        for piece in pieces:
-            data = replace_surrogates(piece).encode()
-            digest.update(data)
-            size += len(data)
-            small += data
-            if len(small) > IN_MEMORY:
-                file = file or TemporaryFile()
-                stream = stream or file.path.open("wb")
-                _write(stream, small)
-        if file is None or stream is None:
-            return from_bytes(bytes(small), name)
-        _write(stream, small)
-    finally:
-        if stream is not None:
-            stream.close()
-    return Source(name, digest.hexdigest(), size, file)
+    for piece in pieces:
+        data = replace_surrogates(piece).encode()
+        digest.update(data)
+        size += len(data)
+        latest += data
+        if len(latest) > IN_MEMORY:
+            file = _append(file, latest)
+            latest.clear()
+    if file is None:
+        return from_bytes(bytes(latest), name)
+    return Source(name, digest.hexdigest(), size, _append(file, latest))
 
 
-def _write(stream: BinaryIO, data: bytearray) -> None:
-    """Write all of the data, and clear it."""
+def _append(file: TemporaryFile | None, data: bytearray) -> TemporaryFile:
+    """The file, or a new one, with the data at its end."""
     try:
-        stream.write(data)
-        stream.flush()
+        file = file or TemporaryFile()
+        with file.path.open("ab") as stream:
+            stream.write(data)
     except OSError as error:
         what = f"The corpus cannot be written to the temporary folder ({error.strerror})."
         raise InputError(what, where=tempfile.gettempdir(), hint="Free space there, or set TMPDIR.") from error
-    data.clear()
+    return file
