@@ -47,16 +47,19 @@ def source_of_object(corpus: Any, kind: str) -> Source:
     start = list(islice(entries, 1))
     if not start:
         raise InputError("The corpus is empty.", hint=ACCEPTED)
-    sort = _sort(start[0], 1)
-    form = _form(sort, kind)
+    entry_type = _entry_type(start[0], 1)
+    form = _form(entry_type, kind)
     count = 0
 
     def pieces() -> Iterator[str]:
         nonlocal count
-        joint = form.start
+        yield form.start
+        joint = ""
         for count, entry in enumerate(chain(start, entries), start=1):
-            if (other := _sort(entry, count)) != sort:
-                what = f"The entries are of different kinds: the first are {sort}, entry {count} is one of {other}."
+            if (other := _entry_type(entry, count)) != entry_type:
+                what = (
+                    f"The entries are of different kinds: the first are {entry_type}, entry {count} is one of {other}."
+                )
                 raise InputError(what, hint=ACCEPTED)
             if text := form.write(entry, count):
                 yield joint + text
@@ -84,7 +87,8 @@ def _entries(corpus: Any, kind: str) -> Iterator[Any]:
 
 
 def _rows(table: Any, kind: str) -> Iterator[dict[str, Any]]:
-    """The rows of a `datasets.Dataset` or a DataFrame; raises InputError where its columns are not a corpus's."""
+    """The rows of a `datasets.Dataset`, a DataFrame of pandas or a Table of Arrow; raises InputError where its columns
+    are not a corpus's."""
     columns = list(map(str, table.columns if hasattr(table, "itertuples") else table.column_names))
     if kind == "treebank":
         _tree_columns(columns, "The table")
@@ -93,6 +97,8 @@ def _rows(table: Any, kind: str) -> Iterator[dict[str, Any]]:
         raise InputError(what, hint=f'Give the column to read: corpus=table["{columns[0] if columns else "text"}"].')
     if hasattr(table, "itertuples"):
         return (dict(zip(columns, row, strict=True)) for row in table.itertuples(index=False, name=None))
+    if hasattr(table, "to_batches"):
+        return (row for batch in table.to_batches() for row in batch.to_pylist())
     return iter(table)
 
 
@@ -101,7 +107,7 @@ def _is_conllu(value: Any) -> bool:
     return hasattr(value, "serialize") and hasattr(value, "metadata")
 
 
-def _sort(entry: Any, number: int) -> str:
+def _entry_type(entry: Any, number: int) -> str:
     """What an entry is one of; raises InputError for an entry that can be none."""
     if isinstance(entry, str):
         return "texts"
@@ -131,8 +137,8 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"an object of type {type(value).__name__}")
 
 
-def _form(sort: str, kind: str) -> Form:
-    """How entries of a sort are written for an analysis; raises InputError where they lack what it needs."""
+def _form(entry_type: str, kind: str) -> Form:
+    """How entries of a type are written for an analysis; raises InputError where they lack what it needs."""
     json_list = {"start": "[", "between": ", ", "end": "]"}
     forms = {
         "texts": Form("texts", _text),
@@ -142,7 +148,7 @@ def _form(sort: str, kind: str) -> Form:
         "lists of words": Form("examples", _words, **json_list),
         "documents": Form("documents", lambda entry, number: _text(parsed.to_lines(entry), number)),
     }
-    if sort == "lists of words" and kind in MISSING:
+    if entry_type == "lists of words" and kind in MISSING:
         hint = "Give what has been annotated, as docs/library.md shows, or choose an analysis of text."
         raise InputError(f"Lists of words have {MISSING[kind]}.", hint=hint)
     annotated = {
@@ -151,7 +157,7 @@ def _form(sort: str, kind: str) -> Form:
         ("documents", "treebank"): Form("documents", lambda entry, n: parsed.to_conllu(entry, f"entry {n}")),
         ("documents", "coreference"): Form("documents", lambda entry, number: parsed.to_chains(entry)),
     }
-    return annotated.get((sort, kind), forms[sort])
+    return annotated.get((entry_type, kind), forms[entry_type])
 
 
 def _text(text: str, number: int) -> str:

@@ -169,6 +169,12 @@ def test_a_column_of_texts_or_of_words_is_a_list_of_them():
     assert source_of(renamed, "text").digest == source_of(records, "text").digest
 
 
+def test_a_table_of_arrow_is_its_rows():
+    pyarrow = pytest.importorskip("pyarrow")
+    rows = [{"words": ["One", "."], "id": 1}, {"words": ["Two"], "id": 2}]
+    assert source_of(pyarrow.Table.from_pylist(rows), "text").digest == source_of(rows, "text").digest
+
+
 def test_a_table_with_trees_is_a_treebank_and_rows_without_governors_cost_their_sentence():
     rows = [
         {"tokens": ["He", "sat"], "head": ["2", "0"], "deprel": ["nsubj", "root"]},
@@ -181,6 +187,12 @@ def test_a_table_with_trees_is_a_treebank_and_rows_without_governors_cost_their_
     skipped = Skipped()
     assert len(list(Treebank(source_of(rows, "treebank")).sentences(skipped))) == 2
     assert skipped.to_json()[0]["count"] == 1
+
+
+def test_lists_without_words_are_left_out_and_none_but_those_is_an_error():
+    assert content([[], ["a"], []], "text") == '[{"words": ["a"]}]'
+    with pytest.raises(InputError, match="empty"):
+        list(read_text(source_of([[], []], "text")).records())
 
 
 @pytest.mark.parametrize(
