@@ -57,9 +57,7 @@ def source_of_object(corpus: Any, kind: str) -> Source:
         joint = ""
         for count, entry in enumerate(chain(start, entries), start=1):
             if (other := _entry_type(entry, count)) != entry_type:
-                what = (
-                    f"The entries are of different kinds: the first are {entry_type}, entry {count} is one of {other}."
-                )
+                what = f"The entries are of different kinds: first {entry_type}, in entry {count} {other}."
                 raise InputError(what, hint=ACCEPTED)
             if text := form.write(entry, count):
                 yield joint + text

@@ -132,7 +132,7 @@ def test_names_paths_and_sources(tmp_path):
     [
         ([], "empty"),
         (3, "int is not a corpus"),
-        (["a", ["b"]], "different kinds: the first are texts, entry 2 is one of lists of words"),
+        (["a", ["b"]], "different kinds: first texts, in entry 2 lists of words"),
         ([3], "Entry 1, of type int, is no part"),
         ([(["a"], [0])], "Entry 1 is not"),
         ([(["a", "b"], [0], ["root"])], "Entry 1 is not"),

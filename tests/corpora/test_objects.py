@@ -204,7 +204,7 @@ def test_lists_without_words_are_left_out_and_none_but_those_is_an_error():
         (pd.Series(["a", None]), "text", "Entry 2 has no value.*dropna"),
         (pd.Series(["a", pd.NA]), "text", "Entry 2 has no value"),
         ([["a", "b"]], "coreference", "Lists of words have no chains of mentions"),
-        ([Doc(), "text"], "text", "the first are documents, entry 2 is one of texts"),
+        ([Doc(), "text"], "text", "first documents, in entry 2 texts"),
         (b"bytes", "text", "Entry 1, of type int"),
     ],
 )
