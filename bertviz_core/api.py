@@ -44,8 +44,9 @@ def analyze(
     Args:
         analysis: Its name, as "surface_patterns" or "dependency_heads"; also that of an installed package.
         model: "demo", a folder, a hub name, or a pair `(model, tokenizer)` of transformers in memory, left unchanged.
-        corpus: A file, a sample's name, a list of texts (each a document), a list of (words, governors, relations), or
-            a list of dicts as a JSON corpus has them. The sample of the analysis's kind where it is None.
+        corpus: A file, a sample's name, a list of texts (each a document), of (words, governors, relations) or of dicts
+            as a JSON corpus has them; or an object of spaCy, Stanza, conllu, datasets or pandas. An iterator of such
+            entries does as well as a list, and is read once. The sample of the analysis's kind where it is None.
         device: "auto", "cpu", "cuda" or "mps". A model in memory stays where it is under "auto".
         batch_tokens: Tokens per batch; the device decides where it is None.
         store: True for the store that the command line and the app use, a folder for another one, False for none.

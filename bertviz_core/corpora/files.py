@@ -1,20 +1,18 @@
-"""Named files as one source; the corpora that ship with the project (CC0, written for it); and corpora in memory, as
-the bytes of a file with the same content, so that digests are equal."""
+"""Named files as one source; the corpora that ship with the project (CC0, written for it); and whatever the library
+takes as a corpus."""
 
 import glob
 import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from bertviz_core.corpora.source import Source, from_bytes, from_path, replace_surrogates
+from bertviz_core.corpora.objects import ACCEPTED, source_of_object
+from bertviz_core.corpora.source import Source, from_path
 from bertviz_core.errors import InputError
-from bertviz_core.numbers import plural
 
 FOLDER = Path(__file__).parent.parent / "assets" / "corpora"
 # kind of corpus -> {name shown, used in permalinks and on the command line -> file}
@@ -25,12 +23,15 @@ SAMPLES: dict[str, dict[str, str]] = {
     "random": {"random": "random.txt"},  # what stands for sequences that are drawn
 }
 FILES = {name: FOLDER / file for kind in SAMPLES.values() for name, file in kind.items()}
-Tree = tuple[Sequence[str], Sequence[int], Sequence[str]]  # words, governors (from 1, 0 for the root), relations
-Corpus = str | Path | Source | Iterable[str] | Iterable[Tree] | Iterable[dict[str, Any]]
-ACCEPTED = (
-    "Give a file, the name of a sample, a list of texts, a list of (words, governors, relations), or a list of dicts "
-    "as a JSON corpus has them."
-)
+
+
+class HasSentences(Protocol):
+    """A Document of Stanza, which is not iterable."""
+
+    sentences: Any
+
+
+Corpus = str | Path | Source | Iterable[Any] | HasSentences
 
 
 @cache  # hashed once: pages ask many times
@@ -81,66 +82,20 @@ def expand(name: str) -> list[Path]:
 
 
 def source_of(corpus: Corpus | None, kind: str) -> Source:
-    """The source of a corpus as the library takes it: a file's path, a sample's name, a Source, or a list of texts
-    (documents, with a paragraph a line), of (words, governors, relations), or of dicts (the authors' examples, or
-    documents with `sentences` and `clusters`). None is the sample of the kind ("text", "treebank", "coreference", or
-    "random", which takes no corpus). Raises InputError for another corpus, and for an entry that cannot be written."""
+    """The source of a corpus as the library takes it: a file's path, a sample's name, a Source, or an object as in
+    `objects`. None is the sample of the kind ("text", "treebank", "coreference", or "random", which takes no corpus).
+    Raises InputError for another corpus, and for an entry that cannot be written."""
     if isinstance(corpus, Source):
         return corpus
     if kind == "random" and corpus is not None:
         raise InputError("This analysis draws its own sequences.", hint="Omit the corpus.")
     if corpus is None:
         return sample(next(iter(SAMPLES[kind])))
-    if isinstance(corpus, str | Path):
-        try:
-            return find_source(str(corpus))
-        except InputError as error:
-            is_text = isinstance(corpus, str) and (" " in corpus or "\n" in corpus)
-            hint = "A text itself is given in a list: [text]." if is_text else ACCEPTED
-            raise InputError(error.what, where=error.where, hint=hint) from error
+    if not isinstance(corpus, str | Path):
+        return source_of_object(corpus, kind)
     try:
-        entries: list[Any] = list(corpus)
-    except TypeError as error:
-        raise InputError(f"An object of type {type(corpus).__name__} is not a corpus.", hint=ACCEPTED) from error
-    if not entries:
-        raise InputError("The list is empty.", hint=ACCEPTED)
-    if all(isinstance(entry, str) for entry in entries):  # a blank line between documents, none inside one
-        documents = ("\n".join(line for line in _lines(text) if line.strip()) for text in entries)
-        written = "\n\n".join(filter(None, documents)) + "\n\n"
-        unit = "texts"
-    elif all(isinstance(entry, dict) for entry in entries):
-        written = _json(entries, kind)
-        unit = "records"
-    elif all(isinstance(entry, tuple | list) for entry in entries):
-        written = "\n".join(map(_sentence, count(1), entries))
-        unit = "trees"
-    else:
-        raise InputError("The entries of the list are of different kinds.", hint=ACCEPTED)
-    return from_bytes(replace_surrogates(written).encode(), f"{plural(len(entries), unit)} in memory")
-
-
-def _lines(text: str) -> list[str]:
-    """The lines of a text, which end where those of a file do: see `Source.lines`."""
-    return [line.rstrip("\r") for line in (text if "\n" in text else text.replace("\r", "\n")).split("\n")]
-
-
-def _json(records: Sequence[dict[str, Any]], kind: str) -> str:
-    try:
-        lines = [json.dumps(record, ensure_ascii=False) for record in records]
-    except (TypeError, ValueError) as error:
-        raise InputError(f"A dict is not valid JSON ({error}).", hint="Use strings, numbers and lists.") from error
-    return "".join(f"{line}\n" for line in lines) if kind == "coreference" else f"[{', '.join(lines)}]"
-
-
-def _sentence(number: int, tree: Any) -> str:
-    """A tree in the authors' lines, `word head-label`."""
-    try:
-        words, governors, relations = tree
-        rows = [(str(w), int(g), str(r)) for w, g, r in zip(words, governors, relations, strict=True)]
-    except (TypeError, ValueError) as error:
-        what = f"Entry {number} of the list is not (words, governors, relations) of one length."
-        raise InputError(what, hint="Count governors from 1, with 0 for the root.") from error
-    for word, _, relation in rows:
-        if not word.strip() or len(relation.split()) != 1:
-            raise InputError(f"Entry {number} of the list has an empty word or an empty relation.", hint="Name each.")
-    return "".join(f"{' '.join(word.split())} {governor}-{relation}\n" for word, governor, relation in rows)
+        return find_source(str(corpus))
+    except InputError as error:
+        is_text = isinstance(corpus, str) and (" " in corpus or "\n" in corpus)
+        hint = "A text itself is given in a list: [text]." if is_text else ACCEPTED
+        raise InputError(error.what, where=error.where, hint=hint) from error

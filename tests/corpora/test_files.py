@@ -132,16 +132,26 @@ def test_names_paths_and_sources(tmp_path):
     [
         ([], "empty"),
         (3, "int is not a corpus"),
-        (["a", 3], "different kinds"),
-        ([3], "different kinds"),
-        ([(["a"], [0])], "Entry 1 of the list is not"),
-        ([(["a", "b"], [0], ["root"])], "Entry 1 of the list is not"),
-        ([(["a"], ["x"], ["root"])], "Entry 1 of the list is not"),
-        ([([" "], [0], ["root"])], "Entry 1 of the list has an empty word"),
-        ([(["a"], [0], ["root x"])], "Entry 1 of the list has an empty word"),
-        ([{"text": {1}}], "is not valid JSON"),
+        (["a", ["b"]], "different kinds: first texts, in entry 2 lists of words"),
+        ([3], "Entry 1, of type int, is no part"),
+        ([(["a"], [0])], "Entry 1 is not"),
+        ([(["a", "b"], [0], ["root"])], "Entry 1 is not"),
+        ([(["a"], ["x"], ["root"])], "Entry 1 is not"),
+        ([([" "], [0], ["root"])], "Entry 1 has an empty word"),
+        ([(["a"], [0], ["root x"])], "Entry 1 has an empty word"),
+        ([{"words": ["a"]}], "Entry 1 has no dependency trees: it has words"),
+        ([["a", "b", "c"]], "Lists of words have no dependency trees"),
+        (["a", None], "Entry 2 has no value"),
+        ({"train": ["a"]}, "one split of a DatasetDict"),
+        ({"a", "b"}, "has no order"),
     ],
 )
 def test_what_is_no_corpus_is_refused(corpus, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=message) as caught:
         source_of(corpus, "treebank")
+    assert caught.value.hint
+
+
+def test_a_dict_that_is_no_json_is_refused():
+    with pytest.raises(InputError, match=r"Entry 2 is not valid JSON \(an object of type set\)"):
+        source_of([{"text": "a"}, {"text": {1}}], "text")

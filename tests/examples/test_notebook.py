@@ -2,6 +2,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import pandas
 import pytest
 
 from tests.families import FAMILIES, save
@@ -11,7 +12,7 @@ nbclient = pytest.importorskip("nbclient")
 pytest.importorskip("ipykernel")
 
 ROOT = Path(__file__).parents[2]
-WALK = ROOT / "examples" / "walk.ipynb"
+WALK, OWN = (ROOT / "examples" / name for name in ("walk.ipynb", "own_model.ipynb"))
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +58,32 @@ def test_every_cell_runs_with_a_decoder_and_speaks_of_its_loss_and_its_sink(tmp_
     assert "next-word loss" in (tmp_path / "report.html").read_text("utf-8")
 
 
-def test_it_is_fifteen_cells_with_pictures_that_need_no_script_and_names_no_machine(notebook):
+def test_a_training_is_watched_by_a_callback_and_its_checkpoints_are_read(tmp_path, run) -> None:
+    pytest.importorskip("accelerate")
+    text = "".join(map(printed, run(nbformat.read(OWN, as_version=4)).cells))
+    assert [f"Step {step}: mean entropy" in text for step in (4, 8, 12)] == [True] * 3
+    assert "has changed most" in text and "nan" not in text
+    assert (tmp_path / "emergence.html").stat().st_size > 100_000
+    table = pandas.read_csv(tmp_path / "emergence.csv")
+    assert table["step"].tolist() == [4, 8, 12] and table["entropy"].between(0, 5).all()
+    assert not (tmp_path / "store").exists() or not list((tmp_path / "store").rglob("*.safetensors"))
+
+
+@pytest.mark.parametrize("path", [WALK, OWN])
+def test_every_cell_of_a_notebook_has_its_output_and_names_no_machine(path):
+    cells = nbformat.read(path, as_version=4).cells
+    outputs = [out for cell in cells for out in cell.get("outputs", [])]
+    assert all(cell.get("outputs") for cell in cells if cell.cell_type == "code")
+    assert any("<iframe" in out.get("data", {}).get("text/html", "") for out in outputs)
+    assert not any(out.output_type == "error" or out.get("name") == "stderr" for out in outputs)
+    assert path.stat().st_size < 2_000_000
+    text = path.read_text("utf-8")
+    assert not any(place in text for place in ("/home/", "/root/", "/tmp/", "/work/", "site-packages"))
+
+
+def test_the_walk_has_pictures_that_need_no_script_and_a_finding_among_its_first_five_cells(notebook):
     assert len(notebook.cells) == 15
+    assert any("The paper:" in printed(cell) for cell in notebook.cells[:5])
     outputs = [out for cell in notebook.cells for out in cell.get("outputs", [])]
     kinds = [set(out.get("data", {})) for out in outputs]
     assert sum("image/svg+xml" in kind for kind in kinds) >= 5
-    assert any("<iframe" in out.get("data", {}).get("text/html", "") for out in outputs)
-    assert all(cell.get("outputs") for cell in notebook.cells if cell.cell_type == "code")
-    assert not any(out.output_type == "error" or out.get("name") == "stderr" for out in outputs)
-    assert WALK.stat().st_size < 2_000_000
-    text = WALK.read_text("utf-8")
-    assert not any(path in text for path in ("/home/", "/root/", "/tmp/", "/work/", "site-packages"))
