@@ -5,7 +5,8 @@ import json
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ class Checkpoint:
     folder: Path
     revision: str | None = None
     config: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)
-    digest: str = ""  # where there are no files
+    digest: str = ""  # its fingerprint, where there are no files or they need not be read again
     size: int | None = field(repr=False, compare=False, default=None)  # number of weights, likewise
     unknown_code: str = field(repr=False, compare=False, default="")  # of one in memory: then nothing is stored
     longest: int | None = field(repr=False, compare=False, default=None)  # input, where its embeddings have told
@@ -78,7 +79,7 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
     if folder is not None:
         if revision is not None:
             raise SettingsError(f"Only hub models have revisions, and {name!r} is not one.", hint="Omit the revision.")
-        return reopen(name, folder, None)
+        return _demo() if name == DEMO else reopen(name, folder, None)
     is_path = Path(name).is_absolute() or name.startswith((".", "~")) or name.count("/") > 1 or not name.strip()
     if access.folders is not None and (is_path or access.downloads == 0):
         raise model_sources.not_available("model")
@@ -90,6 +91,12 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
 def reopen(name: str, folder: Path | str, revision: str | None) -> Checkpoint:
     """A checkpoint whose folder is known; raises ModelError where its files are gone or cannot be used."""
     return Checkpoint(name, Path(folder), revision, read_config(Path(folder)))
+
+
+@cache
+def _demo() -> Checkpoint:
+    """The model that ships. Its files do not change, and every run of a page asks for it."""
+    return replace(reopen(DEMO, DEMO_FOLDER, None), digest=fingerprint(DEMO_FOLDER))
 
 
 def demo_fingerprint() -> str:
