@@ -92,11 +92,6 @@ def reopen(name: str, folder: Path | str, revision: str | None) -> Checkpoint:
     return Checkpoint(name, Path(folder), revision, read_config(Path(folder)))
 
 
-def demo_fingerprint() -> str:
-    """The fingerprint of the demo model, of which stored results ship."""
-    return fingerprint(DEMO_FOLDER)
-
-
 def local_folder(name: str) -> Path | None:
     try:
         folder = Path(name).expanduser()

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 import torch
 
+from bertviz_core.analyses.base.drawn_inputs import LONGEST
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.loading import load
 from bertviz_core.paper_report import ReportRequest
-from bertviz_core.paper_report.lines import LONGEST, lines_of
+from bertviz_core.paper_report.lines import lines_of
 from bertviz_core.settings import Execution, Settings
 
 TEXT = "the cat sat on the mat . it slept .\nthe dog ran to the river , and back .\n\na cat and a dog sat there .\n"
