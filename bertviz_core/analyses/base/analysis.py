@@ -59,9 +59,7 @@ class Analysis(Registered):
     more_figures: Callable[..., dict[str, go.Figure]] | None = None  # further figures of its page by title
     latex: Callable[..., str] | None = None  # the paper's table as LaTeX
     paper_table: Callable[..., PaperTable] | None = None  # the same for a report, with the paper's numbers
-    has_paper_means: bool = (
-        False  # whether paper.LAYER_MEANS has means of its columns, which a report shows beside them
-    )
+    has_paper_means: bool = False  # whether a report shows means of BERT-base (paper.LAYER_MEANS) beside its columns
     has_attention_lines: bool = False  # whether a report draws the attention of its clearest heads (Figures 1 and 5)
     prefix: str | None = None  # of its columns in the exports; None for its name and an underscore
     control: str = ""  # address parameter of the quantity on the page's map; from its name if empty
@@ -207,8 +205,14 @@ class Analysis(Registered):
         return ()
 
     def clear_head_rows(self, result: Result) -> list[tuple[str, str, str, str]]:
-        """Rows of a report's table of the clearest heads: the head's label, what it does, this run's number, and the
-        baseline's. Heads with high values of surface patterns and entropy stand there without it."""
+        """Rows of a report's table of the clearest heads.
+
+        Args:
+            result: As the report shows it.
+
+        Returns:
+            For each head its label, what it does, this run's number, and that of a baseline.
+        """
         return []
 
     def named_heads(self, result: Result) -> list[tuple[str, str]]:

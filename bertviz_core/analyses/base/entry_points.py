@@ -1,5 +1,5 @@
 """What is registered as an analysis, by the project itself or by an installed package: found by name, loaded on first
-use. So a request can ask for the version of its analysis, although the class of analyses stands on requests."""
+use. A request asks here for its analysis's version; `Analysis` imports requests, so this module imports neither."""
 
 import logging
 import re
