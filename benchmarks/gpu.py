@@ -18,9 +18,9 @@ import torch
 from benchmarks import divergence
 from benchmarks.surface_pass import bert, extract, notebook, read, segments_of
 from bertviz_core.analyses.base.accumulators import SegmentAverages
+from bertviz_core.analyses.base.registry import BUILT_IN
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.entropy import measure as entropy
-from bertviz_core.analyses.registry import BUILT_IN
 from bertviz_core.analyses.run import compute
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.corpora.files import SAMPLES, sample

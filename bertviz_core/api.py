@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request, View
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.run import compute, run_pass
 from bertviz_core.api_results import AnalysisResult, AttentionLines, choose_heads
 from bertviz_core.corpora.files import Corpus, source_of

@@ -16,8 +16,8 @@ import plotly.graph_objects as go
 from bertviz_core import exports
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.reading_warnings import reading_warnings
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.plotting import DIVERGING, SEQUENTIAL

@@ -13,8 +13,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.reading_warnings import reading_warnings
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, csv_bytes, origin
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.comparison import figure as comparison_figure
 from bertviz_core.corpora import describe_skipped
 from bertviz_core.emergence import figure as emergence_figure

@@ -36,8 +36,8 @@ class Settings:
         return self.mode == "paper"
 
     def to_json(self) -> dict[str, Any]:
-        """The settings for keys and provenance; `weights` only where they are norms, so that older keys hold."""
-        return {name: value for name, value in asdict(self).items() if (name, value) != ("weights", "attention")}
+        """The settings for keys and provenance."""
+        return asdict(self)
 
     def check(self, longest: int | None) -> None:
         """Raises SettingsError for a value out of range, or a length above `longest`, the model's, None for any."""

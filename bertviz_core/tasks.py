@@ -23,8 +23,8 @@ from multiprocessing import Pipe, connection
 from pathlib import Path
 from typing import Any
 
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.run import compute, run_pass
 from bertviz_core.corpora.source import Source, from_path
 from bertviz_core.engine.jobs import outcome

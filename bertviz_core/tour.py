@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from bertviz_core.analyses.base.findings import DECIDED, Finding
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
-from bertviz_core.analyses.behaviors import KINDS, linguistic
+from bertviz_core.analyses.behaviors import linguistic
 from bertviz_core.heads import Head
 from bertviz_core.overview.summary import every_finding
 
@@ -48,7 +49,10 @@ def head_roles(results: Results, base: int) -> dict[Head, str]:
     roles: dict[Head, str] = {}
     for name, role in ROLES.items():
         finding = findings.get(name)
-        if finding and finding.head and (finding.analysis not in KINDS or finding.head.label() in named):
+        if finding is None or finding.head is None:
+            continue
+        analysis = ANALYSES.get(finding.analysis)
+        if analysis is None or not analysis.names_heads or finding.head.label() in named:
             roles[finding.head] = role
     return roles
 

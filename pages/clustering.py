@@ -4,10 +4,10 @@ from dataclasses import asdict
 
 import streamlit as st
 
+from bertviz_core.analyses.base.registry import ANALYSES, label
 from bertviz_core.analyses.behaviors import behavior_metric, linguistic
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, matrix
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.registry import ANALYSES, label
 from bertviz_core.plotting import BEHAVIORS
 from pages.shared import endnotes, page, stored, widgets
 from pages.shared.memoize import memoize

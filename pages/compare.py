@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.comparison import change, figure
 from bertviz_core.emergence import REQUIRED
 from bertviz_core.heads import Head

@@ -5,8 +5,8 @@ from typing import cast
 
 import streamlit as st
 
+from bertviz_core.analyses.base.registry import label
 from bertviz_core.analyses.base.result import renamed
-from bertviz_core.analyses.registry import label
 from bertviz_core.corpora import describe_skipped
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence import Emergence, figure, series

@@ -7,12 +7,12 @@ import streamlit as st
 from bertviz_core import exports, paper, tasks
 from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.base.findings import SHOWN
+from bertviz_core.analyses.base.registry import ANALYSES, findings
 from bertviz_core.analyses.base.result import corpus_size, origin
 from bertviz_core.analyses.behaviors import behavior_metric, linguistic
 from bertviz_core.analyses.dependency_heads.figure import example_svg
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.statements import relation_finding
-from bertviz_core.analyses.registry import ANALYSES, findings
 from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, sinks
 from bertviz_core.heads import highest

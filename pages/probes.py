@@ -7,11 +7,11 @@ from typing import Any, Literal
 import streamlit as st
 
 from bertviz_core import paper
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.statistics import share, units_text
 from bertviz_core.analyses.probes.figure import distance_figure, paper_figure, sentence_drawing, table_3, title
 from bertviz_core.analyses.probes.options import AS_RELEASED, PROBES, ProbeOptions
 from bertviz_core.analyses.probes.result import Probes
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import ALL, meaning
 from bertviz_core.corpora.word_search import has, searched_words

@@ -9,6 +9,7 @@ import streamlit as st
 
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.findings import STATES, Finding
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.clustering.figure import by_layer
 from bertviz_core.analyses.clustering.result import Clustering
@@ -16,7 +17,6 @@ from bertviz_core.analyses.coreference_heads.baselines import COMPARED
 from bertviz_core.analyses.coreference_heads.figure import by_group
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.sep_gradients.figure import no_op_figure
 from bertviz_core.heads import DirectedHead
 from bertviz_core.models.single_input import from_text

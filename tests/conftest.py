@@ -144,7 +144,7 @@ def masked(masked_folder: Path):
 @pytest.fixture(scope="session")
 def results() -> dict:
     """What ships of the demo model on the first sample of each kind, by the names of the analyses."""
-    from bertviz_core.analyses.registry import BUILT_IN
+    from bertviz_core.analyses.base.registry import BUILT_IN
     from tests import shipped
 
     return {name: shipped.result(name) for name in BUILT_IN}

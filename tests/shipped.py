@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.run.compute import find
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.store import Store

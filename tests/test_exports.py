@@ -12,11 +12,11 @@ import plotly.graph_objects as go
 import pytest
 
 from bertviz_core import exports
+from bertviz_core.analyses.base.registry import BUILT_IN
 from bertviz_core.analyses.coreference_heads.groups import COLUMNS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS as DIRECTIONS_OF_COREFERENCE
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
-from bertviz_core.analyses.registry import BUILT_IN
 from bertviz_core.emergence.series import shipped
 from bertviz_core.errors import SettingsError
 from bertviz_core.plotting.drawing import to_svg

@@ -7,12 +7,12 @@ import torch
 from safetensors.numpy import load_file
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
+from bertviz_core.analyses.base.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.clustering import measure as clustering
 from bertviz_core.analyses.probes import training
 from bertviz_core.analyses.probes.features import Group
 from bertviz_core.analyses.probes.probes import AttentionOnly
-from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.run import compute, run_pass
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import from_bytes

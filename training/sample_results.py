@@ -9,8 +9,8 @@ The training in bertviz_core/assets/emergence is another model's, and stays as i
 import tempfile
 from pathlib import Path
 
+from bertviz_core.analyses.base.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.run.compute import compute_all
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.progress import Progress

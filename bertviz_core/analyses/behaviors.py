@@ -1,4 +1,4 @@
-"""Behaviors of heads, which color Figure 6 and maps of heads; and the linguistic heads by results of section 4."""
+"""Behaviors of heads, which color Figure 6 and maps of heads; and the linguistic heads, which analyses name."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.base.result import Result, Results, result_of
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
-from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
+from bertviz_core.analyses.base.result import Result, Results
 from bertviz_core.corpora import files
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
@@ -19,9 +18,7 @@ OTHER, LINGUISTIC = "other", "linguistic"
 BEHAVIORS = ("next", "previous", "broad", "to_cls", "to_sep", "to_first", "to_punct", OTHER, LINGUISTIC)
 UNTRAINED = ("broad", OTHER)  # heads of a randomly initialized network do, too
 QUANTITIES = ("next", "previous", "entropy", "to_cls", "to_sep", "to_punct", "to_first")
-KINDS = {"dependency_heads": "treebank", "coreference_heads": "coreference"}  # analysis -> its kind of corpus
 COREFERENCE = "coreference"  # the name of a head that finds antecedents
-MAX_RELATIONS = 6  # as many as the paper names
 
 
 @dataclass(frozen=True)
@@ -90,31 +87,21 @@ def behaviors(
 def linguistic_heads(request: Request, find: Callable[[Request], Result | None]) -> dict[str, str]:
     """`linguistic` of the stored results on samples that `find` reads, for the request's model and settings."""
     results: dict[str, Result] = {}
-    for analysis, kind in KINDS.items():
-        for name in files.SAMPLES[kind]:
-            if result := find(replace(request.for_analysis(analysis), source=files.sample(name))):
-                results.setdefault(analysis, result)
+    for analysis in ANALYSES.values():
+        if not analysis.names_heads:
+            continue
+        for name in files.SAMPLES[analysis.corpus]:
+            if result := find(replace(request.for_analysis(analysis.name), source=files.sample(name))):
+                results.setdefault(analysis.name, result)
     return linguistic(results)
 
 
 def linguistic(results: Results) -> dict[str, str]:
     """Label of a linguistic head -> what it is best at: the heads that Figure 6 marks with crosses, each on held-out
-    text above every baseline that needs no model. For coreference that is the best head on all mentions."""
-    pairs = clear_relations(result_of(results, RelationCounts)) if "dependency_heads" in results else []
-    if "coreference_heads" in results:
-        counts = result_of(results, AntecedentCounts)
-        if counts.finds_antecedents():
-            pairs.append((counts.best().head.label(), COREFERENCE))
+    text above every baseline that needs no model."""
     names: dict[str, list[str]] = {}
-    for label, name in pairs:
-        names.setdefault(label, []).append(name)
+    for analysis in ANALYSES.values():
+        if analysis.names_heads and analysis.name in results:
+            for label, name in analysis.named_heads(results[analysis.name]):
+                names.setdefault(label, []).append(name)
     return {label: ", ".join(each) for label, each in names.items()}
-
-
-def clear_relations(counts: RelationCounts) -> list[tuple[str, str]]:
-    """(best head, relation) where that is above the best fixed offset on held-out sentences, largest gain first."""
-    table = counts.to_frame()
-    table = table[~table["relation"].isin(NO_RELATION) & table["above_baseline"]]
-    gains = table["heldout_accuracy"] - table["baseline_accuracy"]
-    order = gains.sort_values(ascending=False, kind="stable").index[:MAX_RELATIONS]
-    return list(zip(table["head"][order], table["relation"][order], strict=True))

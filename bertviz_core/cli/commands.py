@@ -13,8 +13,8 @@ import typer
 
 from bertviz_core import exports
 from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import describe_header, origin
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.run import compute
 from bertviz_core.cli import INPUT, Console, parameters, with_console
 from bertviz_core.cli.inputs import inputs_app
@@ -202,7 +202,7 @@ def store_list(store: Folder = None) -> None:
 
 def _described(head: bytes) -> dict[str, str]:
     try:
-        what, provenance, _ = describe_header(head) or ("", {}, set())
+        what, provenance = describe_header(head) or ("", {})
         about = origin(provenance)
         settings = [about["mode"], f"{about['max_length']} tokens", about["dtype"], f"seed {about['seed']}"]
         options = {"limit": about["limit"] or None} | provenance["options"]

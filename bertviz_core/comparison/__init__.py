@@ -6,11 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, head_frame, to_lists
 from bertviz_core.analyses.base.statistics import ALPHA, MIN_UNITS, Estimate, units_text
-from bertviz_core.analyses.dependency_heads.guesses import VIEW_NAMES
-from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.comparison.change import CONSERVATIVE, Change, cautions, changes, differences, names
 from bertviz_core.emergence import REQUIRED, Emergence
 from bertviz_core.engine.packing import pack
@@ -43,9 +41,10 @@ class Comparison(Result):
         if not self.changes:
             shapes = " and ".join("{} × {}".format(*run[self.opens_on].values.shape) for run in (self.a, self.b))
             notes.insert(0, f"The models have different shapes ({shapes} heads), so no head has a counterpart.")
-        views = {run["options"].get("view") for run in (self.provenance, self.other)}
-        if len(views) == 1 and (view := VIEW_NAMES.get(views.pop() or "")):
-            notes.append(f"Trees: {view}.")
+        analysis = ANALYSES[self.compared]
+        readings = {analysis.reading(run["options"]) for run in (self.provenance, self.other)}
+        if len(readings) == 1 and (reading := readings.pop()):
+            notes.append(f"{reading[0].upper()}{reading[1:]}.")
         if self.missing:
             notes.append(f"Only one of the runs has: {', '.join(map(self.label, self.missing))}.")
         if self.changes and all(change.untested for change in self.changes.values()):
@@ -164,9 +163,7 @@ def compare(a: Result, b: Result) -> Comparison:
             f"Results of {a.analysis} and {b.analysis} have no number of each head in common.",
             hint="Choose two results of one analysis that says something of each head.",
         )
-    # As on the analysis's page: the clearest relation of a treebank, else the first column.
-    columns = (column.quantity for column in ANALYSES[a.analysis].columns if column.quantity in shared)
-    opening = first.clearest_relation() if isinstance(first, RelationCounts) else next(columns, "")
+    opening = ANALYSES[a.analysis].opening_quantity(first, shared)
     shared.sort(key=lambda key: key != opening)
     missing = sorted(estimates.keys() ^ others.keys())
     estimates = {key: estimates[key] for key in shared}

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from bertviz_core.analyses.base.findings import Interval, gain_interval
-from bertviz_core.analyses.base.request import ONE_SIDED
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.statistics import ALPHA, Estimate, t_quantile, wilson
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import short_names
@@ -144,11 +144,6 @@ WARNINGS = {  # of differences whose two values are not named
     "weights": "One run read attention weights, the other norms, so the quantities were measured on different maps.",
     "corpus": "The runs read different corpora, so a difference may be due to the texts.",
 }
-FEWER_TOKENS = "its tokens divide their attention among fewer tokens"
-ONE_CAUSAL = {  # analysis -> what is different for the causal model, by default FEWER_TOKENS
-    **dict.fromkeys(ONE_SIDED, "its accuracies are of arcs to earlier words"),
-    **dict.fromkeys(("sep_gradients", "ablation"), "its loss is of next words, the other's of masked words"),
-}
 CONSERVATIVE = (
     "The errors of A and B are combined as if the runs were independent. On one corpus they are not, and the test is "
     "conservative: it marks too few heads rather than too many."
@@ -171,8 +166,7 @@ def differences(a: Provenance, b: Provenance) -> dict[str, list[tuple[Any, Any]]
 
 def _parts(run: Provenance) -> dict[str, tuple[Any, Any]]:
     """(identity, name) of the model, the files, the settings and the options."""
-    values = {"weights": "attention"} | run["settings"]
-    values = {name: values[name] for name in SETTINGS} | run["options"]
+    values = {name: run["settings"][name] for name in SETTINGS} | run["options"]
     files = {"corpus": run["corpus"]} | run.get("others", {})
     parts = {"model": (run["model"]["fingerprint"], run["model"]["name"])}
     parts |= {role: (file["digest"], file["name"]) for role, file in files.items()}
@@ -192,10 +186,11 @@ def cautions(a: Provenance, b: Provenance) -> list[str]:
         elif name not in ("model", "seed"):
             notes.append(f"The runs differ in {name.replace('_', ' ')} {pair}: their numbers count different things.")
     causal = [bool(run["model"].get("causal")) for run in (a, b)]
-    if all(causal) and a["analysis"] in ONE_SIDED:
-        notes.append("Both models see only what comes earlier: their accuracies are of arcs to earlier words.")
+    analysis = ANALYSES[a["analysis"]]
+    if all(causal) and analysis.both_causal:
+        notes.append(f"Both models see only what comes earlier: {analysis.both_causal}.")
     elif any(causal) and not all(causal):
-        notes.append(f"One of the models sees only what comes earlier: {ONE_CAUSAL.get(a['analysis'], FEWER_TOKENS)}.")
+        notes.append(f"One of the models sees only what comes earlier: {analysis.one_causal}.")
     return notes if "corpus" in different else [*notes, CONSERVATIVE]
 
 

@@ -40,11 +40,6 @@ def sample(name: str) -> Source:
     return replace(from_path(FILES[name]), name=name)
 
 
-@cache
-def sample_digests() -> frozenset[str]:
-    return frozenset(sample(name).digest for name in FILES)
-
-
 def find_source(name: str) -> Source:
     """A sample by its name, else a file; raises InputError when there is neither."""
     return sample(name) if name in FILES and not Path(name).exists() else from_path(name)

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.base.averages import HeadAverages
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, tidy, to_lists
 from bertviz_core.analyses.base.statistics import counts_of_best, t_quantile
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
 from bertviz_core.analyses.entropy.result import Entropy
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns, sinks
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.heads import Head, all_labels
@@ -22,7 +22,7 @@ from bertviz_core.overview import behavior_labels
 from bertviz_core.plotting import percent
 
 AVERAGED: dict[str, type[HeadAverages]] = {each.analysis: each for each in (SurfacePatterns, Entropy)}
-REQUIRED = (*AVERAGED, "dependency_heads")  # a checkpoint without one of these is skipped
+REQUIRED = (*AVERAGED, RelationCounts.analysis)  # a checkpoint without one of these is skipped
 OF_RELATIONS = (  # the same at every step
     *("relations", "n", "offsets", "offset_correct", "visible", "random_correct"),
     *("unit_moments", "offset_moments"),
@@ -90,7 +90,7 @@ class Emergence(Result):
         counts = self.correct.astype(np.int64)
         return [
             RelationCounts(
-                self._origin("dependency_heads", index) | about,
+                self._origin(RelationCounts.analysis, index) | about,
                 correct=correct,
                 head_moments=None if moments is None else moments[index],
                 **shared,
@@ -100,7 +100,7 @@ class Emergence(Result):
 
     def results(self, index: int) -> dict[str, Result]:
         """The results of one step by analysis, without segments of high values."""
-        results: dict[str, Result] = {"dependency_heads": self.dependencies[index]}
+        results: dict[str, Result] = {RelationCounts.analysis: self.dependencies[index]}
         for analysis, result_class in AVERAGED.items():
             origin = self._origin(analysis, index)
             columns = (column.quantity for column in ANALYSES[analysis].columns)

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.behaviors import behavior_metric, linguistic
-from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY
 from bertviz_core.emergence import Emergence
 from bertviz_core.heads import Head
 from bertviz_core.overview import behavior_counts, columns
@@ -101,7 +101,7 @@ def head_figure(result: Emergence, head: Head) -> go.Figure:
     traces = []
     for name in SHARES:
         if name in result.present and name != repeated:
-            column = ANALYSES["surface_patterns"].column(name)
+            column = BY_QUANTITY[name]
             traces.append(_line(result, result[name][:, *head], column.short, *column.marker))
     yaxis = {"title": "average attention", "range": [-0.02, 1.02]}
     figure = go.Figure(traces, {"xaxis": {"title": AXIS} | _steps_axis(result), "yaxis": yaxis})

@@ -11,10 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
-from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.analyses.run.run_pass import can_compute
+from bertviz_core.analyses.sep_gradients.result import SepGradients
+from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence import AVERAGED, OF_RELATIONS, REQUIRED, Emergence
@@ -25,7 +29,8 @@ from bertviz_core.numbers import small_int
 from bertviz_core.settings import LOCAL, Access, Settings
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "emergence" / "small-bert.safetensors"
-LOSS = "sep_gradients"  # the analysis whose masked-word loss is shown, where a checkpoint has the head for it
+LOSS = SepGradients.analysis  # the analysis whose masked-word loss is shown, where a checkpoint has the head for it
+RELATIONS = RelationCounts.analysis
 UNUSABLE = "a checkpoint that cannot be used"
 UNKNOWN_TOKENS = -1  # a folder of checkpoints does not say how many they were trained on
 
@@ -135,7 +140,7 @@ class Series:
 
     def requests_of(self, checkpoint: Checkpoint) -> dict[str, Request]:
         """The requests of one checkpoint by analysis, first the one that needs the most of the model."""
-        corpora = {LOSS: self.text, **dict.fromkeys(REQUIRED, self.text), "dependency_heads": self.treebank}
+        corpora = {LOSS: self.text, **dict.fromkeys(REQUIRED, self.text), RELATIONS: self.treebank}
         return {
             name: Request(name, checkpoint, source, ANALYSES[name].relevant(self.settings))
             for name, source in corpora.items()
@@ -157,7 +162,7 @@ class Series:
             gradients = results[LOSS]
             if gradients is None:
                 skipped.add("no masked-word loss", name)
-            relations = results["dependency_heads"].default_view()
+            relations = results[RELATIONS].default_view()
             row = {
                 "steps": step,
                 "tokens": UNKNOWN_TOKENS,
@@ -171,7 +176,7 @@ class Series:
             rows.append(row)
             checkpoints.append({"name": name, "step": step, "fingerprint": checkpoint.fingerprint()})
             notices |= dict.fromkeys(each for name in REQUIRED for each in results[name].provenance.get("notices", ()))
-            last = results | {"dependency_heads": relations}
+            last = results | {RELATIONS: relations}
         if not rows:
             what = f"None of the {len(training.steps)} checkpoints has stored results."
             raise ModelError(what, where=training.name, hint=_reasons(skipped))
@@ -185,14 +190,14 @@ class Series:
             quantities=_averaged(last, "quantities").tolist(),
             units=_averaged(last, "units"),
             effective_units=_averaged(last, "effective_units"),
-            unit=last["entropy"].unit,
-            uniform=last["entropy"].uniform,
+            unit=last[Entropy.analysis].unit,
+            uniform=last[Entropy.analysis].uniform,
         )
 
     def _provenance(self, results: Mapping[str, Any], checkpoints: list[Any], skipped: Skipped) -> dict[str, Any]:
         """The provenance, in which the training stands for the model, and the text for the corpus."""
-        text = results["surface_patterns"].provenance
-        treebank = results["dependency_heads"].provenance
+        text = results[SurfacePatterns.analysis].provenance
+        treebank = results[RELATIONS].provenance
         model = {"name": self.training.name, "revision": None, "fingerprint": self.training.fingerprint()}
         return {
             **text,

@@ -13,32 +13,27 @@ from bertviz_core.engine.diskcache_internals import DATABASE, POLICY, BytesDisk,
 from bertviz_core.errors import StoreError
 
 ERRORS = (OSError, sqlite3.Error, Timeout)
-VERSION = 1  # the database's user_version; raise it when earlier releases could not write it
 PATIENCE = 10  # seconds that a write waits for another process
 OLD = 3600  # seconds that a file may lack a row
 
 
 def open_cache(folder: Path, limit: int, patience: float) -> Cache:
     """The cache in a folder, created where there is none; `patience` is in seconds, for a process that has locked it
-    (diskcache waits for a minute). Raises one of ERRORS, or StoreError for a newer version."""
+    (diskcache waits for a minute). Raises one of ERRORS."""
     folder.mkdir(0o700, parents=True, exist_ok=True)
     (folder / DATABASE).touch(0o600)  # the files that SQLite puts beside it get its mode
     with closing(sqlite3.connect(folder / DATABASE, timeout=patience, isolation_level=None)) as database:
-        if database.execute("PRAGMA user_version").fetchone()[0] > VERSION:
-            raise StoreError("a newer version of the project wrote it")
         database.execute("BEGIN IMMEDIATE")
         database.execute("ROLLBACK")
-        cache = Cache(
-            str(folder),
-            timeout=PATIENCE,
-            disk=BytesDisk,
-            eviction_policy=POLICY,
-            size_limit=limit,
-            cull_limit=0,
-            disk_min_file_size=1 << 16,
-        )
-        database.execute(f"PRAGMA user_version = {VERSION}")
-    return cache
+    return Cache(
+        str(folder),
+        timeout=PATIENCE,
+        disk=BytesDisk,
+        eviction_policy=POLICY,
+        size_limit=limit,
+        cull_limit=0,
+        disk_min_file_size=1 << 16,
+    )
 
 
 def sweep(folder: Path, old: float = OLD) -> int:

@@ -99,11 +99,6 @@ def _demo() -> Checkpoint:
     return replace(reopen(DEMO, DEMO_FOLDER, None), digest=fingerprint(DEMO_FOLDER))
 
 
-def demo_fingerprint() -> str:
-    """The fingerprint of the demo model, of which stored results ship."""
-    return fingerprint(DEMO_FOLDER)
-
-
 def local_folder(name: str) -> Path | None:
     try:
         folder = Path(name).expanduser()

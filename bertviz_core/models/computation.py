@@ -10,7 +10,13 @@ from typing import Any
 import torch
 
 from bertviz_core.errors import ModelError
-from bertviz_core.models.torch_internals import computes_as_its_class, has_global_hooks, hooks, unsaved_buffers
+from bertviz_core.models.torch_internals import (
+    attention_implementation,
+    computes_as_its_class,
+    has_global_hooks,
+    hooks,
+    unsaved_buffers,
+)
 
 KNOWN = ("torch", "transformers", "peft")  # packages whose code is that of their version
 # Attributes that change no result of a model in evaluation mode.
@@ -151,7 +157,7 @@ def check_attention_functions(model: Any) -> None:
     from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-    for name in dict.fromkeys((model.config._attn_implementation, "eager")):
+    for name in dict.fromkeys((attention_implementation(model), "eager")):
         for registered in (ALL_ATTENTION_FUNCTIONS, ALL_MASK_ATTENTION_FUNCTIONS):
             function = registered.get(name)
             if function is not None and not (_is_known(function) or function.__module__.startswith("bertviz_core.")):

@@ -1,4 +1,5 @@
-"""Private names of PyTorch: what a module runs besides its own code, and its buffers that are not saved."""
+"""Private names of PyTorch and transformers: what a module runs besides its own code, its buffers that are not
+saved, and the function that computes a model's attention."""
 
 from typing import Any
 
@@ -24,3 +25,8 @@ def computes_as_its_class(module: nn.Module) -> bool:
 def unsaved_buffers(module: nn.Module) -> dict[str, Tensor]:
     """A module's own buffers that are not in its files, such as rotary frequencies."""
     return {name: module._buffers[name] for name in module._non_persistent_buffers_set}  # type: ignore[misc]
+
+
+def attention_implementation(model: nn.Module) -> str:
+    """The name under which a model of transformers looks up its attention function, such as "sdpa"."""
+    return model.config._attn_implementation

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results, head_frame, result_of
 from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER, QUANTITIES, Thresholds, behaviors, linguistic
 from bertviz_core.analyses.clustering.result import Clustering
@@ -16,7 +17,6 @@ from bertviz_core.analyses.dependency_heads.guesses import COUNTED, DEFAULT_VIEW
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.surface_patterns.result import sinks
 from bertviz_core.heads import DirectedHead, Head, all_heads, highest, ranks
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from bertviz_core.analyses.base.findings import DECIDED
+from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.analyses.base.request import key_version
 from bertviz_core.analyses.base.result import Results, csv_bytes, describe_header, origin
-from bertviz_core.analyses.dependency_heads.guesses import VIEW_NAMES
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.run import compute
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError
@@ -29,14 +29,13 @@ class StoredResult:
 
 
 def stored_results(store: Store) -> Iterator[StoredResult]:
-    """Every stored or shipped result whose format is current; those before format 4 list no skipped input."""
+    """Every stored or shipped result whose format is current, of an analysis that is registered."""
     for key, head in store.headers():
         header = describe_header(head)
         if header is None or header[0] not in ANALYSES:
             continue
-        analysis, provenance, names = header
-        is_complete = "skipped" in provenance and provenance.get("model", {}).get("fingerprint")
-        if is_complete and ANALYSES[analysis].result_class.has_fields(names):
+        analysis, provenance = header
+        if provenance.get("key_version") == key_version(analysis):
             yield StoredResult(key, analysis, provenance)
 
 
@@ -83,8 +82,8 @@ def to_text(results: Results) -> str:
         ]
         if about["weights"] == "norms":
             parts.append("norms")
-        if "view" in about:
-            parts.append(f"trees: {VIEW_NAMES[about['view']]}")
+        if reading := ANALYSES[name].reading(about):
+            parts.append(reading)
         lines.append(f"{name}: {', '.join(parts)}")
     shown = [finding.sentence for finding in every_finding(results) if finding.state in DECIDED]
     return "\n".join([*lines, "", *shown])

@@ -17,13 +17,13 @@ from bertviz_core.analyses.base.findings import (
     decide,
     head_intervals,
 )
+from bertviz_core.analyses.base.registry import findings
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.behaviors import COREFERENCE, OTHER, Thresholds, linguistic, with_behavior
 from bertviz_core.analyses.dependency_heads.figure import examples
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
-from bertviz_core.analyses.registry import findings
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY
 from bertviz_core.corpora.treebank import meaning
 from bertviz_core.heads import Head, all_heads, arrow

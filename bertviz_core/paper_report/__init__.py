@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import FORMAT, Request
 from bertviz_core.analyses.base.result import Result, Results
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.run import compute, run_pass, runtime_estimate
 from bertviz_core.analyses.run.run_pass import Load, last_model_loader
 from bertviz_core.corpora.source import Source
@@ -23,8 +23,6 @@ from bertviz_core.models.model import with_weights
 from bertviz_core.numbers import plural
 from bertviz_core.paper_report.lines import Lines, lines_of
 from bertviz_core.settings import Execution, Settings
-
-CHOSEN_BY = ("surface_patterns", "entropy", "dependency_heads", "coreference_heads")  # whose heads have lines
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ class ReportRequest:
 
     def lines_key(self, store: Store) -> str | None:
         """The store's key of the lines, which follows from the results that choose their heads; None without these."""
-        keys = [request.key() for request in self.requests() if request.analysis in CHOSEN_BY]
+        keys = [request.key() for request in self.requests() if ANALYSES[request.analysis].has_attention_lines]
         stored = list(filter(store.has, keys))
         if not stored:
             return None
@@ -97,7 +95,7 @@ class ReportRequest:
             model = load(self.requests()[:1], execution)
             results = self._results(store)
             drawn = lines_of(results, with_weights(model, self.settings.weights), self.settings.paper)
-            about = next(result.provenance for name, result in results.items() if name in CHOSEN_BY)
+            about = next(result.provenance for name, result in results.items() if ANALYSES[name].has_attention_lines)
             lines = list(map(asdict, drawn))
             weights = {f"weights/{number}": line.pop("weights") for number, line in enumerate(lines)}
             packed = pack({**weights, "lines": lines, "provenance": about}, analysis="report_lines")

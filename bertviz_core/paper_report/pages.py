@@ -1,6 +1,6 @@
 """A report as one HTML page that needs no network and prints on A4, this run's numbers beside the paper's."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import zip_longest
 
 import numpy as np
@@ -10,27 +10,20 @@ from bertviz_core import paper
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.base.findings import DECIDED, MARKS
+from bertviz_core.analyses.base.paper_table import ABSENT
 from bertviz_core.analyses.base.reading_warnings import reading_warnings
-from bertviz_core.analyses.base.result import Result, corpus_size, result_of
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
-from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
-from bertviz_core.analyses.dependency_heads.figure import relation_table
-from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.probes.figure import table_3
-from bertviz_core.analyses.probes.result import Probes
-from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.analyses.base.result import Result, corpus_size
 from bertviz_core.corpora import describe_skipped
 from bertviz_core.exports import described_origin
 from bertviz_core.heads import highest
-from bertviz_core.overview import clearest, relation_heads
+from bertviz_core.overview import clearest
 from bertviz_core.overview.summary import count_states, every_finding
 from bertviz_core.paper_report import Report
 from bertviz_core.plotting.drawing import WIDTH, bullets, element, figure_html, html_page, table
 from bertviz_core.viewer.figure import lines_figure
 
-ABSENT = "–"
 BERT = "BERT-base in the paper"
-WITH_LAYER_MEANS = ("surface_patterns", "entropy")  # Figures 2 and 4, of attention itself
 CAPTIONS = {  # of the paper's figures, as lines between two columns
     1: "the stronger a line, the more the token on the left attends to the one on the right. Sentences from",
     5: "attention between words, those of the relation or mention in red. Sentences from",
@@ -107,8 +100,8 @@ def _section(analysis: Analysis, result: Result) -> Iterator[str]:
     for name, figure in analysis.figures(result).items():
         caption = f"{name}. {result.provenance['corpus']['name']}: {corpus_size(result.provenance)}."
         yield _figure(figure.update_layout(width=WIDTH), caption)
-    if analysis.name in PAPER_TABLES:
-        yield PAPER_TABLES[analysis.name](result)
+    if analysis.paper_table:
+        yield table(*analysis.paper_table(result.default_view()))
     elif analysis.columns:
         yield from _column_tables(analysis, result)
 
@@ -132,7 +125,7 @@ def _column_tables(analysis: Analysis, result: Result) -> Iterator[str]:
             baseline = f"{name}: {column.text(level)}"
         bert = paper.LAYER_MEANS.get(column.quantity)
         papers = ABSENT
-        if bert and analysis.name in WITH_LAYER_MEANS:
+        if bert and analysis.has_paper_means:
             papers = f"layer {int(np.argmax(bert)) + 1}: {max(bert)}"
             header += [column.short, "paper"]
             means_by_layer += [[f"{mean:.2f}" for mean in means], [f"{mean:g}" for mean in bert]]
@@ -147,60 +140,13 @@ def _column_tables(analysis: Analysis, result: Result) -> Iterator[str]:
         yield table(caption, header, lines)
 
 
-def _dependency_table(result: RelationCounts) -> str:
-    frame = relation_table(result)
-    cells = frame.astype(object).where(frame.notna(), ABSENT)
-    rows = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in row] for row in cells.to_numpy()]
-    note = f"The paper's columns: {paper.TITLE}, Table 1 (WSJ, Stanford Dependencies)"
-    return table(f"Table 1: the best head of each relation, percent. {note}", list(frame.columns), rows)
-
-
-def _coreference_table(result: AntecedentCounts) -> str:
-    rows = []
-    for system, part in result.to_frame().groupby("system", sort=False):
-        cells = {row.type: _percent(row.accuracy, row.low, row.high) for row in part.itertuples()}
-        rows.append([str(system), *(cells.get(kind, ABSENT) for kind in TYPE_ROWS)])
-    for name, numbers in paper.TABLE_2.items():
-        absent = [ABSENT] * (len(TYPE_ROWS) - len(numbers))
-        rows.append([f"{name} (paper)", *map(str, numbers), *absent])
-    header = ["system", *(f"{kind}, n = {n:,}" for kind, n in zip(TYPE_ROWS, result.n, strict=True))]
-    title = f"Table 2: antecedents found, percent with the 95% interval over {result.units_text}"
-    return table(f"{title}; the paper's rows on CoNLL-2012", header, rows)
-
-
-def _probe_table(result: Probes) -> str:
-    rows = []
-    for (_, shown), row in zip(table_3(result).iterrows(), result.to_frame().itertuples(), strict=True):
-        scores = (shown["paper"], shown["paper_with_punctuation"])
-        papers = next((f"{score:g}" for score in scores if not np.isnan(score)), ABSENT)
-        score = _percent(row.score, row.low, row.high)
-        with_punctuation = _percent(row.with_punctuation)
-        rows.append([shown["probe"], row.metric, score, with_punctuation, papers, f"{row.parameters:,}"])
-    header = ["probe", "metric", "score", "with punctuation", "paper (WSJ)", "parameters"]
-    return table("Table 3: percent with the 95% interval", header, rows)
-
-
-PAPER_TABLES: dict[str, Callable[..., str]] = {
-    "dependency_heads": _dependency_table,
-    "coreference_heads": _coreference_table,
-    "probes": _probe_table,
-}
-
-
-def _percent(value: float, low: float = np.nan, high: float = np.nan) -> str:
-    interval = "" if np.isnan(low) else f" ({100 * low:.1f} to {100 * high:.1f})"
-    return ABSENT if np.isnan(value) else f"{100 * value:.1f}{interval}"
-
-
 def _clearest(report: Report) -> Iterator[str]:
     """Figures 1 and 5 of the paper for this model, and a table of their heads."""
     yield element("h2", "The clearest heads")
     rows = [(each.head.label(), each.name, each.text, "") for each in clearest(report.results)]
-    if "dependency_heads" in report.results:
-        for each in relation_heads(result_of(report.results, RelationCounts)):
-            name = f"{each.name}, {each.counted}" if each.counted else each.name
-            baseline = f"best fixed offset {each.baseline:.1%}"
-            rows.append((each.choice.head.label(), name, f"{each.accuracy:.1%}", baseline))
+    for name, analysis in ANALYSES.items():
+        if name in report.results:
+            rows += analysis.clear_head_rows(report.results[name])
     yield table("", ("head", "what it does", "this run", "baseline"), rows)
     for figure, explained in CAPTIONS.items():
         if lines := [each for each in report.lines if each.figure == figure]:

@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, corpus_size
-from bertviz_core.analyses.registry import ANALYSES
 from pages.shared import messages
 from pages.shared.frame import links
 from pages.shared.state import session

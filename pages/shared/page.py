@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
-from bertviz_core.analyses import registry
+from bertviz_core.analyses.base import registry
 from bertviz_core.analyses.base.findings import NOT_SHOWN, SHOWN, Finding
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head

@@ -10,9 +10,9 @@ import streamlit as st
 
 from bertviz_core import tasks
 from bertviz_core.analyses.base.reading_warnings import reading_warnings
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.run import chunks, runtime_estimate
 from bertviz_core.analyses.run.compute import passes, shared
 from bertviz_core.analyses.run.run_pass import can_compute, check_model

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.analyses.registry import BUILT_IN
+from bertviz_core.analyses.base.registry import BUILT_IN
 
 ANALYSES = Path(__file__).parents[2] / "bertviz_core" / "analyses"
 FILES = {"__init__", "analysis", "statements", "result", "figure", "measure"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bertviz_core.analyses import behaviors as behaviors_module
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors, linguistic_heads
+from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors, linguistic, linguistic_heads
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
@@ -101,3 +105,20 @@ def test_the_samples_are_asked_for_with_the_same_model_and_settings(request_: Re
     linguistic_heads(request_, asked.append)
     assert [other.source.name for other in asked] == [*SAMPLES["treebank"], *SAMPLES["coreference"]]
     assert {(other.settings, other.checkpoint) for other in asked} == {(request_.settings, request_.checkpoint)}
+
+
+def test_a_plugin_names_heads_as_a_built_in_analysis_does(monkeypatch: pytest.MonkeyPatch, request_: Request) -> None:
+    class Plugin(Analysis):
+        name = "plugin"
+        corpus = "treebank"
+        names_heads = True
+
+        def named_heads(self, result: Any) -> list[tuple[str, str]]:
+            return [("2-3", "negation"), ("5-1", "negation")]
+
+    monkeypatch.setattr(behaviors_module, "ANALYSES", {**ANALYSES, "plugin": Plugin()})
+    results: Any = {"plugin": object(), "dependency_heads": Dependency()}
+    assert linguistic(results) == {"2-3": "obj, nsubj, negation", "5-1": "negation"}
+    asked: list[Request] = []
+    linguistic_heads(request_, asked.append)
+    assert [other.analysis for other in asked if other.analysis == "plugin"] == ["plugin"] * len(SAMPLES["treebank"])

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 def page() -> None:
     from dataclasses import replace
 
-    from bertviz_core.analyses.registry import ANALYSES
+    from bertviz_core.analyses.base.registry import ANALYSES
     from pages.shared import endnotes
     from tests import shipped
 

@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.run.compute import compute_all
 from bertviz_core.corpora.files import FOLDER, SAMPLES
 from bertviz_core.models.checkpoint import DEMO, find

@@ -9,8 +9,8 @@ import pytest
 
 from bertviz_core import exports
 from bertviz_core.analyses.base.findings import DECIDED, Finding
+from bertviz_core.analyses.base.registry import findings
 from bertviz_core.analyses.base.result import Results
-from bertviz_core.analyses.registry import findings
 from bertviz_core.api_results import AnalysisResult
 from bertviz_core.overview.summary import behaviors_finding
 from bertviz_core.paper_report.pages import contents

@@ -3,7 +3,6 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import diskcache
@@ -174,30 +173,6 @@ def test_removed_while_open(shipped, filled):
     store.put("new", LARGE)  # what is said to be stored is there for everyone
     assert Store(filled).get("new") == LARGE
     assert store.problem is None
-
-
-def test_written_by_a_newer_version(shipped, filled):
-    with closing(sqlite3.connect(filled / "cache.db")) as database:
-        database.execute("PRAGMA user_version = 99")
-        database.commit()
-    before = (filled / "cache.db").read_bytes()
-    store = Store(filled, shipped=shipped)
-    check_says_so(store, "newer version")
-    check_can_be_read(store)
-    assert (filled / "cache.db").read_bytes() == before
-
-
-def test_written_by_an_older_version(tmp_path, shipped):
-    """The first release opened diskcache so, and gave the database no version."""
-    with diskcache.Cache(str(tmp_path / "store"), disk_min_file_size=1 << 16, eviction_policy="none") as cache:
-        cache.set("result/small", b"small")
-        cache.set("result/large", LARGE)
-    store = Store(tmp_path / "store", shipped=shipped)
-    assert store.problem is None
-    assert (store.get("small"), store.get("large")) == (b"small", LARGE)
-    store.put("new", b"new")
-    with closing(sqlite3.connect(store.folder / "cache.db")) as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (store_disk.VERSION,)
 
 
 def test_damaged(tmp_path, shipped):

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 import typer
 
-from bertviz_core.analyses import registry
+from bertviz_core.analyses.base import entry_points
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages
+from bertviz_core.analyses.base.entry_points import GROUP, Registry
+from bertviz_core.analyses.base.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.base.request import Options
 
 ROOT = Path(__file__).parents[2]
@@ -86,7 +88,7 @@ def test_page_job_store_command_and_overview_agree(environment: dict[str, str], 
 
 
 def test_importing_an_installed_analysis_imports_no_torch(environment: dict[str, str]) -> None:
-    code = "from bertviz_core.analyses.registry import ANALYSES; import sys; print('repeated_token' in ANALYSES, "
+    code = "from bertviz_core.analyses.base.registry import ANALYSES; import sys; print('repeated_token' in ANALYSES, "
     assert run(environment, "-c", code + "{'torch', 'transformers'} & {*sys.modules})").stdout == "True set()\n"
 
 
@@ -105,18 +107,35 @@ def test_what_cannot_be_an_analysis_is_left_out_and_logged(monkeypatch, caplog):
     wanted = ["GOOD", *(f"BAD_{number}" for number in range(len(BAD))), "NO_ANALYSIS", "MISSING"]
     for number, bad in enumerate(BAD):
         monkeypatch.setattr(sys.modules[__name__], f"BAD_{number}", bad, raising=False)
-    entries = [EntryPoint(name, f"{__name__}:{name}", registry.ENTRY_POINT) for name in wanted]
-    monkeypatch.setattr(registry, "entry_points", lambda group: entries)
-    assert [name for name in registry._all() if name not in registry.BUILT_IN] == ["good"]
+    entries = [EntryPoint(name, f"{__name__}:{name}", GROUP) for name in wanted]
+    found = Registry(lambda: (*entry_points.BUILT_IN, *entries))
+    assert [name for name in found if name not in BUILT_IN] == ["good"]
     assert len(caplog.records) == len(wanted) - 1
+
+
+def test_a_registry_loads_nothing_before_it_is_asked_and_then_once():
+    calls = []
+    registry = Registry(lambda: calls.append("asked") or entry_points.BUILT_IN)
+    assert calls == []
+    assert len(registry) == len(BUILT_IN) and registry["entropy"] is BUILT_IN["entropy"] and list(registry)
+    assert calls == ["asked"]
+
+
+def test_importing_the_registry_imports_no_analysis():
+    code = """if True:
+        import sys
+        from bertviz_core.analyses.base.registry import ANALYSES
+        loaded = [name for name in sys.modules if name.startswith("bertviz_core.analyses.")]
+        print({name.split(".")[2] for name in loaded} & {*ANALYSES})"""
+    assert run(dict(os.environ), "-c", code).stdout == "set()\n"
 
 
 def test_names_of_pages_and_commands_are_reserved_and_nothing_is_left_without_it():
     from bertviz_core.cli.commands import app
     from pages.shared.frame.links import EXPLORE, SECTIONS
 
-    assert {entry.name for entry in EXPLORE} == set(registry.PAGES)
+    assert {entry.name for entry in EXPLORE} == set(entry_points.PAGES)
     names = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
-    assert names - {analysis.command for analysis in registry.ANALYSES.values()} == set(registry.COMMANDS)
-    assert registry.ANALYSES == registry.BUILT_IN
+    assert names - {analysis.command for analysis in ANALYSES.values()} == set(entry_points.COMMANDS)
+    assert dict(ANALYSES) == dict(BUILT_IN)
     assert list(SECTIONS) == ["Explore", "The paper", "Beyond the paper"]

@@ -9,9 +9,9 @@ import pytest
 import torch
 from transformers import AutoModel
 
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import origin
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.analyses.run.run_pass import check_model
 from bertviz_core.analyses.surface_patterns.measure import _spearman, measure_with_lengths

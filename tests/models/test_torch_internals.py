@@ -3,8 +3,15 @@
 import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook
+from transformers import BertConfig, BertModel
 
-from bertviz_core.models.torch_internals import computes_as_its_class, has_global_hooks, hooks, unsaved_buffers
+from bertviz_core.models.torch_internals import (
+    attention_implementation,
+    computes_as_its_class,
+    has_global_hooks,
+    hooks,
+    unsaved_buffers,
+)
 
 
 def test_hooks_before_and_after_a_forward_are_found():
@@ -35,3 +42,10 @@ def test_buffers_that_are_not_saved_are_told_from_those_that_are():
     module.register_buffer("saved", torch.zeros(1))
     module.register_buffer("unsaved", torch.ones(1), persistent=False)
     assert unsaved_buffers(module) == {"unsaved": module.unsaved}
+
+
+def test_a_model_knows_its_attention_function_by_name():
+    config = BertConfig(hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8, vocab_size=9)
+    model = BertModel(config)
+    model.set_attn_implementation("eager")
+    assert attention_implementation(model) == "eager"

@@ -1,10 +1,12 @@
 """What a store holds of a model is told by the results' headers."""
 
+from dataclasses import replace
+
 import pytest
 
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.run.compute import compute
-from bertviz_core.engine.packing import pack
 from bertviz_core.engine.store import SHIPPED, Store
 from bertviz_core.errors import InputError
 from bertviz_core.models.checkpoint import DEMO, find
@@ -59,9 +61,12 @@ def test_what_ships_is_listed_too(tmp_path):
     assert stored == {path.stem for path in SHIPPED.glob("*.safetensors")}
 
 
-def test_results_of_an_earlier_form_are_not_listed(filled, source, tiny):
-    """One without a field, or with one that is no more, under a key of its own."""
+def test_results_of_another_version_are_not_listed(filled, tiny, monkeypatch):
+    """Their numbers are computed otherwise: neither one that says its version, nor one that says none."""
     result = next(iter(largest(filled, tiny.checkpoint.fingerprint(), Settings()).values()))
-    for fields in ({"provenance": result.provenance}, {"provenance": result.provenance, "other": 1}):
-        filled.put("d" * 64, pack(fields, analysis="entropy"))
+    unversioned = {name: value for name, value in result.provenance.items() if name != "key_version"}
+    for provenance in (unversioned, result.provenance | {"key_version": [1, 2]}):
+        filled.put("d" * 64, replace(result, provenance=provenance).to_bytes())
         assert len(list(stored_results(filled))) == 4
+    monkeypatch.setattr(type(ANALYSES["entropy"]), "key_version", 2)
+    assert {one.analysis for one in stored_results(filled)} == {"surface_patterns"}

@@ -6,13 +6,18 @@ import numpy as np
 import pytest
 import torch
 
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.drawn_inputs import LONGEST, DrawnInput
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
+from bertviz_core.inputs.encoding import encode_words
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.loading import load
 from bertviz_core.paper_report import ReportRequest
-from bertviz_core.paper_report.lines import LONGEST, lines_of
+from bertviz_core.paper_report import lines as lines_module
+from bertviz_core.paper_report.lines import lines_of
 from bertviz_core.settings import Execution, Settings
 
 TEXT = "the cat sat on the mat . it slept .\nthe dog ran to the river , and back .\n\na cat and a dog sat there .\n"
@@ -109,3 +114,19 @@ def test_they_are_computed_once_and_again_when_a_result_is_new(planted_report):
     assert other.lines_key(store) is None and other.read(store).lines == []
     fewer = ReportRequest(request.checkpoint, {"text": request.corpora["text"]}, request.settings)
     assert fewer.lacks_lines(store) and fewer.lines_key(store) != request.lines_key(store)
+
+
+def test_a_plugin_draws_its_heads_as_a_built_in_analysis_does(planted_report, planted_folder, monkeypatch):
+    class Plugin(Analysis):
+        name = "plugin"
+        has_attention_lines = True
+
+        def drawn_inputs(self, result, tokens):
+            example = encode_words(["the", "cat", "sat", "on", "the", "mat", "."], tokens, 0, "line 1", Skipped())
+            yield DrawnInput(5, Head(1, 0), "a plugin's", example, red=[1])
+
+    monkeypatch.setattr(lines_module, "ANALYSES", {"plugin": Plugin()})
+    results: dict = {"plugin": None}
+    (drawn,) = lines_of(results, load(find(str(planted_folder)), "cpu"), False)
+    assert (drawn.figure, drawn.title, drawn.where) == (5, "2-1: a plugin's", "line 1")
+    assert [drawn.labels[row] for row in drawn.red] == ["cat"]

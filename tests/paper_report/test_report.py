@@ -7,7 +7,7 @@ import pytest
 from plotly.offline import get_plotlyjs
 
 import bertviz_core as bv
-from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.cli.commands import app
 from bertviz_core.errors import SettingsError
 from bertviz_core.paper_report import ReportRequest

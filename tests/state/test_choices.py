@@ -1,9 +1,9 @@
 """What pages show until the reader chooses, from the shipped results, and without an app."""
 
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads as CoreferenceResult
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads as DependencyResult
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head
 from pages.shared.state.choices import (
     AnalysisChoices,

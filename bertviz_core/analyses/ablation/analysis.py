@@ -37,6 +37,7 @@ class AblationAnalysis(Analysis):
     options = AblationOptions
     columns = COLUMNS
     statements = STATEMENTS
+    one_causal = "its loss is of next words, the other's of masked words"
     main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     control = "change"

@@ -11,13 +11,17 @@ import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.corpus_run import CorpusRun
+from bertviz_core.analyses.base.drawn_inputs import DrawnInput
+from bertviz_core.analyses.base.entry_points import Registered
 from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, column_finding
+from bertviz_core.analyses.base.paper_table import PaperTable
 from bertviz_core.analyses.base.request import Options, Request, View
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.stream import Accumulator
 from bertviz_core.inputs.encoding import Batch, Encoded
 from bertviz_core.inputs.tensors import Tensor
+from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import AttentionModel
@@ -27,7 +31,7 @@ from bertviz_core.settings import Settings
 Kind = Literal["text", "treebank", "coreference", "random"]
 
 
-class Analysis:
+class Analysis(Registered):
     """An analysis. A subclass declares all that pages, commands, overview and exports show of it.
 
     An analysis whose numbers are averages over inputs overrides `measure`, and its results are a class of HeadAverages.
@@ -37,6 +41,7 @@ class Analysis:
 
     # Its name and its corpus
     name: str  # the stem of its page, its address, and (with hyphens) its command
+    key_version: int = 1  # raised when its stored results become invalid
     title: str  # of its page, also in the navigation
     summary: str  # one sentence, the help of its command
     section: str = ""  # of the paper, or a question beyond it; shown beside the title
@@ -53,9 +58,17 @@ class Analysis:
     main_figure: Callable[..., go.Figure] | None = None  # the paper's figure; without it a map of the first column
     more_figures: Callable[..., dict[str, go.Figure]] | None = None  # further figures of its page by title
     latex: Callable[..., str] | None = None  # the paper's table as LaTeX
+    paper_table: Callable[..., PaperTable] | None = None  # the same for a report, with the paper's numbers
+    has_paper_means: bool = False  # whether a report shows means of BERT-base (paper.LAYER_MEANS) beside its columns
+    has_attention_lines: bool = False  # whether a report draws the attention of its clearest heads (Figures 1 and 5)
     prefix: str | None = None  # of its columns in the exports; None for its name and an underscore
     control: str = ""  # address parameter of the quantity on the page's map; from its name if empty
     formula: str = ""  # in LaTeX, for the page of an analysis that docs/methods.md does not have
+    names_heads: bool = False  # whether `named_heads` finds some, which other figures mark
+    marks_named_heads: bool = False  # whether its figures mark those of other analyses
+    # What a comparison cautions where models see only what comes earlier, as the end of a sentence
+    one_causal: str = "its tokens divide their attention among fewer tokens"  # where one of them does
+    both_causal: str = ""  # where both do; empty for no caution
     # How it is computed
     forward_passes: float = 1.0  # its cost; override `cost` if that depends on the model
     overhead: float = 0.0  # additional seconds, independent of the size of the corpus
@@ -138,10 +151,6 @@ class Analysis:
         lines = f"{start}{rest}".lstrip().splitlines(keepends=True)
         return "".join(inspect.getblock(lines)).rstrip()
 
-    @property
-    def command(self) -> str:
-        return self.name.replace("_", "-")
-
     def relevant(self, settings: Settings) -> Settings:
         """The settings that affect it: without norms if it reads no maps, with its limit if they have none."""
         if not self.reads_maps:
@@ -165,6 +174,55 @@ class Analysis:
     def default_column(self, result: Result) -> HeadColumn | None:
         """The column that the page's map shows first; None where the result has none."""
         return next((column for column in self.columns if column.read(result) is not None), None)
+
+    def reading(self, options: Mapping[str, Any]) -> str:
+        """How the corpus was read where that is a choice, as "trees: as annotated"; empty where it is none.
+
+        Args:
+            options: Those in the provenance of a shown result.
+        """
+        return ""
+
+    def opening_quantity(self, result: Result, quantities: Sequence[str]) -> str:
+        """The quantity that a comparison opens on, as the page does: by default that of the first column.
+
+        Args:
+            result: The default view of run A.
+            quantities: Those that both runs have.
+
+        Returns:
+            One of `quantities`; empty where that does not matter.
+        """
+        return next((column.quantity for column in self.columns if column.quantity in quantities), "")
+
+    def drawn_inputs(self, result: Result, tokens: Tokens) -> Iterable[DrawnInput]:
+        """Inputs on which a report draws its clearest heads, of an analysis that `has_attention_lines`.
+
+        Args:
+            result: As the report shows it.
+            tokens: Of the model's tokenizer.
+        """
+        return ()
+
+    def clear_head_rows(self, result: Result) -> list[tuple[str, str, str, str]]:
+        """Rows of a report's table of the clearest heads.
+
+        Args:
+            result: As the report shows it.
+
+        Returns:
+            For each head its label, what it does, this run's number, and that of a baseline.
+        """
+        return []
+
+    def named_heads(self, result: Result) -> list[tuple[str, str]]:
+        """The heads that are shown to find something, on held-out text above every baseline that needs no model; maps
+        of behaviors and Figure 6 mark them. Only of an analysis that `names_heads`.
+
+        Returns:
+            The label of each head, and what it finds; the clearest first.
+        """
+        return []
 
     @property
     def control_key(self) -> str:

@@ -7,27 +7,13 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+from bertviz_core.analyses.base.entry_points import REGISTERED
 from bertviz_core.analyses.base.result import Result
-from bertviz_core.corpora import files
 from bertviz_core.corpora.source import Source
-from bertviz_core.models.checkpoint import Checkpoint, demo_fingerprint
-from bertviz_core.models.model import predicts_next_words
-from bertviz_core.models.rotary import length_limit
+from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings
 
-FORMAT = 4  # raised when all stored results become invalid
-CHANGES = {  # raised when those of one analysis become invalid
-    "coreference_heads": 3,
-    "dependency_heads": 2,
-    "probes": 1,
-    **dict.fromkeys(("surface_patterns", "entropy", "sep_gradients", "ablation"), 3),
-}
-READERS = 2  # part of the keys of all files but the samples: raised when files are read otherwise than before
-LOADING = 1  # part of the keys of models in files but the demo: raised when files are loaded otherwise than before
-ONE_SIDED = {  # part of the keys of decoders only: what the analysis counts, since that has changed
-    "dependency_heads": "to earlier words, beside random words",
-    "coreference_heads": "to earlier words",
-}
+FORMAT = 1  # raised when all stored results become invalid; those of one analysis by its `key_version`
 
 
 @dataclass(frozen=True)
@@ -44,25 +30,14 @@ class Request:
     def key(self) -> str:
         """Equal requests have equal keys on any machine: no names, paths, devices or library versions enter them."""
         parts = {
-            "format": FORMAT + CHANGES.get(self.analysis, 0),
+            "format": key_version(self.analysis),
             "analysis": self.analysis,
             "model": self.checkpoint.fingerprint(),
             "corpus": self.source.digest,
             "settings": self.settings.to_json(),
             "options": self.options,
+            "others": {role: source.digest for role, source in self.others.items()},
         }
-        if self.analysis in ONE_SIDED and predicts_next_words(self.checkpoint):
-            parts["arcs"] = ONE_SIDED[self.analysis]
-        if any(source.digest not in files.sample_digests() for source in (self.source, *self.others.values())):
-            parts["readers"] = READERS
-        if self.checkpoint.folder != Path() and parts["model"] != demo_fingerprint():  # one in memory has no folder
-            parts["loading"] = LOADING
-        if length_limit(self.checkpoint.config) is not None:
-            parts["positions"] = "of each input alone"
-        if self.checkpoint.config.get("model_type") == "openai-gpt":
-            parts["punctuation"] = "also where it ends a word"
-        if self.others:
-            parts["others"] = {role: source.digest for role, source in self.others.items()}
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     def for_analysis(self, analysis: str) -> "Request":
@@ -70,6 +45,11 @@ class Request:
         if analysis == self.analysis:
             return self
         return Request(analysis, self.checkpoint, self.source, self.settings)
+
+
+def key_version(analysis: str) -> list[int]:
+    """FORMAT and the analysis's `key_version`, in keys and in provenance: a result with others is not current."""
+    return [FORMAT, REGISTERED[analysis].key_version]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
@@ -84,12 +84,6 @@ class Result:
         return pack({field.name: getattr(self, field.name) for field in fields(self)}, analysis=self.analysis)
 
     @classmethod
-    def has_fields(cls, names: set[str]) -> bool:
-        """Whether a stored result has the fields of this class; those with a default may be missing."""
-        optional = {field.name for field in fields(cls) if field.default is not MISSING}
-        return names | optional == {field.name for field in fields(cls)}
-
-    @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """Read a result that `to_bytes` wrote; raises ValueError, KeyError or TypeError for other bytes."""
         analysis = metadata_of(data)["analysis"]
@@ -107,13 +101,11 @@ def result_of(results: Results, result_class: type[R]) -> R:
     return cast(R, results[result_class.analysis].default_view())
 
 
-def describe_header(head: bytes) -> tuple[str, dict[str, Any], set[str]] | None:
-    """(analysis, provenance, names of fields) of a stored result's safetensors header; None where it is damaged."""
+def describe_header(head: bytes) -> tuple[str, dict[str, Any]] | None:
+    """(analysis, provenance) of a stored result's safetensors header; None where it is damaged."""
     with suppress(ValueError, KeyError, TypeError):
-        header = json.loads(head)
-        metadata = header.pop("__metadata__")
-        other = json.loads(metadata["json"])
-        return metadata["analysis"], other["provenance"], {*header, *other}
+        metadata = json.loads(head)["__metadata__"]
+        return metadata["analysis"], json.loads(metadata["json"])["provenance"]
     return None
 
 
@@ -157,9 +149,7 @@ def origin(provenance: dict[str, Any]) -> dict[str, Any]:
         "model_fingerprint": provenance["model"]["fingerprint"][:16],
         "corpus": provenance["corpus"]["name"],
         "corpus_digest": provenance["corpus"]["digest"][:16],
-        "mode": settings["mode"],
-        "weights": settings.get("weights", "attention"),
-        **{name: settings[name] for name in ("max_length", "limit", "seed", "dtype")},
+        **{name: settings[name] for name in ("mode", "weights", "max_length", "limit", "seed", "dtype")},
         **provenance["options"],
         **others,
         "bertviz_core": provenance["versions"]["bertviz_core"],

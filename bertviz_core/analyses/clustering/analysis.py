@@ -56,6 +56,7 @@ class ClusteringAnalysis(Analysis):
     main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     overhead = 2.0
+    marks_named_heads = True
 
     def cost(self, checkpoint: Checkpoint) -> float:
         """The pass that computes the maps, and the divergences of all pairs of heads."""

@@ -1,16 +1,23 @@
 """Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2)"""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.coreference_heads.figure import latex, more_figures, paper_figure
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.behaviors import COREFERENCE
+from bertviz_core.analyses.coreference_heads import report
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.figure import latex, more_figures, paper_figure, paper_table
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
 from bertviz_core.analyses.coreference_heads.statements import STATEMENTS
 from bertviz_core.inputs.annotated_words import Windows
+from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
@@ -40,10 +47,23 @@ class CoreferenceAnalysis(Analysis):
     view = CoreferenceView
     columns = (HeadColumn("all", "antecedents found", _antecedents, _head_match, percent=True),)
     statements = STATEMENTS
+    one_causal = "its accuracies are of arcs to earlier words"
+    both_causal = "their accuracies are of arcs to earlier words"
     main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     latex = staticmethod(latex)
+    paper_table = staticmethod(paper_table)
     prefix = "coreference_"
+    names_heads = True
+    has_attention_lines = True
+
+    def drawn_inputs(self, result: Result, tokens: Tokens) -> Iterable[DrawnInput]:
+        return report.drawn_inputs(cast(AntecedentCounts, result.default_view()), tokens)
+
+    def named_heads(self, result: Result) -> list[tuple[str, str]]:
+        """The best head on all mentions."""
+        counts = cast(AntecedentCounts, result.default_view())
+        return [(counts.best().head.label(), COREFERENCE)] if counts.finds_antecedents() else []
 
     def accumulator(self, model: AttentionModel, request: Request) -> "AntecedentSums":
         from bertviz_core.analyses.coreference_heads import measure

@@ -6,6 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from bertviz_core import paper
+from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable, percent_text
 from bertviz_core.analyses.base.statistics import share
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import COMPARED
@@ -80,6 +82,20 @@ def by_group(
 def more_figures(result: AntecedentCounts) -> dict[str, go.Figure]:
     """The further figures of the page, by title."""
     return {"Accuracy by distance": by_group(result, (result.best(), *COMPARED))}
+
+
+def paper_table(result: AntecedentCounts) -> PaperTable:
+    """Table 2 for a report: the systems and the best heads by type of mention, then the paper's rows."""
+    rows = []
+    for system, part in result.to_frame().groupby("system", sort=False):
+        cells = {row.type: percent_text(row.accuracy, row.low, row.high) for row in part.itertuples()}
+        rows.append([str(system), *(cells.get(kind, ABSENT) for kind in TYPE_ROWS)])
+    for name, numbers in paper.TABLE_2.items():
+        absent = [ABSENT] * (len(TYPE_ROWS) - len(numbers))
+        rows.append([f"{name} (paper)", *map(str, numbers), *absent])
+    header = ["system", *(f"{kind}, n = {n:,}" for kind, n in zip(TYPE_ROWS, result.n, strict=True))]
+    title = f"Table 2: antecedents found, percent with the 95% interval over {result.units_text}"
+    return PaperTable(f"{title}; the paper's rows on CoNLL-2012", header, rows)
 
 
 def latex(result: AntecedentCounts) -> str:

@@ -1,20 +1,26 @@
 """Dependency heads: which head finds which relation of a treebank (section 4.2; Table 1)."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import numpy as np
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.request import Options, Request
-from bertviz_core.analyses.dependency_heads.figure import latex, more_figures, paper_figure
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.dependency_heads import report
+from bertviz_core.analyses.dependency_heads.figure import latex, more_figures, paper_figure, paper_table
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEW_NAMES
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
-from bertviz_core.analyses.dependency_heads.statements import STATEMENTS
+from bertviz_core.analyses.dependency_heads.statements import STATEMENTS, named_heads
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.inputs.annotated_words import Sentences
+from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
@@ -57,10 +63,31 @@ class DependencyAnalysis(Analysis):
         HeadColumn("UAS", f"UAS of this head alone ({VIEW_NAMES[DEFAULT_VIEW]})", _uas, _best_offset, percent=True),
     )
     statements = STATEMENTS
+    one_causal = "its accuracies are of arcs to earlier words"
+    both_causal = "their accuracies are of arcs to earlier words"
     main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     latex = staticmethod(latex)
+    paper_table = staticmethod(paper_table)
     prefix = ""
+    names_heads = True
+    has_attention_lines = True
+
+    def reading(self, options: Mapping[str, Any]) -> str:
+        return f"trees: {VIEW_NAMES[options['view']]}" if "view" in options else ""
+
+    def opening_quantity(self, result: Result, quantities: Sequence[str]) -> str:
+        """The clearest relation."""
+        return cast(RelationCounts, result).clearest_relation()
+
+    def drawn_inputs(self, result: Result, tokens: Tokens) -> Iterable[DrawnInput]:
+        return report.drawn_inputs(cast(RelationCounts, result.default_view()), tokens)
+
+    def clear_head_rows(self, result: Result) -> list[tuple[str, str, str, str]]:
+        return report.clear_head_rows(cast(RelationCounts, result.default_view()))
+
+    def named_heads(self, result: Result) -> list[tuple[str, str]]:
+        return named_heads(cast(RelationCounts, result.default_view()))
 
     def accumulator(self, model: AttentionModel, request: Request) -> "RelationSums":
         from bertviz_core.analyses.dependency_heads import measure

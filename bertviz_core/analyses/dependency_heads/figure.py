@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.guess_lists import page
+from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
@@ -159,6 +160,15 @@ def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:
     table["paper"] = [accuracy for _, accuracy, *_ in paper_values]
     table["its head"] = [head for head, *_ in paper_values]
     return table
+
+
+def paper_table(result: RelationCounts) -> PaperTable:
+    """Table 1 for a report: the best head of each relation, beside the paper's."""
+    frame = relation_table(result)
+    cells = frame.astype(object).where(frame.notna(), ABSENT)
+    rows = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in row] for row in cells.to_numpy()]
+    note = f"The paper's columns: {paper.TITLE}, Table 1 (WSJ, Stanford Dependencies)"
+    return PaperTable(f"Table 1: the best head of each relation, percent. {note}", list(frame.columns), rows)
 
 
 def latex(result: RelationCounts) -> str:

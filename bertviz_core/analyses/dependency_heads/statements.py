@@ -16,6 +16,7 @@ POINTS = 0.1  # a substantial gap between shares
 OVERALL = 0.15  # how far above an offset one head may be, and still not parse
 TOTALS = {ALL: "governors, punctuation included", UAS: "governors, punctuation left out"}
 ALL_1, DOBJ, DET = (paper.TABLE_1[name] for name in (ALL, "dobj", "det"))
+MAX_NAMED = 6  # relations whose best heads are named: as many as the paper names
 CONTROL = " (of a causal model also above a random word)"
 CORRECTED = f"with an interval corrected for the number of relations. {HELD_OUT}"
 
@@ -150,3 +151,12 @@ STATEMENTS = (
         dependents_attend,
     ),
 )
+
+
+def named_heads(counts: RelationCounts) -> list[tuple[str, str]]:
+    """(best head, relation) where that is above the best fixed offset on held-out sentences, largest gain first."""
+    table = counts.to_frame()
+    table = table[~table["relation"].isin(NO_RELATION) & table["above_baseline"]]
+    gains = table["heldout_accuracy"] - table["baseline_accuracy"]
+    order = gains.sort_values(ascending=False, kind="stable").index[:MAX_NAMED]
+    return list(zip(table["head"][order], table["relation"][order], strict=True))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.probes.figure import latex, more_figures, paper_figure
+from bertviz_core.analyses.probes.figure import latex, more_figures, paper_figure, paper_table
 from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.probes.statements import STATEMENTS
@@ -34,6 +34,7 @@ class ProbesAnalysis(Analysis):
     main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     latex = staticmethod(latex)
+    paper_table = staticmethod(paper_table)
     prefix = "probe_"
     forward_passes = 18  # measured: maps of four networks, one trained and three random; hidden states once; trainings
     overhead = 8.0

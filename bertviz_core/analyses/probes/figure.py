@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core import paper
+from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable, percent_text
 from bertviz_core.analyses.base.statistics import share
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
 from bertviz_core.analyses.probes.options import AS_RELEASED
@@ -56,6 +57,19 @@ def title(probe: str, result: Probes | None = None) -> str:
     if probe.endswith(AS_RELEASED):
         return f"{name}, as released"
     return f"{name}, aligned" if result and probe + AS_RELEASED in result.probes else name
+
+
+def paper_table(result: Probes) -> PaperTable:
+    """Table 3 for a report: each probe's score with its interval, beside the paper's."""
+    rows = []
+    for (_, shown), row in zip(table_3(result).iterrows(), result.to_frame().itertuples(), strict=True):
+        scores = (shown["paper"], shown["paper_with_punctuation"])
+        papers = next((f"{score:g}" for score in scores if not np.isnan(score)), ABSENT)
+        score = percent_text(row.score, row.low, row.high)
+        with_punctuation = percent_text(row.with_punctuation)
+        rows.append([shown["probe"], row.metric, score, with_punctuation, papers, f"{row.parameters:,}"])
+    header = ["probe", "metric", "score", "with punctuation", "paper (WSJ)", "parameters"]
+    return PaperTable("Table 3: percent with the 95% interval", header, rows)
 
 
 def latex(result: Probes) -> str:

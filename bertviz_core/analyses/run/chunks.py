@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from bertviz_core.analyses.base.guess_lists import COUNT
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.engine import packing, stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import DAY, Store

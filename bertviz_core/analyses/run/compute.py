@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.run.run_pass import Load, LocalRunner, compute_pass
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store

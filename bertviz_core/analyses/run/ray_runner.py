@@ -15,8 +15,8 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 from ray.util import ActorPool
 
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.run.chunks import Chunks, Parts, compute_chunk
 from bertviz_core.analyses.run.run_pass import LocalRunner, last_model_loader
 from bertviz_core.engine.progress import Progress

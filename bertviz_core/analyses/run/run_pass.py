@@ -11,11 +11,12 @@ from importlib.metadata import version
 from typing import Any
 
 from bertviz_core.analyses.base.corpus_run import CorpusRun
-from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.analyses.base.request import Request, key_version
 from bertviz_core.analyses.base.result import Result
-from bertviz_core.analyses.registry import ANALYSES, EXAMPLES
 from bertviz_core.analyses.run import runtime_estimate
 from bertviz_core.analyses.run.chunks import ChunkedPass, Chunks, Parts, compute_chunk, share_done
+from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.stream import Accumulator
@@ -122,6 +123,7 @@ def _provenance(request: Request, model: AttentionModel, reading: Reading) -> di
     others = {role: {"name": source.name, "digest": source.digest} for role, source in request.others.items()}
     return {
         "analysis": request.analysis,
+        "key_version": key_version(request.analysis),
         "model": {
             "name": checkpoint.name,
             "revision": checkpoint.revision,

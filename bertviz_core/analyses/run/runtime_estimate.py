@@ -12,8 +12,8 @@ from time import perf_counter
 
 import numpy as np
 
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora import recognition
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, StoreError

@@ -30,6 +30,7 @@ class SepGradientsAnalysis(Analysis):
     result_class = SepGradients
     columns = COLUMNS
     statements = STATEMENTS
+    one_causal = "its loss is of next words, the other's of masked words"
     main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     control = "gradient"

@@ -28,6 +28,8 @@ class SurfacePatternsAnalysis(Analysis):
     main_figure = staticmethod(paper_figure)
     control = "quantity"
     shared = True
+    has_paper_means = True
+    has_attention_lines = True
     prefix = ""
 
     def accumulator(self, model: AttentionModel, request: Request) -> "SegmentAverages":

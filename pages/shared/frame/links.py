@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, quote_plus, urlencode
 import streamlit as st
 
 from bertviz_core.analyses.base.analysis import Analysis, Kind
-from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
+from bertviz_core.analyses.base.registry import ANALYSES, BUILT_IN
 from bertviz_core.heads import Head
 from pages.shared.state import address, session
 from pages.shared.state.choices import MAX_CHARACTERS, AttentionViewer, Page, kind_of
@@ -50,11 +50,11 @@ EXPLORE = (
     Entry("emergence", "Emergence", ":material/timeline:", "Heads during training", EVERY[:2], reads_maps=False),
     Entry("tour", "Guided tour", ":material/tour:", "The paper as slides", EVERY, reads_maps=False),
 )
-NAMES_HEADS = ("clustering",)  # analyses whose figures name heads by results on a treebank and on coreference
 
 
 def _entry_of(analysis: Analysis) -> Entry:
-    corpora = EVERY if analysis.name in NAMES_HEADS else (analysis.corpus,)
+    naming = [each.corpus for each in ANALYSES.values() if each.names_heads and analysis.marks_named_heads]
+    corpora = tuple(dict.fromkeys((analysis.corpus, *naming)))
     return Entry(analysis.name, analysis.title, analysis.icon, analysis.section, corpora, analysis.reads_maps)
 
 

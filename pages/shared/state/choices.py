@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
@@ -20,7 +21,6 @@ from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads as DependencyResult
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
 from bertviz_core.analyses.probes.options import PROBES, ProbeOptions
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head, highest
 from bertviz_core.models.checkpoint import DEMO
 from bertviz_core.settings import Mode, Weights

@@ -7,8 +7,8 @@ from typing import Any
 
 from bertviz_core import exports
 from bertviz_core.analyses.base.analysis import Analysis, Kind
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora.source import Source
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import Checkpoint

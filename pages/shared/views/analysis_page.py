@@ -8,8 +8,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, head_frame
-from bertviz_core.analyses.registry import ANALYSES, EXAMPLES
+from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
 from bertviz_core.heads import all_labels, ranks
 from bertviz_core.numbers import number, plural
 from bertviz_core.overview import segments

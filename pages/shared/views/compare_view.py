@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.comparison import Comparison, checkpoint_names, checkpoint_result, compare
 from bertviz_core.comparison.change import differences, worded
 from bertviz_core.corpora.files import SAMPLES, sample

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads as CoreferenceResult
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads as DependencyResult
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head, highest
 from bertviz_core.overview import clearest_head
 from bertviz_core.tour import OWN, STEPS, Step, first_head, head_roles

@@ -5,7 +5,7 @@ import pytest
 
 from bertviz_core.analyses.ablation.figure import curve_figure, estimate_figure, groups_figure, paper_figure
 from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
-from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.numbers import number
 from bertviz_core.plotting import SEQUENTIAL
 

@@ -11,8 +11,8 @@ import pytest
 from bertviz_core.analyses.ablation.figure import estimate_figure, groups_figure
 from bertviz_core.analyses.ablation.measure import groups
 from bertviz_core.analyses.ablation.result import Ablation
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.engine.progress import Progress

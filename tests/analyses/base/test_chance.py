@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.base.findings import SHOWN
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, RANDOM
 from bertviz_core.analyses.coreference_heads.groups import GROUPS, by_row
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.registry import ANALYSES
 
 SHUFFLES, ALLOWED = 200, 0.05
 LAYERS, HEADS, LENGTH = 4, 6, 12

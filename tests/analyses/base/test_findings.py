@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from bertviz_core.analyses.base.findings import ABSENT, NOT_SHOWN, SHOWN, STATES, UNDECIDED, Interval, decide
+from bertviz_core.analyses.base.registry import ANALYSES, findings
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.registry import ANALYSES, findings
 from bertviz_core.overview.summary import behaviors_finding
 
 PAPER_TABLES = 21

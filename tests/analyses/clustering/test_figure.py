@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.base.findings import ABSENT, NOT_SHOWN
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.clustering.embedding import dendrogram, embed
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, matrix
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head
 from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.drawing import FigureSpec

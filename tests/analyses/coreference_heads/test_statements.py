@@ -3,11 +3,11 @@
 import pytest
 
 from bertviz_core.analyses.base.findings import SHOWN, decide
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.behaviors import linguistic
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import SIMPLE
 from bertviz_core.analyses.coreference_heads.statements import direction_finding
-from bertviz_core.analyses.registry import ANALYSES
 from tests import shipped
 
 

@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bertviz_core.analyses.base.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.registry import ANALYSES, BUILT_IN, EXAMPLES
 from bertviz_core.analyses.run import chunks
 from bertviz_core.analyses.run.chunks import ChunkedPass, share_done
 from bertviz_core.analyses.run.compute import compute, compute_all, find
+from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled

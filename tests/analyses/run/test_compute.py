@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.dependency_heads import measure
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.run.compute import compute, compute_all, find, passes
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import from_path

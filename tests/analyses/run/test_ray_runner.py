@@ -12,8 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from bertviz_core.analyses.base.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.run import chunks, run_pass
 from bertviz_core.analyses.run.chunks import share_done
 from bertviz_core.analyses.run.compute import compute, runner_of

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.registry import BUILT_IN
+from bertviz_core.analyses.base.registry import BUILT_IN
 from bertviz_core.analyses.sep_gradients.figure import no_op_figure, paper_figure
 from bertviz_core.analyses.sep_gradients.result import CLASSES, QUANTITIES, SepGradients, sink
 

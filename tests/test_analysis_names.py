@@ -1,0 +1,55 @@
+"""An analysis alone knows its name: no other file has it as text, so that what a built-in one can do, a plugin can."""
+
+import ast
+from pathlib import Path
+
+from bertviz_core.analyses.base.registry import BUILT_IN
+
+ROOT = Path(__file__).parents[1]
+# Where all names stand: the registry, and the paper's numbers.
+FREE = {"bertviz_core/analyses/base/entry_points.py", "bertviz_core/paper.py"}
+QUANTITIES = {  # files that have the name of a quantity, which is also that of its analysis
+    "bertviz_core/analyses/behaviors.py": {"entropy"},
+    "bertviz_core/analyses/clustering/figure.py": {"entropy"},
+    "bertviz_core/emergence/__init__.py": {"entropy"},
+    "pages/clustering.py": {"entropy"},
+}
+LEFT = {  # files that still have names of other analyses; it can only become shorter
+    "bertviz_core/overview/__init__.py": {"clustering", "dependency_heads", "entropy", "surface_patterns"},
+    "bertviz_core/overview/summary.py": {"entropy", "surface_patterns"},
+    "pages/overview.py": {"coreference_heads", "dependency_heads", "entropy", "surface_patterns"},
+    "pages/shared/head_panel.py": {"dependency_heads"},
+    "pages/shared/state/choices.py": set(BUILT_IN) - {"induction"},
+    "pages/shared/views/default_heads.py": {"coreference_heads", "dependency_heads"},
+    "pages/tour.py": set(BUILT_IN) - {"ablation", "entropy", "induction"},
+}
+
+
+def names_in(path: Path) -> set[str]:
+    """The names of analyses that are string literals of a file: whole ones, as keys and arguments are."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return {str(node.value) for node in nodes if isinstance(node, ast.Constant)} & set(BUILT_IN)
+
+
+def foreign_names() -> dict[str, set[str]]:
+    """File -> names of analyses that it has and that are not its own, by its folder or its page."""
+    found = {}
+    for path in sorted(path for part in ("bertviz_core", "pages") for path in (ROOT / part).rglob("*.py")):
+        file = path.relative_to(ROOT).as_posix()
+        own = {path.parent.name, path.stem if path.parent == ROOT / "pages" else ""}
+        if file not in FREE and (names := names_in(path) - own):
+            found[file] = names
+    return found
+
+
+def test_no_file_names_an_analysis_that_is_not_its_own() -> None:
+    allowed = {file: LEFT.get(file, set()) | QUANTITIES.get(file, set()) for file in LEFT | QUANTITIES}
+    new = {file: names - allowed.get(file, set()) for file, names in foreign_names().items()}
+    assert {file: names for file, names in new.items() if names} == {}, "give the analysis a hook"
+
+
+def test_what_may_still_name_one_does() -> None:
+    found = foreign_names()
+    listed = [(file, name) for files in (LEFT, QUANTITIES) for file, names in files.items() for name in names]
+    gone = sorted(f"{file}: {name}" for file, name in listed if name not in found.get(file, set()))
+    assert gone == [], "remove these from the lists above"
