@@ -27,6 +27,6 @@ def unsaved_buffers(module: nn.Module) -> dict[str, Tensor]:
     return {name: module._buffers[name] for name in module._non_persistent_buffers_set}  # type: ignore[misc]
 
 
-def attention_implementation(model: nn.Module) -> str:
+def attention_implementation(model: Any) -> str:
     """The name under which a model of transformers looks up its attention function, such as "sdpa"."""
     return model.config._attn_implementation
