@@ -16,6 +16,7 @@ from bertviz_core.analyses.base.request import Options, Request, View
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.stream import Accumulator
+from bertviz_core.heads import Head
 from bertviz_core.inputs.encoding import Batch, Encoded
 from bertviz_core.inputs.tensors import Tensor
 from bertviz_core.models.attention import LayerAttention
@@ -25,6 +26,7 @@ from bertviz_core.plotting import head_map
 from bertviz_core.settings import Settings
 
 Kind = Literal["text", "treebank", "coreference", "random"]
+HeadInFigure = Literal["point", "subject", "absent"]  # each head is a point; the figure is about one head; neither
 
 
 class Analysis:
@@ -56,6 +58,7 @@ class Analysis:
     prefix: str | None = None  # of its columns in the exports; None for its name and an underscore
     control: str = ""  # address parameter of the quantity on the page's map; from its name if empty
     formula: str = ""  # in LaTeX, for the page of an analysis that docs/methods.md does not have
+    head_in_tour: HeadInFigure = "point"  # how `tour_figure` shows the chosen head
     # How it is computed
     forward_passes: float = 1.0  # its cost; override `cost` if that depends on the model
     overhead: float = 0.0  # additional seconds, independent of the size of the corpus
@@ -199,3 +202,18 @@ class Analysis:
             if each.quantity == column.quantity and each.state in DECIDED:
                 return each
         return column_finding(self.name, column, result, base)
+
+    # What pages of several analyses show of a result
+
+    def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
+        """The figure of its slides in the guided tour; by default the paper's, or a map of the first column.
+
+        Args:
+            result: A stored result of this analysis.
+            head: The chosen head, where `head_in_tour` is "subject"; None otherwise.
+            base: Number of the first layer and the first head in labels.
+            named: Label of a head -> what the analyses of relations and of coreference find that it is best at.
+        """
+        if self.main_figure is None:
+            return head_map.map_figure(self.columns[0].map(result, base))
+        return self.main_figure(result, base) if self.columns else self.main_figure(result)

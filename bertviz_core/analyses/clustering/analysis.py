@@ -4,15 +4,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
+import plotly.graph_objects as go
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.request import Request, View
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.behaviors import Thresholds, linguistic_heads
-from bertviz_core.analyses.clustering.figure import more_figures, paper_figure
+from bertviz_core.analyses.clustering.figure import by_layer, more_figures, paper_figure
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.clustering.statements import STATEMENTS
+from bertviz_core.heads import Head
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import AttentionModel
@@ -70,3 +72,8 @@ class ClusteringAnalysis(Analysis):
         from bertviz_core.analyses.clustering import measure
 
         return measure.finish(accumulator, examples, provenance)
+
+    def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
+        """The heads in the plane, by layer."""
+        assert isinstance(result, Clustering)
+        return by_layer(result.labeled(Thresholds(), dict(named)), base)

@@ -1,15 +1,20 @@
 """Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2)"""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.coreference_heads.figure import latex, more_figures, paper_figure
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.coreference_heads.baselines import COMPARED
+from bertviz_core.analyses.coreference_heads.figure import by_group, latex, more_figures, paper_figure
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
 from bertviz_core.analyses.coreference_heads.statements import STATEMENTS
+from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.inputs.annotated_words import Windows
 from bertviz_core.models.model import AttentionModel
 
@@ -43,6 +48,7 @@ class CoreferenceAnalysis(Analysis):
     main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     latex = staticmethod(latex)
+    head_in_tour = "subject"
     prefix = "coreference_"
 
     def accumulator(self, model: AttentionModel, request: Request) -> "AntecedentSums":
@@ -54,3 +60,8 @@ class CoreferenceAnalysis(Analysis):
         from bertviz_core.analyses.coreference_heads import measure
 
         return measure.finish(accumulator, examples, provenance)
+
+    def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
+        """The head and the baselines by distance of the antecedent."""
+        assert isinstance(result, CoreferenceHeads) and head is not None
+        return by_group(result.default_view(), (DirectedHead(0, head), *COMPARED), base)

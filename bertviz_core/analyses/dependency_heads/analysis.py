@@ -1,24 +1,31 @@
 """Dependency heads: which head finds which relation of a treebank (section 4.2; Table 1)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+import plotly.graph_objects as go
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.request import Options, Request
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.dependency_heads.figure import latex, more_figures, paper_figure
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEW_NAMES
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
 from bertviz_core.analyses.dependency_heads.statements import STATEMENTS
 from bertviz_core.corpora.treebank import UAS
+from bertviz_core.heads import Head
 from bertviz_core.inputs.annotated_words import Sentences
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.dependency_heads.measure import RelationSums
+
+
+IN_TOUR = 14  # relations that its figure has room for
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,7 @@ class DependencyAnalysis(Analysis):
     main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     latex = staticmethod(latex)
+    head_in_tour = "absent"
     prefix = ""
 
     def accumulator(self, model: AttentionModel, request: Request) -> "RelationSums":
@@ -71,3 +79,8 @@ class DependencyAnalysis(Analysis):
         from bertviz_core.analyses.dependency_heads import measure
 
         return measure.finish(accumulator, examples, provenance)
+
+    def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
+        """The most frequent relations of Table 1."""
+        assert isinstance(result, DependencyHeads)
+        return paper_figure(result.default_view(), max_relations=IN_TOUR)

@@ -1,12 +1,17 @@
 """Surface patterns: which heads attend to neighbors, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.result import COLUMNS, NORM_LABELS, SurfacePatterns
 from bertviz_core.analyses.surface_patterns.statements import STATEMENTS
+from bertviz_core.heads import Head
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
@@ -34,3 +39,8 @@ class SurfacePatternsAnalysis(Analysis):
         from bertviz_core.analyses.surface_patterns import measure
 
         return measure.accumulator(model, request)
+
+    def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
+        """The first panel of Figure 2, which fits a slide."""
+        assert isinstance(result, SurfacePatterns)
+        return paper_figure(result, base, panels=1)
