@@ -7,6 +7,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any, Literal
 
+import numpy as np
 import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.averages import HeadColumn
@@ -16,7 +17,7 @@ from bertviz_core.analyses.base.request import Options, Request, View
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.stream import Accumulator
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, highest
 from bertviz_core.inputs.encoding import Batch, Encoded
 from bertviz_core.inputs.tensors import Tensor
 from bertviz_core.models.attention import LayerAttention
@@ -217,3 +218,18 @@ class Analysis:
         if self.main_figure is None:
             return head_map.map_figure(self.columns[0].map(result, base))
         return self.main_figure(result, base) if self.columns else self.main_figure(result)
+
+    def best_head(self, result: Result, targets: Sequence[str]) -> Head | None:
+        """The head of a result that is best at something; None where the result has nothing of it.
+
+        Args:
+            result: A stored result of this analysis.
+            targets: Names of the same thing, of which the first that the result has counts: quantities of columns, and
+                what else an analysis looks for, as relations.
+        """
+        for target in targets:
+            for column in self.columns:
+                values = column.read(result) if column.quantity == target else None
+                if values is not None and not np.isnan(values).all():
+                    return highest(values)
+        return None

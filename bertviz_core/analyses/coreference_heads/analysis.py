@@ -1,6 +1,6 @@
 """Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2)"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,3 +65,8 @@ class CoreferenceAnalysis(Analysis):
         """The head and the baselines by distance of the antecedent."""
         assert isinstance(result, CoreferenceHeads) and head is not None
         return by_group(result.default_view(), (DirectedHead(0, head), *COMPARED), base)
+
+    def best_head(self, result: Result, targets: Sequence[str]) -> Head | None:
+        """The best head on all mentions, where "coreference" is a target."""
+        assert isinstance(result, CoreferenceHeads)
+        return result.default_view().best().head if "coreference" in targets else None

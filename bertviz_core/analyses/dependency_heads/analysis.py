@@ -1,6 +1,6 @@
 """Dependency heads: which head finds which relation of a treebank (section 4.2; Table 1)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -84,3 +84,9 @@ class DependencyAnalysis(Analysis):
         """The most frequent relations of Table 1."""
         assert isinstance(result, DependencyHeads)
         return paper_figure(result.default_view(), max_relations=IN_TOUR)
+
+    def best_head(self, result: Result, targets: Sequence[str]) -> Head | None:
+        """The best head of the first of these relations that the treebank has."""
+        assert isinstance(result, DependencyHeads)
+        counts = result.default_view()
+        return next((counts.best_choice(target).head for target in targets if target in counts.relations), None)

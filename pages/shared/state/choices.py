@@ -15,6 +15,7 @@ from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads as CoreferenceResult
 from bertviz_core.analyses.dependency_heads import guesses
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads as DependencyResult
@@ -25,6 +26,7 @@ from bertviz_core.heads import Head, highest
 from bertviz_core.models.checkpoint import DEMO
 from bertviz_core.settings import Mode, Weights
 from bertviz_core.tour import OWN
+from pages.shared.memoize import memoize
 
 
 class Between(NamedTuple):
@@ -94,7 +96,20 @@ class Overview(Page):
 
 
 @dataclass(frozen=True)
-class AnalysisChoices(Page):
+class ResultPage(Page):
+    """Of the page of an analysis that opens on a head of its own result."""
+
+    def options(self, paper: bool) -> dict[str, Any]:
+        """The options of the request for the analysis; `paper` says whether the mode is "paper"."""
+        return {}
+
+    def opening_head(self, analysis: Analysis, result: Result, paper: bool) -> Head | None:
+        """The head that is best at what the page shows of a result; None where the result does not say."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class AnalysisChoices(ResultPage):
     """Of the page of any analysis: the quantity on its map."""
 
     quantity: str | None = None
@@ -103,10 +118,10 @@ class AnalysisChoices(Page):
     def parameter(cls, field: str) -> str:
         return ANALYSES[cls.page].control_key if field == "quantity" else field
 
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options of the request for the analysis."""
-        return {}
+    def opening_head(self, analysis: Analysis, result: Result, paper: bool) -> Head | None:
+        """The highest head of the column on the map."""
+        column = self.resolve(analysis, result)
+        return None if column is None else analysis.best_head(result, [column.quantity])
 
     def resolve(self, analysis: Analysis, result: Result) -> HeadColumn | None:
         """The column on the map: the chosen one, or the first that the result has; None without any."""
@@ -139,8 +154,7 @@ class Ablation(AnalysisChoices):
     page: ClassVar[str] = "ablation"
     mean: bool = False  # in place of zeros
 
-    @property
-    def options(self) -> dict[str, Any]:
+    def options(self, paper: bool) -> dict[str, Any]:
         return {"mean": True} if self.mean else {}
 
 
@@ -169,7 +183,7 @@ class Clustering(Page):
 
 
 @dataclass(frozen=True)
-class DependencyHeads(Page):
+class DependencyHeads(ResultPage):
     page: ClassVar[str] = "dependency_heads"
     possessives: bool = False
     view: Literal["function-heads", "as-is"] = "function-heads"
@@ -201,6 +215,10 @@ class DependencyHeads(Page):
             return relation, counts.best_choice(relation).direction
         return relation, guesses.DIRECTIONS.index(self.direction)
 
+    def opening_head(self, analysis: Analysis, result: Result, paper: bool) -> Head | None:
+        assert isinstance(result, DependencyResult)
+        return self.best_head(memoize(DependencyResult.show, result, self.filter(result, paper)))
+
     def best_head(self, counts: RelationCounts) -> Head:
         """The head that is best at what the page shows."""
         relation, direction = self.resolve(counts)
@@ -208,7 +226,7 @@ class DependencyHeads(Page):
 
 
 @dataclass(frozen=True)
-class CoreferenceHeads(Page):
+class CoreferenceHeads(ResultPage):
     page: ClassVar[str] = "coreference_heads"
     kind: Literal["all", "pronoun", "proper", "nominal"] = "all"
     candidates: Literal["mentions", "words"] = "mentions"
@@ -222,6 +240,10 @@ class CoreferenceHeads(Page):
     def resolve(self, counts: AntecedentCounts) -> int:
         """The direction, an index of `counts.directions`: the first where the model does not have the chosen one."""
         return counts.directions.index(self.direction) if self.direction in counts.directions else 0
+
+    def opening_head(self, analysis: Analysis, result: Result, paper: bool) -> Head | None:
+        assert isinstance(result, CoreferenceResult)
+        return self.best_head(memoize(CoreferenceResult.show, result, self.candidates))
 
     def best_head(self, counts: AntecedentCounts) -> Head:
         """The head that is best at what the page shows."""
