@@ -6,6 +6,7 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads import figure, guesses, sentences
+from bertviz_core.analyses.dependency_heads.head_facts import attended_words
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.statements import relation_finding
@@ -210,7 +211,7 @@ st.caption(
     "words as governors; its numbers are shown for labels of the same name."
 )
 
-head_panel.attended_words(computed, counted.view, selection)
+head_panel.draw_facts(memoize(attended_words, computed, counted.view, selection.head, base))
 draw_sentences()
 
 page.downloads(result)

@@ -21,7 +21,7 @@ from pages.shared.frame import links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewer, Tour, kind_of, opening
+from pages.shared.state.choices import AttentionViewer, Tour, kind_of
 from pages.shared.state.selection import Basis
 from pages.shared.views import viewer_input, viewer_panes
 
@@ -81,7 +81,7 @@ def draw_slide(step: Step) -> None:
         at = f" at head {head.label(selection.base)}" if head else ""
         opened = kind_of(step.page)()
         if decided and decided[0].quantity:
-            opened = opening(step.page, decided[0].quantity)
+            opened = kind_of(step.page).on(decided[0].quantity)
         label = plain(f"Open {links.entry(step.page).title}{at}")
         links.to(replace(opened, tour=number), label, head=head)
         if is_answered and isinstance(result := results.get(step.page), HeadAverages) and result.absence:

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import chain
 
 import numpy as np
 
@@ -19,23 +20,22 @@ from bertviz_core.analyses.base.findings import (
 )
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.behaviors import COREFERENCE, OTHER, Thresholds, linguistic, with_behavior
-from bertviz_core.analyses.dependency_heads.figure import examples
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
-from bertviz_core.analyses.registry import findings
+from bertviz_core.analyses.registry import ANALYSES, findings
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY
-from bertviz_core.corpora.treebank import meaning
-from bertviz_core.heads import Head, all_heads, arrow
+from bertviz_core.heads import Head, all_heads
 from bertviz_core.numbers import quantity
-from bertviz_core.overview import Column, Relation, attends_to, behavior_counts, behavior_labels, columns, relations
+from bertviz_core.overview import (
+    Column,
+    behavior_counts,
+    behavior_labels,
+    columns,
+    in_order,
+)
 from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 
 NONE = "no named behavior"
 ON_CARD = 3  # quantities that rank highest
-SENTENCES = 2  # of a relation
-SHORT = 70  # characters that need no scrolling
 
 
 def every_finding(results: Results, base: int = 1) -> list[Finding]:
@@ -139,22 +139,6 @@ def head_rows(columns: list[Column], head: Head) -> list[dict[str, str]]:
     return rows
 
 
-def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]:
-    """A row for each relation of a head: its accuracy beside the best fixed offset's, and its rank."""
-    return [
-        {
-            "relation": each.name,
-            "meaning": meaning(each.name),
-            "found": f"{each.accuracy:.1%}",
-            "best offset": f"{each.baseline:.1%} ({each.offset:+d})",
-            "rank": f"{each.rank} of {heads}",
-            "words": f"{each.n:,}" + (f", {each.counted}" if each.counted else ""),
-            "direction": arrow(DIRECTIONS[each.choice.direction]),
-        }
-        for each in relations
-    ]
-
-
 def encoded_cards(results: Results, base: int) -> bytes:
     """A card for each head, layer by layer, as JSON for the browser."""
     named = linguistic(results)
@@ -162,32 +146,16 @@ def encoded_cards(results: Results, base: int) -> bytes:
     quantities = columns(results)
     assert labels is not None, "surface patterns or entropy is stored"
     heads = all_heads(*labels.shape)
-    strongest = relations(results, heads, 1)
-    attended = attends_to(results, heads)
+    lines = [ANALYSES[name].card_lines(result, heads) for name, result in in_order(results)]
     cards = []
-    for head, best, words in zip(heads, strongest, attended, strict=True):
+    for head, *of_head in zip(heads, *lines, strict=True):
         highest = sorted(quantities, key=lambda column: column.ranks[head])[:ON_CARD]
         behavior = NONE if labels[head] == OTHER else BEHAVIORS[str(labels[head])][-1]
         card = {
             "title": f"Head {head.label(base)}",
             "behavior": named.get(head.label()) or behavior,
             "numbers": [(each.spec.label, each.spec.text(each.values[head]), each.rank(head)) for each in highest],
-            "relation": "".join(map(_strongest_relation, best)),
-            "attended": "".join(f"Attends to {text}" for text in words[:1]),
+            "lines": list(chain.from_iterable(of_head)),
         }
         cards.append(card)
     return json.dumps({"cards": cards}).encode()
-
-
-def _strongest_relation(relation: Relation) -> str:
-    of = f"{relation.n:,} with the {relation.counted}" if relation.counted else f"{relation.n:,}"
-    offset = f"(best fixed offset {relation.baseline:.1%})"
-    return f"Strongest relation: {relation.name}, {relation.accuracy:.1%} of {of} {offset}"
-
-
-def surest_sentences(result: RelationCounts, relation: Relation) -> list[SentenceExample]:
-    """The sentences that are shown of a relation: in each all guesses are right, the surest first."""
-    sentences = [each for each in examples(result, relation.choice, relation.name) if each.right == len(each.chosen)]
-    sentences.sort(key=lambda example: -example.weight)
-    short = [example for example in sentences if len(" ".join(example.sentence["words"])) <= SHORT]
-    return (short or sentences)[:SENTENCES]

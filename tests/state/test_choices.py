@@ -15,7 +15,6 @@ from pages.shared.state.choices import (
     DependencyHeads,
     Entropy,
     kind_of,
-    opening,
 )
 from tests.shipped import result
 
@@ -78,8 +77,9 @@ def test_thresholds_are_those_of_what_a_result_has() -> None:
 def test_every_page_has_choices_and_an_installed_analysis_those_of_all() -> None:
     kind = kind_of("repeated_token")
     assert issubclass(kind, AnalysisChoices) and kind.page == "repeated_token" and kind is kind_of("repeated_token")
-    assert opening("entropy", "from_cls") == Entropy(quantity="from_cls")
-    assert opening("clustering", "x") == Clustering()
+    assert kind_of("entropy").on("from_cls") == Entropy(quantity="from_cls")
+    assert kind_of("clustering").on("x") == Clustering()
+    assert kind_of("dependency_heads").on("det") == DependencyHeads(relation="det")
 
 
 def test_a_page_opens_on_the_head_that_is_best_at_what_it_shows() -> None:

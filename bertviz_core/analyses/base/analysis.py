@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.corpus_run import CorpusRun
 from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, column_finding
+from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
 from bertviz_core.analyses.base.request import Options, Request, View
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.engine.progress import Progress
@@ -233,3 +234,25 @@ class Analysis:
                 if values is not None and not np.isnan(values).all():
                     return highest(values)
         return None
+
+    def head_facts(self, result: Result, head: Head, base: int) -> list[HeadFacts]:
+        """What a result says of one head beside its columns, under the head's numbers on every page.
+
+        Args:
+            result: A stored result of this analysis.
+            head: The chosen head.
+            base: Number of the first layer and the first head in labels.
+        """
+        return []
+
+    def head_texts(self, result: Result, heads: Sequence[Head]) -> dict[str, list[str]]:
+        """Further columns of the overview's table and its exports, by name: of each a text for each of the heads."""
+        return {}
+
+    def card_lines(self, result: Result, heads: Sequence[Head]) -> list[list[str]]:
+        """For each of the heads the lines on its card beside the overview's map, which has room for a few."""
+        return [[] for _ in heads]
+
+    def head_examples(self, result: Result, base: int) -> list[HeadExamples]:
+        """Inputs that show what its best heads do, among the strongest heads on the overview."""
+        return []

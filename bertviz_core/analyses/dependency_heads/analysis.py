@@ -10,10 +10,13 @@ from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.dependency_heads import head_facts
 from bertviz_core.analyses.dependency_heads.figure import latex, more_figures, paper_figure
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEW_NAMES
+from bertviz_core.analyses.dependency_heads.head_relations import relations
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
 from bertviz_core.analyses.dependency_heads.statements import STATEMENTS
 from bertviz_core.corpora.treebank import UAS
@@ -90,3 +93,33 @@ class DependencyAnalysis(Analysis):
         assert isinstance(result, DependencyHeads)
         counts = result.default_view()
         return next((counts.best_choice(target).head for target in targets if target in counts.relations), None)
+
+    def head_facts(self, result: Result, head: Head, base: int) -> list[HeadFacts]:
+        """Its best relations, and the words that it attends to."""
+        assert isinstance(result, DependencyHeads)
+        best = head_facts.best_relations(result.default_view(), head, base)
+        return best + head_facts.attended_words(result, DEFAULT_VIEW, head, base)
+
+    def head_texts(self, result: Result, heads: Sequence[Head]) -> dict[str, list[str]]:
+        """The relation that each head finds furthest above an offset, and the words that it attends to."""
+        assert isinstance(result, DependencyHeads)
+        best = relations(result.default_view(), heads, 1)
+        return {
+            "best_relation": ["".join(relation.name for relation in first) for first in best],
+            "attends_to": ["; ".join(texts) for texts in head_facts.attends_to(result, heads)],
+        }
+
+    def card_lines(self, result: Result, heads: Sequence[Head]) -> list[list[str]]:
+        """The strongest relation, and the part of speech that it attends to."""
+        assert isinstance(result, DependencyHeads)
+        strongest = relations(result.default_view(), heads, 1)
+        attended = head_facts.attends_to(result, heads)
+        return [
+            [relation.sentence for relation in best] + [f"Attends to {text}" for text in words[:1]]
+            for best, words in zip(strongest, attended, strict=True)
+        ]
+
+    def head_examples(self, result: Result, base: int) -> list[HeadExamples]:
+        """Sentences of the clearest relations."""
+        assert isinstance(result, DependencyHeads)
+        return head_facts.relation_examples(result.default_view(), base)

@@ -8,7 +8,7 @@ options, `Annotated` a range, or the number of characters that an address holds.
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
@@ -89,6 +89,11 @@ class Page(Choices):
     page: ClassVar[str]  # its name
     tour: Positive | None = None  # the slide of the tour that led here, to which a link leads back
 
+    @classmethod
+    def on(cls, target: str) -> Self:
+        """The page on one of the things that it shows, where it shows several."""
+        return cls()
+
 
 @dataclass(frozen=True)
 class Overview(Page):
@@ -117,6 +122,11 @@ class AnalysisChoices(ResultPage):
     @classmethod
     def parameter(cls, field: str) -> str:
         return ANALYSES[cls.page].control_key if field == "quantity" else field
+
+    @classmethod
+    def on(cls, target: str) -> Self:
+        """The page on a quantity."""
+        return cls(quantity=target)
 
     def opening_head(self, analysis: Analysis, result: Result, paper: bool) -> Head | None:
         """The highest head of the column on the map."""
@@ -197,6 +207,11 @@ class DependencyHeads(ResultPage):
     weight: Share = 0.0
     search: str = ""
     sentence_page: Positive = 1
+
+    @classmethod
+    def on(cls, target: str) -> Self:
+        """The page on a relation."""
+        return cls(relation=target)
 
     def options(self, paper: bool) -> dict[str, Any]:
         """The options of the request; mode "paper" always applies its rule for possessives."""
@@ -343,12 +358,6 @@ def kind_of(page: str) -> type[Page]:
         if kind.page == page:
             return kind
     return type(page, (AnalysisChoices,), {"page": page})
-
-
-def opening(page: str, quantity: str) -> Page:
-    """An analysis's page on a quantity, where its map shows several."""
-    kind = kind_of(page)
-    return kind(quantity=quantity) if issubclass(kind, AnalysisChoices) else kind()
 
 
 @cache

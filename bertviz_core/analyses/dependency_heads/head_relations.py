@@ -1,0 +1,88 @@
+"""The relations that a head finds, above the best fixed offset; and the heads that find relations best."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bertviz_core.analyses.dependency_heads.figure import examples
+from bertviz_core.analyses.dependency_heads.guesses import COUNTED, DIRECTIONS, SIDES
+from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
+from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
+from bertviz_core.heads import DirectedHead, Head, ranks
+
+SENTENCES = 2  # of a relation
+SHORT = 70  # characters that need no scrolling
+
+
+@dataclass(frozen=True)
+class Relation:
+    """How well a head finds a relation, in its better direction."""
+
+    name: str
+    choice: DirectedHead
+    accuracy: float  # a fraction
+    baseline: float  # of the best fixed offset
+    offset: int
+    n: int  # words that are counted
+    rank: int  # from 1, among all heads
+    counted: str = ""  # which words, as "governor earlier"; empty for all
+
+    @property
+    def sentence(self) -> str:
+        """The relation as the strongest one of its head."""
+        of = f"{self.n:,} with the {self.counted}" if self.counted else f"{self.n:,}"
+        offset = f"(best fixed offset {self.baseline:.1%})"
+        return f"Strongest relation: {self.name}, {self.accuracy:.1%} of {of} {offset}"
+
+
+def relations(counts: RelationCounts, heads: Sequence[Head], count: int = 3) -> list[list[Relation]]:
+    """For each of some heads the relations in which it is above the best fixed offset, the furthest above first."""
+    better = counts.better
+    accuracy, _, direction = better
+    offsets = np.stack([counts.offset_accuracy(index).max(0) for index in range(len(DIRECTIONS))])
+    gain = accuracy - offsets[direction, np.arange(len(accuracy))[:, None, None]]
+    rows = np.array([row for row, name in enumerate(counts.relations) if name not in NO_RELATION], dtype=np.int64)
+    order = rows[np.argsort(-gain[rows], axis=0, kind="stable")[:count]]  # (rank, layer, head)
+    head_ranks = {row: ranks(accuracy[row]) for row in np.unique(order).tolist()}
+    by_head = []
+    for head in heads:
+        above = [row for row in order[:, *head] if gain[row, *head] > 0]
+        by_head.append([_relation(counts, better, row, head, head_ranks[row]) for row in above])
+    return by_head
+
+
+def relation_heads(counts: RelationCounts, count: int = 3) -> list[Relation]:
+    """The best heads of the relations that they find, see `RelationCounts.above`, the clearest ones first."""
+    better = counts.better
+    best = counts.best()
+    is_above = counts.above()
+    found = [row for row in counts.by_gain() if is_above[row]][:count]
+    heads = [(row, Head(*best[row, 1:].tolist())) for row in found]
+    return [_relation(counts, better, row, head, ranks(better[0][row])) for row, head in heads]
+
+
+def _relation(
+    counts: RelationCounts, better: tuple[np.ndarray, ...], row: int, head: Head, head_ranks: np.ndarray
+) -> Relation:
+    accuracy, n, directions = (values[row][head] for values in better)
+    direction = int(directions)
+    offsets = counts.offset_accuracy(direction)[:, row]
+    return Relation(
+        counts.relations[row],
+        DirectedHead(direction, head),
+        float(accuracy),
+        float(offsets.max()),
+        int(counts.offsets[offsets.argmax()]),
+        int(n),
+        int(head_ranks[head]),
+        COUNTED.format(SIDES[direction]) if counts.is_causal else "",
+    )
+
+
+def surest_sentences(counts: RelationCounts, relation: Relation) -> list[SentenceExample]:
+    """The sentences that are shown of a relation: in each all guesses are right, the surest first."""
+    sentences = [each for each in examples(counts, relation.choice, relation.name) if each.right == len(each.chosen)]
+    sentences.sort(key=lambda example: -example.weight)
+    short = [example for example in sentences if len(" ".join(example.sentence["words"])) <= SHORT]
+    return (short or sentences)[:SENTENCES]
