@@ -5,15 +5,12 @@ from functools import partial
 import streamlit as st
 
 from bertviz_core import exports, paper, tasks
-from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.base.findings import SHOWN
 from bertviz_core.analyses.base.head_facts import HeadExamples
 from bertviz_core.analyses.base.result import corpus_size, origin
 from bertviz_core.analyses.behaviors import behavior_metric, linguistic
 from bertviz_core.analyses.registry import ANALYSES, findings
 from bertviz_core.analyses.run.run_pass import can_compute
-from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, sinks
-from bertviz_core.heads import highest
 from bertviz_core.numbers import number
 from bertviz_core.overview import ClearestHead, behavior_labels, clearest, in_order
 from bertviz_core.overview.stored_results import SUFFIXES, to_bytes
@@ -142,14 +139,14 @@ with header.title_line():
     links.to(Tour(), "Take the guided tour")
 results = stored.results(selection)
 stored.warn(results.values())
-if not {"surface_patterns", "entropy"} & results.keys():
+labels = memoize(behavior_labels, results)
+if labels is None:
     st.write("Neither surface patterns nor entropy is stored for this model and these corpora yet.")
     draw_stored(downloads=False)
     offer_report()
     stored.offer_papers_model(selection)
     raise session.PageEnd
 
-labels = memoize(behavior_labels, results)
 named = memoize(linguistic, results)
 page.finding(memoize(behaviors_finding, results), bold=True)
 drawing = memoize(head_panel.map_of, results, selection.base)
@@ -158,18 +155,10 @@ alt = "Map of all heads, layer by head, with a marker for what each head does"
 page.head_map(drawing, "behavior-map", alt, selection, cards=cards, link=links.address_of(IN_VIEWER, selection.head))
 preview.wait_for(selection)
 
-assert labels is not None, "surface patterns or entropy is stored"
 entries = [behavior_metric(labels)]
-if isinstance(patterns := results.get("surface_patterns"), HeadAverages):
-    head = highest(patterns["previous"])
-    value = f"{head.label(selection.base)}: {patterns['previous'][head]:.2f}"
-    over = paper.HEADS_OVER_HALF["previous"]
-    entries.append(("Previous token, clearest", value, f"paper: {over} heads over 0.5"))
-    for quantity in sinks(patterns)[:1]:
-        value = f"{patterns[quantity].mean(1).max():.2f}"
-        note = f"unmasked text; paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}"
-        entries.append((f"To {BY_QUANTITY[quantity].short}, highest layer", value, note))
-if "dependency_heads" in results or "coreference_heads" in results:
+for name, result in in_order(results):
+    entries += ANALYSES[name].key_numbers(result, selection.base)
+if any(ANALYSES[name].names_heads for name in results):
     entries.append(("Linguistic heads", str(len(named)), f"the paper names {paper.LINGUISTIC_HEADS}"))
 page.metrics(entries)
 with st.expander("Findings that hold for this model", icon=":material/fact_check:", expanded=True):

@@ -9,10 +9,9 @@ import pandas as pd
 
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.result import Result, Results, head_frame
-from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER, QUANTITIES, Thresholds, behaviors, linguistic
+from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER, UNTRAINED, Thresholds, behaviors, linguistic
 from bertviz_core.analyses.dependency_heads.head_relations import relation_heads as relation_heads
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.surface_patterns.result import sinks
 from bertviz_core.heads import Head, all_heads, highest, ranks
 
 
@@ -56,13 +55,19 @@ def columns(results: Results) -> list[Column]:
     return quantities
 
 
+def behavior_averages(results: Results) -> list[tuple[str, str, HeadAverages]]:
+    """(behavior, quantity, result) of the averages that decide behaviors."""
+    return [
+        (behavior, quantity, result)
+        for name, result in in_order(results)
+        for quantity, behavior in ANALYSES[name].behaviors.items()
+        if isinstance(result, HeadAverages) and quantity in result
+    ]
+
+
 def behavior_labels(results: Results) -> np.ndarray | None:
     """(layer, head) names of behaviors (docs/methods.md, section 9); None without surface patterns and entropy."""
-    known: dict[str, np.ndarray] = {}
-    for name in ("entropy", "surface_patterns"):
-        result = results.get(name)
-        if isinstance(result, HeadAverages):
-            known |= {quantity: result[quantity] for quantity in QUANTITIES if quantity in result}
+    known = {quantity: result[quantity] for _, quantity, result in behavior_averages(results)}
     if not known:
         return None
     heads = map(Head.parse, linguistic(results))
@@ -112,6 +117,11 @@ class ClearestHead:
     segments: list[Segment]  # with the highest values of this head
 
     @property
+    def is_of_untrained(self) -> bool:
+        """Whether heads of an untrained network behave so, too."""
+        return ANALYSES[self.analysis].behaviors.get(self.quantity) in UNTRAINED
+
+    @property
     def text(self) -> str:
         return ANALYSES[self.analysis].column(self.quantity).text(self.value)
 
@@ -119,17 +129,12 @@ class ClearestHead:
 def clearest(results: Results) -> list[ClearestHead]:
     """The clearest head of each behavior that results are stored for; of the special tokens, of the sink alone."""
     examples: list[ClearestHead] = []
-    for name in ("surface_patterns", "entropy"):
-        result = results.get(name)
+    for name, result in in_order(results):
         if not isinstance(result, HeadAverages):
             continue
-        for quantity in ("next", "previous", *sinks(result)[:1], "to_punct", "entropy"):
-            if quantity not in result:
-                continue
+        for quantity, role in ANALYSES[name].clearest(result).items():
             values = result[quantity]
             head = highest(values)
-            short = ANALYSES[name].column(quantity).short
-            role = "broad attention" if quantity == "entropy" else short.removeprefix("the ")
             top = segments(result, quantity, head)
             examples.append(ClearestHead(role, name, quantity, head, float(values[head]), top))
     return examples
@@ -138,7 +143,7 @@ def clearest(results: Results) -> list[ClearestHead]:
 def clearest_head(results: Results) -> Head | None:
     """The head with the largest share of attention of any behavior; without shares the broadest; None without both."""
     examples = clearest(results)
-    shares = [example for example in examples if example.quantity != "entropy"] or examples
+    shares = [example for example in examples if not example.is_of_untrained] or examples
     return max(shares, key=lambda example: example.value).head if shares else None
 
 

@@ -7,7 +7,6 @@ from itertools import chain
 
 import numpy as np
 
-from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.base.findings import (
     NOT_COMPUTED,
     NOT_SHOWN,
@@ -19,13 +18,13 @@ from bertviz_core.analyses.base.findings import (
     head_intervals,
 )
 from bertviz_core.analyses.base.result import Results
-from bertviz_core.analyses.behaviors import COREFERENCE, OTHER, Thresholds, linguistic, with_behavior
+from bertviz_core.analyses.behaviors import COREFERENCE, OTHER, UNTRAINED, Thresholds, linguistic, with_behavior
 from bertviz_core.analyses.registry import ANALYSES, findings
-from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.numbers import quantity
 from bertviz_core.overview import (
     Column,
+    behavior_averages,
     behavior_counts,
     behavior_labels,
     columns,
@@ -35,6 +34,7 @@ from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 
 NONE = "no named behavior"
+BROAD = "broad"  # the behavior whose quantity the map also shows of heads without any
 ON_CARD = 3  # quantities that rank highest
 
 
@@ -72,15 +72,16 @@ def behaviors_finding(results: Results) -> Finding:
 
 
 def _state(results: Results) -> str:
-    """Whether a head is above a threshold of surface patterns, corrected for all thresholds and heads."""
-    result = results.get("surface_patterns")
-    if not isinstance(result, HeadAverages):
-        return UNDECIDED
-    limits = {name: limit for name, limit in vars(Thresholds()).items() if name in result}
+    """Whether a head is above a threshold of a behavior that untrained networks lack, corrected for all of these
+    thresholds and heads."""
+    averages = [each for each in behavior_averages(results) if each[0] not in UNTRAINED]
+    comparisons = sum(result[name].size for _, name, result in averages)
     states = set()
-    for name, limit in limits.items():
-        intervals = head_intervals(result, name, len(limits) * result[name].size)
-        states |= set(decide(intervals, limit).flat)
+    for _, name, result in averages:
+        intervals = head_intervals(result, name, comparisons)
+        states |= set(decide(intervals, getattr(Thresholds(), name)).flat)
+    if not states:
+        return UNDECIDED
     return next((state for state in (SHOWN, UNDECIDED) if state in states), NOT_SHOWN)
 
 
@@ -88,11 +89,16 @@ def _describe(labels: np.ndarray, named: Mapping[str, str]) -> str:
     """How many heads have which behavior, from (layer, head) labels and what linguistic heads find."""
     groups = behavior_counts(labels)
     antecedents = sum(name == COREFERENCE for name in named.values())
-    counts = {BY_QUANTITY[name].short: count for name, count in groups.items() if name in BY_QUANTITY}
+    names = {
+        behavior: each.column(quantity).short
+        for each in ANALYSES.values()
+        for quantity, behavior in each.behaviors.items()
+    }
+    counts = {names[name]: count for name, count in groups.items() if name in names and name not in UNTRAINED}
     counts |= {"governors": len(named) - antecedents, "antecedents": antecedents}
     parts = [f"{target} ({count})" for target, count in counts.items() if count]
     which = f": attention to {', '.join(parts)}" if parts else ""
-    broad = groups.get("broad", 0)
+    broad = groups.get(BROAD, 0)
     others = f" Of the others, {broad} attend broadly, as heads of an untrained network do." if broad else ""
     return f"{with_behavior(labels)} of {labels.size} heads have a recognizable pattern{which}.{others}"
 
@@ -103,12 +109,12 @@ def behavior_map(
     """The map of all heads by (layer, head) `labels`, their behaviors. Hover texts have a value of `columns` and what
     `named` linguistic heads find; the legend has the `shown` behaviors, by default those of some head."""
     layers, heads = labels.shape
-    known = {column.quantity: column for column in columns if column.analysis in ("surface_patterns", "entropy")}
+    known = {ANALYSES[each.analysis].behaviors.get(each.quantity): each for each in columns}
     hover = []
     for head in all_heads(layers, heads):
         behavior = str(labels[head])
         text = f"{head.label(base)}: {named.get(head.label(), BEHAVIORS[behavior][-1])}"
-        if column := known.get("entropy" if behavior in ("broad", OTHER) else behavior):
+        if column := known.get(BROAD if behavior == OTHER else behavior):
             value = quantity(column.spec.label, column.spec.text(column.values[head]))
             text += f"; {value}, rank {column.rank(head)}"
         hover.append(text)

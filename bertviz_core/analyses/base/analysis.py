@@ -61,6 +61,8 @@ class Analysis:
     control: str = ""  # address parameter of the quantity on the page's map; from its name if empty
     formula: str = ""  # in LaTeX, for the page of an analysis that docs/methods.md does not have
     head_in_tour: HeadInFigure = "point"  # how `tour_figure` shows the chosen head
+    behaviors: Mapping[str, str] = {}  # quantity of its averages that has a threshold (methods, 9) -> the behavior
+    names_heads: bool = False  # whether `named_heads` finds some, which other figures mark
     # How it is computed
     forward_passes: float = 1.0  # its cost; override `cost` if that depends on the model
     overhead: float = 0.0  # additional seconds, independent of the size of the corpus
@@ -255,4 +257,16 @@ class Analysis:
 
     def head_examples(self, result: Result, base: int) -> list[HeadExamples]:
         """Inputs that show what its best heads do, among the strongest heads on the overview."""
+        return []
+
+    def clearest(self, result: Result) -> dict[str, str]:
+        """The quantities whose highest head is among the strongest heads of the overview and the report.
+
+        Returns:
+            Quantity -> what such a head does, in the order of the cards; by default the `behaviors` of the result.
+        """
+        return {name: self.column(name).short for name in self.behaviors if self.column(name).read(result) is not None}
+
+    def key_numbers(self, result: Result, base: int) -> list[tuple[str, str, str]]:
+        """Key numbers on the overview: name, value, and a note beside it."""
         return []

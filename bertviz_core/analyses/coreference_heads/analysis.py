@@ -48,6 +48,7 @@ class CoreferenceAnalysis(Analysis):
     main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     latex = staticmethod(latex)
+    names_heads = True
     head_in_tour = "subject"
     prefix = "coreference_"
 

@@ -70,6 +70,7 @@ class DependencyAnalysis(Analysis):
     main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     latex = staticmethod(latex)
+    names_heads = True
     head_in_tour = "absent"
     prefix = ""
 
