@@ -14,7 +14,7 @@ from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.numbers import number
 from bertviz_core.overview import ClearestHead, behavior_labels, clearest, in_order
 from bertviz_core.overview.stored_results import SUFFIXES, to_bytes
-from bertviz_core.overview.summary import behaviors_finding, encoded_cards
+from bertviz_core.overview.summary import behaviors_finding, encoded_cards, roles
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.viewer.preview import SENTENCE
@@ -26,14 +26,6 @@ from pages.shared.state import session
 from pages.shared.state.choices import AttentionViewer, Tour, kind_of
 
 IN_VIEWER = AttentionViewer(input="own text", text=SENTENCE)
-HEAD_FINDINGS = (
-    "surface_patterns.previous",
-    "surface_patterns.next",
-    "surface_patterns.sink",
-    "entropy.broad",
-    "dependency_heads.relation",
-    "coreference_heads.nearest",
-)
 CARDS_IN_ROW = 3
 SEGMENTS = 2  # on a card
 MAX_TOKENS = 34  # of a segment
@@ -163,7 +155,7 @@ if any(ANALYSES[name].names_heads for name in results):
 page.metrics(entries)
 with st.expander("Findings that hold for this model", icon=":material/fact_check:", expanded=True):
     for finding in memoize(findings, results, selection.base):
-        if finding.id in HEAD_FINDINGS and finding.state == SHOWN:
+        if finding.id in roles() and finding.state == SHOWN:
             page.finding(finding)
 title = f"Every number of head {selection.label}"
 endnotes.folded(title, ":material/table:", "numbers", head_panel.card, "overview", results, selection)

@@ -42,6 +42,16 @@ def every_finding(results: Results, base: int = 1) -> list[Finding]:
     return [behaviors_finding(results), *findings(results, base)]
 
 
+def roles() -> dict[str, str]:
+    """The ids of the findings whose heads have a role, and the role, in the order of ANALYSES."""
+    return {
+        f"{name}.{statement.name}": statement.role
+        for name, analysis in ANALYSES.items()
+        for statement in analysis.statements
+        if statement.role
+    }
+
+
 def count_states(findings: Iterable[Finding]) -> str:
     """How many of the paper's statements are in each state, without findings beyond the paper."""
     counts = Counter(finding.state for finding in findings if finding.statement)
