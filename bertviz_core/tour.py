@@ -10,7 +10,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.behaviors import linguistic
 from bertviz_core.heads import Head
-from bertviz_core.overview.summary import every_finding
+from bertviz_core.overview.summary import every_finding, roles
 
 ASSETS = Path(__file__).parent / "assets"
 PICTURE = ASSETS / "tour.svg"  # the terms, drawn
@@ -43,18 +43,18 @@ class Step:
 
 
 def head_roles(results: Results, base: int) -> dict[Head, str]:
-    """The heads of the findings in ROLES, with their roles; heads that find something only if they are linguistic."""
+    """The heads of the findings that have a role, with it; heads that find something only if they are linguistic."""
     findings = {finding.id: finding for finding in answers(every_finding(results, base))}
     named = linguistic(results)
-    roles: dict[Head, str] = {}
-    for name, role in ROLES.items():
+    by_head: dict[Head, str] = {}
+    for name, role in roles().items():
         finding = findings.get(name)
         if finding is None or finding.head is None:
             continue
         analysis = ANALYSES.get(finding.analysis)
         if analysis is None or not analysis.names_heads or finding.head.label() in named:
-            roles[finding.head] = role
-    return roles
+            by_head[finding.head] = role
+    return by_head
 
 
 def answers(findings: list[Finding]) -> list[Finding]:
@@ -65,14 +65,6 @@ def first_head(findings: list[Finding]) -> Head | None:
     return next((finding.head for finding in findings if finding.head), None)
 
 
-ROLES = {  # findings whose heads the last slide offers -> what these do
-    "surface_patterns.previous": "previous token",
-    "surface_patterns.next": "next token",
-    "surface_patterns.sink": "the sink",
-    "entropy.broad": "broad",
-    "dependency_heads.relation": "a relation",
-    "coreference_heads.nearest": "coreference",
-}
 CONTENT = tomllib.loads((ASSETS / "tour.toml").read_text(encoding="utf-8"))
 TERMS: dict[str, str] = CONTENT["terms"]  # on the first slide, as Markdown
 STEPS = tuple(map(Step.from_toml, CONTENT["steps"]))

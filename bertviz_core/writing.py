@@ -32,3 +32,8 @@ def isolated(text: str) -> str:
     """The text, between Unicode's isolates where it has letters that run from right to left."""
     has_such = not text.isascii() and any(bidirectional(letter) in RIGHT_TO_LEFT for letter in text)
     return f"\u2068{text}\u2069" if has_such else text
+
+
+def cut_end(label: str, maximum: int = 24) -> str:
+    """The label, with an ellipsis in place of its end where it has more characters than the maximum."""
+    return label if len(label) <= maximum else label[: maximum - 1] + "…"

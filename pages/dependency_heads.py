@@ -6,6 +6,8 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads import figure, guesses, sentences
+from bertviz_core.analyses.dependency_heads.guess_preview import of_guesses
+from bertviz_core.analyses.dependency_heads.head_facts import attended_words
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.statements import relation_finding
@@ -13,7 +15,6 @@ from bertviz_core.corpora.treebank import ALL, UAS, explain, meaning
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent
 from bertviz_core.plotting.head_map import accuracy_map
-from bertviz_core.viewer.preview import of_guesses
 from pages.shared import endnotes, head_panel, page, stored, widgets
 from pages.shared.frame import links
 from pages.shared.memoize import memoize
@@ -210,7 +211,7 @@ st.caption(
     "words as governors; its numbers are shown for labels of the same name."
 )
 
-head_panel.attended_words(computed, counted.view, selection)
+head_panel.draw_facts(memoize(attended_words, computed, counted.view, selection.head, base))
 draw_sentences()
 
 page.downloads(result)

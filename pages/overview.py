@@ -5,21 +5,16 @@ from functools import partial
 import streamlit as st
 
 from bertviz_core import exports, paper, tasks
-from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.base.findings import SHOWN
+from bertviz_core.analyses.base.head_facts import HeadExamples
 from bertviz_core.analyses.base.registry import ANALYSES, findings
 from bertviz_core.analyses.base.result import corpus_size, origin
 from bertviz_core.analyses.behaviors import behavior_metric, linguistic
-from bertviz_core.analyses.dependency_heads.figure import example_svg
-from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.analyses.dependency_heads.statements import relation_finding
 from bertviz_core.analyses.run.run_pass import can_compute
-from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, sinks
-from bertviz_core.heads import highest
 from bertviz_core.numbers import number
-from bertviz_core.overview import ClearestHead, behavior_labels, clearest, relation_heads
+from bertviz_core.overview import ClearestHead, behavior_labels, clearest, in_order
 from bertviz_core.overview.stored_results import SUFFIXES, to_bytes
-from bertviz_core.overview.summary import behaviors_finding, encoded_cards, surest_sentences
+from bertviz_core.overview.summary import behaviors_finding, encoded_cards, roles
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.viewer.preview import SENTENCE
@@ -28,18 +23,9 @@ from pages.shared.frame import header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import joined, plain
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewer, Tour, opening
-from pages.shared.state.choices import DependencyHeads as DependencyChoices
+from pages.shared.state.choices import AttentionViewer, Tour, kind_of
 
 IN_VIEWER = AttentionViewer(input="own text", text=SENTENCE)
-HEAD_FINDINGS = (
-    "surface_patterns.previous",
-    "surface_patterns.next",
-    "surface_patterns.sink",
-    "entropy.broad",
-    "dependency_heads.relation",
-    "coreference_heads.nearest",
-)
 CARDS_IN_ROW = 3
 SEGMENTS = 2  # on a card
 MAX_TOKENS = 34  # of a segment
@@ -101,28 +87,28 @@ def offer_report() -> None:
 
 
 def draw_strongest() -> None:
-    """The strongest head of each behavior, and sentences that show the best heads of the clearest relations."""
+    """The strongest head of each behavior, and inputs that show what the best heads of analyses do."""
     strongest = memoize(clearest, results)
     for start in range(0, len(strongest), CARDS_IN_ROW):
         columns = st.columns(CARDS_IN_ROW, gap="medium")
         for column, example in zip(columns, strongest[start : start + CARDS_IN_ROW], strict=False):
             with column.container(border=True, height="stretch"):
                 draw_card(example)
-    if "dependency_heads" not in results:
-        return
-    counts = memoize(DependencyHeads.default_view, results["dependency_heads"])
-    for relation in memoize(relation_heads, counts):
-        direction, head = relation.choice
-        with page.row("center"):
-            page.finding(memoize(relation_finding, counts, relation.name, selection.base))
-            links.to(DependencyChoices(relation=relation.name), "Show all sentences", head=head)
-        items = []
-        for sentence in memoize(surest_sentences, counts, relation):
-            words = sentence.sentence["words"]
-            link = links.to_words(words, head, sentence.chosen, direction)
-            svg = example_svg(sentence, relation.choice)
-            items.append(page.Drawing(sentence.where, svg, link))
-        page.drawings(items, f"gallery-{relation.name}", selection.basis)
+    for name, result in in_order(results):
+        for examples in memoize(ANALYSES[name].head_examples, result, selection.base):
+            draw_examples(name, examples)
+
+
+def draw_examples(analysis: str, examples: HeadExamples) -> None:
+    """What the best head of a target finds, and inputs that show it."""
+    with page.row("center"):
+        page.finding(examples.finding)
+        links.to(kind_of(analysis).on(examples.target), examples.more, head=examples.head)
+    items = []
+    for each in examples.drawings:
+        link = links.to_words(each.words, examples.head, each.marked, examples.direction)
+        items.append(page.Drawing(each.title, each.svg, link))
+    page.drawings(items, f"gallery-{analysis}-{examples.target}", selection.basis)
 
 
 def draw_card(example: ClearestHead) -> None:
@@ -134,7 +120,7 @@ def draw_card(example: ClearestHead) -> None:
         tokens = segment.tokens[-MAX_TOKENS:] if example.quantity == "to_sep" else segment.tokens[:MAX_TOKENS]
         st.markdown(joined(" ".join(tokens)))
     with st.container(horizontal=True, gap="small"):
-        opened = opening(example.analysis, example.quantity)
+        opened = kind_of(example.analysis).on(example.quantity)
         links.to(opened, "Show all heads", ":material/grid_on:", head=example.head)
         first = example.segments[0].number + 1 if example.segments else 1
         links.to(AttentionViewer(input="corpus", segment=first), "Show attention lines", head=example.head)
@@ -145,14 +131,14 @@ with header.title_line():
     links.to(Tour(), "Take the guided tour")
 results = stored.results(selection)
 stored.warn(results.values())
-if not {"surface_patterns", "entropy"} & results.keys():
+labels = memoize(behavior_labels, results)
+if labels is None:
     st.write("Neither surface patterns nor entropy is stored for this model and these corpora yet.")
     draw_stored(downloads=False)
     offer_report()
     stored.offer_papers_model(selection)
     raise session.PageEnd
 
-labels = memoize(behavior_labels, results)
 named = memoize(linguistic, results)
 page.finding(memoize(behaviors_finding, results), bold=True)
 drawing = memoize(head_panel.map_of, results, selection.base)
@@ -161,23 +147,15 @@ alt = "Map of all heads, layer by head, with a marker for what each head does"
 page.head_map(drawing, "behavior-map", alt, selection, cards=cards, link=links.address_of(IN_VIEWER, selection.head))
 preview.wait_for(selection)
 
-assert labels is not None, "surface patterns or entropy is stored"
 entries = [behavior_metric(labels)]
-if isinstance(patterns := results.get("surface_patterns"), HeadAverages):
-    head = highest(patterns["previous"])
-    value = f"{head.label(selection.base)}: {patterns['previous'][head]:.2f}"
-    over = paper.HEADS_OVER_HALF["previous"]
-    entries.append(("Previous token, clearest", value, f"paper: {over} heads over 0.5"))
-    for quantity in sinks(patterns)[:1]:
-        value = f"{patterns[quantity].mean(1).max():.2f}"
-        note = f"unmasked text; paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}"
-        entries.append((f"To {BY_QUANTITY[quantity].short}, highest layer", value, note))
-if "dependency_heads" in results or "coreference_heads" in results:
+for name, result in in_order(results):
+    entries += ANALYSES[name].key_numbers(result, selection.base)
+if any(ANALYSES[name].names_heads for name in results):
     entries.append(("Linguistic heads", str(len(named)), f"the paper names {paper.LINGUISTIC_HEADS}"))
 page.metrics(entries)
 with st.expander("Findings that hold for this model", icon=":material/fact_check:", expanded=True):
     for finding in memoize(findings, results, selection.base):
-        if finding.id in HEAD_FINDINGS and finding.state == SHOWN:
+        if finding.id in roles() and finding.state == SHOWN:
             page.finding(finding)
 title = f"Every number of head {selection.label}"
 endnotes.folded(title, ":material/table:", "numbers", head_panel.card, "overview", results, selection)

@@ -7,21 +7,13 @@ from typing import Literal
 
 import streamlit as st
 
+from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.findings import STATES, Finding
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.behaviors import Thresholds, linguistic
-from bertviz_core.analyses.clustering.figure import by_layer
-from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.coreference_heads.baselines import COMPARED
-from bertviz_core.analyses.coreference_heads.figure import by_group
-from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
-from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.analyses.sep_gradients.figure import no_op_figure
-from bertviz_core.heads import DirectedHead
+from bertviz_core.analyses.behaviors import linguistic
 from bertviz_core.models.single_input import from_text
 from bertviz_core.overview.summary import count_states, every_finding
-from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.tour import END, OWN, PICTURE, STEPS, TERMS, Step, answers, first_head, head_roles
 from bertviz_core.viewer import InputView, files
 from pages.shared import head_panel, page, services, stored, widgets
@@ -29,7 +21,7 @@ from pages.shared.frame import links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewer, Tour, kind_of, opening
+from pages.shared.state.choices import AttentionViewer, Tour, kind_of
 from pages.shared.state.selection import Basis
 from pages.shared.views import viewer_input, viewer_panes
 
@@ -89,7 +81,7 @@ def draw_slide(step: Step) -> None:
         at = f" at head {head.label(selection.base)}" if head else ""
         opened = kind_of(step.page)()
         if decided and decided[0].quantity:
-            opened = opening(step.page, decided[0].quantity)
+            opened = kind_of(step.page).on(decided[0].quantity)
         label = plain(f"Open {links.entry(step.page).title}{at}")
         links.to(replace(opened, tour=number), label, head=head)
         if is_answered and isinstance(result := results.get(step.page), HeadAverages) and result.absence:
@@ -134,9 +126,17 @@ def draw_figure(step: Step, findings: list[Finding], is_answered: bool) -> None:
         alt = "Map of all heads, with a marker for what each head does"
         page.head_map(squares, f"tour-{number}-map", alt, with_weights, height=HEIGHT)
     else:
-        head = None if step.page in ("dependency_heads", "coreference_heads", "probes") else selection.head
-        alt = f"{ANALYSES[step.page].title}. {step.look}"
-        page.chart(figure_of(step.page), f"tour-{number}-figure", alt, basis_of(step), head=head, height=HEIGHT)
+        draw_analysis(step, ANALYSES[step.page])
+
+
+def draw_analysis(step: Step, analysis: Analysis) -> None:
+    """The figure of an analysis, drawn again for another head only where it is about one."""
+    subject = selection.head if analysis.head_in_tour == "subject" else None
+    named = memoize(linguistic, results)
+    figure = page.drawn(analysis.tour_figure, results[analysis.name], subject, selection.base, named)
+    alt = f"{analysis.title}. {step.look}"
+    ringed = selection.head if analysis.head_in_tour == "point" else None
+    page.chart(figure, f"tour-{number}-figure", alt, basis_of(step), head=ringed, height=HEIGHT)
 
 
 def basis_of(step: Step) -> Basis:
@@ -163,26 +163,6 @@ def draw_maps(step: Step, findings: list[Finding]) -> None:
             alt = f"Map of all heads, layer by head, colored by {column.label}"
             squares = memoize(HeadColumn.map, column, results[analysis], selection.base)
             page.head_map(squares, f"tour-{number}-{quantity}", alt, of_step, height=HEIGHT - 60)
-
-
-def figure_of(name: str) -> FigureSpec:
-    figure = no_op_figure if name == "sep_gradients" else ANALYSES[name].main_figure
-    result = results[name]
-    base = selection.base
-    assert figure is not None, "every step's analysis has one"
-    if name == "dependency_heads":
-        return page.drawn(figure, memoize(DependencyHeads.default_view, result), max_relations=14)
-    if name == "coreference_heads":
-        counts = memoize(CoreferenceHeads.default_view, result)
-        return page.drawn(by_group, counts, (DirectedHead(0, selection.head), *COMPARED), base)
-    if name == "clustering":
-        labeled = memoize(Clustering.labeled, result, Thresholds(), memoize(linguistic, results))
-        return page.drawn(by_layer, labeled, base)
-    if name == "surface_patterns":
-        return page.drawn(figure, result, base, panels=1)
-    if name == "probes":
-        return page.drawn(figure, result)
-    return page.drawn(figure, result, base)
 
 
 def draw_lines(text: str) -> viewer_panes.Pane:

@@ -3,10 +3,10 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import chain
 
 import numpy as np
 
-from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.base.findings import (
     NOT_COMPUTED,
     NOT_SHOWN,
@@ -17,29 +17,39 @@ from bertviz_core.analyses.base.findings import (
     decide,
     head_intervals,
 )
-from bertviz_core.analyses.base.registry import findings
+from bertviz_core.analyses.base.registry import ANALYSES, findings
 from bertviz_core.analyses.base.result import Results
-from bertviz_core.analyses.behaviors import COREFERENCE, OTHER, Thresholds, linguistic, with_behavior
-from bertviz_core.analyses.dependency_heads.figure import examples
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
-from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY
-from bertviz_core.corpora.treebank import meaning
-from bertviz_core.heads import Head, all_heads, arrow
+from bertviz_core.analyses.behaviors import COREFERENCE, OTHER, UNTRAINED, Thresholds, linguistic, with_behavior
+from bertviz_core.heads import Head, all_heads
 from bertviz_core.numbers import quantity
-from bertviz_core.overview import Column, Relation, attends_to, behavior_counts, behavior_labels, columns, relations
+from bertviz_core.overview import (
+    Column,
+    behavior_averages,
+    behavior_counts,
+    behavior_labels,
+    columns,
+    in_order,
+)
 from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 
 NONE = "no named behavior"
+BROAD = "broad"  # the behavior whose quantity the map also shows of heads without any
 ON_CARD = 3  # quantities that rank highest
-SENTENCES = 2  # of a relation
-SHORT = 70  # characters that need no scrolling
 
 
 def every_finding(results: Results, base: int = 1) -> list[Finding]:
     return [behaviors_finding(results), *findings(results, base)]
+
+
+def roles() -> dict[str, str]:
+    """The ids of the findings whose heads have a role, and the role, in the order of ANALYSES."""
+    return {
+        f"{name}.{statement.name}": statement.role
+        for name, analysis in ANALYSES.items()
+        for statement in analysis.statements
+        if statement.role
+    }
 
 
 def count_states(findings: Iterable[Finding]) -> str:
@@ -72,15 +82,16 @@ def behaviors_finding(results: Results) -> Finding:
 
 
 def _state(results: Results) -> str:
-    """Whether a head is above a threshold of surface patterns, corrected for all thresholds and heads."""
-    result = results.get("surface_patterns")
-    if not isinstance(result, HeadAverages):
-        return UNDECIDED
-    limits = {name: limit for name, limit in vars(Thresholds()).items() if name in result}
+    """Whether a head is above a threshold of a behavior that untrained networks lack, corrected for all of these
+    thresholds and heads."""
+    averages = [each for each in behavior_averages(results) if each[0] not in UNTRAINED]
+    comparisons = sum(result[name].size for _, name, result in averages)
     states = set()
-    for name, limit in limits.items():
-        intervals = head_intervals(result, name, len(limits) * result[name].size)
-        states |= set(decide(intervals, limit).flat)
+    for _, name, result in averages:
+        intervals = head_intervals(result, name, comparisons)
+        states |= set(decide(intervals, getattr(Thresholds(), name)).flat)
+    if not states:
+        return UNDECIDED
     return next((state for state in (SHOWN, UNDECIDED) if state in states), NOT_SHOWN)
 
 
@@ -88,11 +99,16 @@ def _describe(labels: np.ndarray, named: Mapping[str, str]) -> str:
     """How many heads have which behavior, from (layer, head) labels and what linguistic heads find."""
     groups = behavior_counts(labels)
     antecedents = sum(name == COREFERENCE for name in named.values())
-    counts = {BY_QUANTITY[name].short: count for name, count in groups.items() if name in BY_QUANTITY}
+    names = {
+        behavior: each.column(quantity).short
+        for each in ANALYSES.values()
+        for quantity, behavior in each.behaviors.items()
+    }
+    counts = {names[name]: count for name, count in groups.items() if name in names and name not in UNTRAINED}
     counts |= {"governors": len(named) - antecedents, "antecedents": antecedents}
     parts = [f"{target} ({count})" for target, count in counts.items() if count]
     which = f": attention to {', '.join(parts)}" if parts else ""
-    broad = groups.get("broad", 0)
+    broad = groups.get(BROAD, 0)
     others = f" Of the others, {broad} attend broadly, as heads of an untrained network do." if broad else ""
     return f"{with_behavior(labels)} of {labels.size} heads have a recognizable pattern{which}.{others}"
 
@@ -103,12 +119,12 @@ def behavior_map(
     """The map of all heads by (layer, head) `labels`, their behaviors. Hover texts have a value of `columns` and what
     `named` linguistic heads find; the legend has the `shown` behaviors, by default those of some head."""
     layers, heads = labels.shape
-    known = {column.quantity: column for column in columns if column.analysis in ("surface_patterns", "entropy")}
+    known = {ANALYSES[each.analysis].behaviors.get(each.quantity): each for each in columns}
     hover = []
     for head in all_heads(layers, heads):
         behavior = str(labels[head])
         text = f"{head.label(base)}: {named.get(head.label(), BEHAVIORS[behavior][-1])}"
-        if column := known.get("entropy" if behavior in ("broad", OTHER) else behavior):
+        if column := known.get(BROAD if behavior == OTHER else behavior):
             value = quantity(column.spec.label, column.spec.text(column.values[head]))
             text += f"; {value}, rank {column.rank(head)}"
         hover.append(text)
@@ -139,22 +155,6 @@ def head_rows(columns: list[Column], head: Head) -> list[dict[str, str]]:
     return rows
 
 
-def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]:
-    """A row for each relation of a head: its accuracy beside the best fixed offset's, and its rank."""
-    return [
-        {
-            "relation": each.name,
-            "meaning": meaning(each.name),
-            "found": f"{each.accuracy:.1%}",
-            "best offset": f"{each.baseline:.1%} ({each.offset:+d})",
-            "rank": f"{each.rank} of {heads}",
-            "words": f"{each.n:,}" + (f", {each.counted}" if each.counted else ""),
-            "direction": arrow(DIRECTIONS[each.choice.direction]),
-        }
-        for each in relations
-    ]
-
-
 def encoded_cards(results: Results, base: int) -> bytes:
     """A card for each head, layer by layer, as JSON for the browser."""
     named = linguistic(results)
@@ -162,32 +162,16 @@ def encoded_cards(results: Results, base: int) -> bytes:
     quantities = columns(results)
     assert labels is not None, "surface patterns or entropy is stored"
     heads = all_heads(*labels.shape)
-    strongest = relations(results, heads, 1)
-    attended = attends_to(results, heads)
+    lines = [ANALYSES[name].card_lines(result, heads) for name, result in in_order(results)]
     cards = []
-    for head, best, words in zip(heads, strongest, attended, strict=True):
+    for head, *of_head in zip(heads, *lines, strict=True):
         highest = sorted(quantities, key=lambda column: column.ranks[head])[:ON_CARD]
         behavior = NONE if labels[head] == OTHER else BEHAVIORS[str(labels[head])][-1]
         card = {
             "title": f"Head {head.label(base)}",
             "behavior": named.get(head.label()) or behavior,
             "numbers": [(each.spec.label, each.spec.text(each.values[head]), each.rank(head)) for each in highest],
-            "relation": "".join(map(_strongest_relation, best)),
-            "attended": "".join(f"Attends to {text}" for text in words[:1]),
+            "lines": list(chain.from_iterable(of_head)),
         }
         cards.append(card)
     return json.dumps({"cards": cards}).encode()
-
-
-def _strongest_relation(relation: Relation) -> str:
-    of = f"{relation.n:,} with the {relation.counted}" if relation.counted else f"{relation.n:,}"
-    offset = f"(best fixed offset {relation.baseline:.1%})"
-    return f"Strongest relation: {relation.name}, {relation.accuracy:.1%} of {of} {offset}"
-
-
-def surest_sentences(result: RelationCounts, relation: Relation) -> list[SentenceExample]:
-    """The sentences that are shown of a relation: in each all guesses are right, the surest first."""
-    sentences = [each for each in examples(result, relation.choice, relation.name) if each.right == len(each.chosen)]
-    sentences.sort(key=lambda example: -example.weight)
-    short = [example for example in sentences if len(" ".join(example.sentence["words"])) <= SHORT]
-    return (short or sentences)[:SENTENCES]

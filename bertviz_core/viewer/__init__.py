@@ -154,10 +154,6 @@ def to_uint8(weights: np.ndarray) -> np.ndarray:
     return scaled.astype(np.uint8)
 
 
-def cut_end(label: str, maximum: int = 24) -> str:
-    return label if len(label) <= maximum else label[: maximum - 1] + "…"
-
-
 def predictions_frame(by_run: Mapping[str, Sequence[Prediction]]) -> pd.DataFrame:
     """A row for each run, masked word and guess. A run is named by the heads that are off, as "3-5 4-1", or ""."""
     return pd.DataFrame(

@@ -16,8 +16,9 @@ from bertviz_core.plotting.browser import drawing_page, in_frame, text_of
 from bertviz_core.plotting.drawing import to_svg
 from bertviz_core.settings import Settings
 from bertviz_core.version import __version__
-from bertviz_core.viewer import InputAttention, cut_end
+from bertviz_core.viewer import InputAttention
 from bertviz_core.viewer.figure import Panel, lines_figure
+from bertviz_core.writing import cut_end
 
 FOLDER = Path(__file__).parent  # of attention_lines.js and .css; its default export draws lines into an element
 SCRIPTS = (FOLDER / "attention_lines.js", FOLDER / "lines_page.js")

@@ -1,17 +1,15 @@
 """The chosen head in every stored analysis of the model: its numbers, ranks, most similar heads, and links."""
 
+from typing import Any
+
 import streamlit as st
 
-from bertviz_core.analyses.base.result import Results, result_of
+from bertviz_core.analyses.base.head_facts import FactColumn, HeadFacts
+from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.behaviors import OTHER, linguistic
-from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW
-from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
-from bertviz_core.corpora.treebank import meaning
-from bertviz_core.overview import behavior_labels, columns, nearest, relations
-from bertviz_core.overview.summary import NONE, behavior_map, head_rows, relation_rows
+from bertviz_core.overview import behavior_labels, columns, in_order
+from bertviz_core.overview.summary import NONE, behavior_map, head_rows
 from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import stored, widgets
@@ -22,7 +20,6 @@ from pages.shared.state.choices import kind_of
 from pages.shared.state.selection import Selection
 
 WIDTHS = {"quantity": 230, "value": 75, "rank": 75, "baseline": 150}  # pixels that fit a narrow card
-MAX_CLASSES = 6  # of words, by attention
 
 
 def folded(page: str, selection: Selection) -> None:
@@ -49,16 +46,9 @@ def card(page: str, results: Results, selection: Selection) -> None:
     alt = f"Every stored number of head {selection.label}, with its rank among all heads"
     widths = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
     st.dataframe(rows, hide_index=True, height="content", column_config=widths, column_order=shown, alt=alt)
-    (best,) = memoize(relations, results, (selection.head,))
-    if best:
-        st.markdown(f"**Best relations** ({result_of(results, RelationCounts).trees}), with the best fixed offset")
-        rows = relation_rows(best, selection.checkpoint.layers * selection.checkpoint.heads)
-        st.dataframe(rows, hide_index=True, height="content", alt=f"The best relations of head {selection.label}")
-    if isinstance(dependencies := results.get("dependency_heads"), DependencyHeads):
-        attended_words(dependencies, DEFAULT_VIEW, selection, narrow=page != "overview")
-    if similar := nearest(results, selection.head):
-        listed = ", ".join(f"{other.label(selection.base)} ({distance:.3g})" for other, distance in similar)
-        st.markdown(f"**Most similar heads** (divergence, {result_of(results, Clustering).unit}): {plain(listed)}")
+    for name, result in in_order(results):
+        facts = memoize(ANALYSES[name].head_facts, result, selection.head, selection.base)
+        draw_facts(facts, narrow=page != "overview")
     for result in results.values():
         if result.provenance["model"].get("causal") and (restriction := result.default_view().restriction):
             st.caption(restriction)
@@ -70,38 +60,30 @@ def card(page: str, results: Results, selection: Selection) -> None:
                 links.to(kind_of(entry.name)())
 
 
-def attended_words(result: DependencyHeads, view: str, selection: Selection, *, narrow: bool = False) -> None:
-    """Draw the head's attention to words by part of speech and by relation, one table below the other if `narrow`."""
-    classes = memoize(WordClasses, result)
-    by_scheme = {}
-    for scheme in classes.schemes(view):
-        attended = classes.attended(scheme, selection.head)
-        if len(attended):
-            by_scheme[scheme] = attended[:MAX_CLASSES]
-    if not by_scheme:
-        return
-    st.markdown(f"**Words that head {selection.label} attends to** (% of its attention to words)")
-    table_columns = [st.container() for _ in by_scheme] if narrow else st.columns(len(by_scheme))
-    for column, (scheme, attended) in zip(table_columns, by_scheme.items(), strict=True):
-        title = "relation" if scheme == view else scheme
-        names = [f"{name} ({meaning(name)})" if meaning(name) else name for name in attended["name"]]
-        attention = 100 * attended["share"]
-        shares = {"attention": attention, "of all words": 100 * attended["expected"], "times": attended["times"]}
-        about = "The attention divided by the share of such words among all words."
-        config = {
-            title: st.column_config.Column(width=190),
-            "attention": st.column_config.ProgressColumn(format="%.0f%%", max_value=attention[0], width=95),
-            "of all words": st.column_config.NumberColumn(format="%.1f%%", width=90),
-            "times": st.column_config.NumberColumn(format="%.1f×", width=60, help=about),
-        }
-        alt = f"How the attention of head {selection.label} to words divides by {title}"
-        column.dataframe({title: names} | shares, hide_index=True, height="content", column_config=config, alt=alt)
-    to_words = classes.to_words[selection.head]
-    text = f"{to_words:.0%} of this head's attention goes to words, the rest to special tokens."
-    preferred = [name for scheme in by_scheme for name in classes.preferred(scheme, [selection.head]) if name]
-    if preferred:
-        text += f" Beyond their share it attends most to {' and '.join(preferred)}."
-    st.caption(plain(text))
+def draw_facts(facts: list[HeadFacts], *, narrow: bool = False) -> None:
+    """Draw what an analysis says of a head, one table below the other if `narrow`."""
+    for each in facts:
+        st.markdown(f"**{plain(each.title)}**{plain(each.detail)}")
+        stacked = narrow or len(each.tables) < 2
+        places = [st.container() for _ in each.tables] if stacked else st.columns(len(each.tables))
+        for place, table in zip(places, each.tables, strict=True):
+            values = {column.title: column.values for column in table.columns}
+            config = {column.title: _drawn_as(column) for column in table.columns}
+            place.dataframe(values, hide_index=True, height="content", column_config=config, alt=table.alt)
+        if each.caption:
+            st.caption(plain(each.caption))
+
+
+def _drawn_as(column: FactColumn) -> Any:
+    """Streamlit's configuration of a column."""
+    note = column.help or None
+    if column.format == "bar":
+        highest = max(column.values)
+        return st.column_config.ProgressColumn(format="%.0f%%", max_value=highest, width=column.width, help=note)
+    if column.format == "text":
+        return st.column_config.Column(width=column.width, help=note)
+    pattern = "%.1f%%" if column.format == "percent" else "%.1f×"
+    return st.column_config.NumberColumn(format=pattern, width=column.width, help=note)
 
 
 def map_of(results: Results, base: int) -> HeadMap:

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.behaviors import linguistic
+from bertviz_core.analyses.dependency_heads.head_facts import relation_columns
+from bertviz_core.analyses.dependency_heads.head_relations import Relation, relations
 from bertviz_core.analyses.surface_patterns.result import SINKS, sinks
 from bertviz_core.heads import DirectedHead, Head, all_heads
-from bertviz_core.overview import Column, Relation, behavior_labels, clearest, columns, frame, relations
-from bertviz_core.overview.summary import behavior_map, head_rows, relation_rows
+from bertviz_core.overview import Column, behavior_labels, clearest, columns, frame
+from bertviz_core.overview.summary import behavior_map, head_rows
 from bertviz_core.plotting import BEHAVIORS
 
 
@@ -58,7 +60,7 @@ def test_relations_are_those_furthest_over_their_best_offset(results):
         offset = max(int(count) for count in result.offset_correct[:, row])
         if right > offset:
             gains[name] = (right / n - offset / n, right / n, n)
-    (strongest,) = relations(results, [head])
+    (strongest,) = relations(result, [head])
     assert [relation.name for relation in strongest] == sorted(gains, key=lambda name: -gains[name][0])[:3] != []
     for relation in strongest:
         gain, accuracy, n = gains[relation.name]
@@ -131,5 +133,6 @@ def test_rows_say_value_rank_and_baseline():
 
 
 def test_a_relation_stands_beside_its_offset():
-    row = relation_rows([Relation("dobj", DirectedHead(0, Head(7, 9)), 0.868, 0.4, -2, 1591, 1)], 144)[0]
+    columns = relation_columns([Relation("dobj", DirectedHead(0, Head(7, 9)), 0.868, 0.4, -2, 1591, 1)], 144)
+    row = {column.title: column.values[0] for column in columns}
     assert (row["found"], row["best offset"], row["rank"], row["words"]) == ("86.8%", "40.0% (-2)", "1 of 144", "1,591")

@@ -1,5 +1,7 @@
 """What pages show until the reader chooses, from the shipped results, and without an app."""
 
+import numpy as np
+
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads as CoreferenceResult
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
@@ -13,9 +15,10 @@ from pages.shared.state.choices import (
     DependencyHeads,
     Entropy,
     kind_of,
-    opening,
 )
 from tests.shipped import result
+
+QUANTITIES = ("entropy", "max_weight")  # of entropy, whose highest heads differ
 
 
 def test_the_relation_and_the_direction_follow_the_result_until_they_are_chosen() -> None:
@@ -74,5 +77,28 @@ def test_thresholds_are_those_of_what_a_result_has() -> None:
 def test_every_page_has_choices_and_an_installed_analysis_those_of_all() -> None:
     kind = kind_of("repeated_token")
     assert issubclass(kind, AnalysisChoices) and kind.page == "repeated_token" and kind is kind_of("repeated_token")
-    assert opening("entropy", "from_cls") == Entropy(quantity="from_cls")
-    assert opening("clustering", "x") == Clustering()
+    assert kind_of("entropy").on("from_cls") == Entropy(quantity="from_cls")
+    assert kind_of("clustering").on("x") == Clustering()
+    assert kind_of("dependency_heads").on("det") == DependencyHeads(relation="det")
+
+
+def test_a_page_opens_on_the_head_that_is_best_at_what_it_shows() -> None:
+    computed = result("entropy")
+    heads = {quantity: Head(*np.argwhere(computed[quantity] == computed[quantity].max())[0]) for quantity in QUANTITIES}
+    assert len(set(heads.values())) == 2
+    for quantity, head in heads.items():
+        assert Entropy(quantity=quantity).opening_head(ANALYSES["entropy"], computed, paper=False) == head
+    relations = result("dependency_heads")
+    best = relations.show(DependencyHeads().filter(relations, paper=False)).best_choice("det").head
+    assert DependencyHeads(relation="det").opening_head(ANALYSES["dependency_heads"], relations, paper=False) == best
+
+
+def test_an_analysis_knows_its_best_head_at_the_first_target_that_it_has() -> None:
+    counts = result("dependency_heads").default_view()
+    best_head = ANALYSES["dependency_heads"].best_head
+    assert best_head(result("dependency_heads"), ("nonsense", "det")) == counts.best_choice("det").head
+    assert best_head(result("dependency_heads"), ("coreference",)) is None
+    antecedents = result("coreference_heads")
+    best = antecedents.default_view().best().head
+    assert ANALYSES["coreference_heads"].best_head(antecedents, ("coreference",)) == best
+    assert ANALYSES["coreference_heads"].best_head(antecedents, ("det",)) is None

@@ -4,11 +4,13 @@ import json
 import numpy as np
 import pytest
 
+from bertviz_core.analyses.dependency_heads.guess_preview import of_guesses
 from bertviz_core.corpora.treebank import function_heads, sentence_of
 from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.models.single_input import attention, from_text
+from bertviz_core.plotting.head_preview import MAX_TOKENS, encoded
 from bertviz_core.settings import Settings
-from bertviz_core.viewer.preview import MAX_TOKENS, SENTENCE, encoded, measure, of_guesses, of_stored, preview_key
+from bertviz_core.viewer.preview import SENTENCE, measure, of_stored, preview_key
 from tests import shipped
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any, Literal
 
+import numpy as np
 import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.averages import HeadColumn
@@ -14,11 +15,13 @@ from bertviz_core.analyses.base.corpus_run import CorpusRun
 from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.entry_points import Registered
 from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, column_finding
+from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
 from bertviz_core.analyses.base.paper_table import PaperTable
 from bertviz_core.analyses.base.request import Options, Request, View
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.stream import Accumulator
+from bertviz_core.heads import Head, highest
 from bertviz_core.inputs.encoding import Batch, Encoded
 from bertviz_core.inputs.tensors import Tensor
 from bertviz_core.inputs.tokens import Tokens
@@ -29,6 +32,7 @@ from bertviz_core.plotting import head_map
 from bertviz_core.settings import Settings
 
 Kind = Literal["text", "treebank", "coreference", "random"]
+HeadInFigure = Literal["point", "subject", "absent"]  # each head is a point; the figure is about one head; neither
 
 
 class Analysis(Registered):
@@ -69,6 +73,8 @@ class Analysis(Registered):
     # What a comparison cautions where models see only what comes earlier, as the end of a sentence
     one_causal: str = "its tokens divide their attention among fewer tokens"  # where one of them does
     both_causal: str = ""  # where both do; empty for no caution
+    head_in_tour: HeadInFigure = "point"  # how `tour_figure` shows the chosen head
+    behaviors: Mapping[str, str] = {}  # quantity of its averages that has a threshold (methods, 9) -> the behavior
     # How it is computed
     forward_passes: float = 1.0  # its cost; override `cost` if that depends on the model
     overhead: float = 0.0  # additional seconds, independent of the size of the corpus
@@ -257,3 +263,67 @@ class Analysis(Registered):
             if each.quantity == column.quantity and each.state in DECIDED:
                 return each
         return column_finding(self.name, column, result, base)
+
+    # What pages of several analyses show of a result
+
+    def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
+        """The figure of its slides in the guided tour; by default the paper's, or a map of the first column.
+
+        Args:
+            result: A stored result of this analysis.
+            head: The chosen head, where `head_in_tour` is "subject"; None otherwise.
+            base: Number of the first layer and the first head in labels.
+            named: Label of a head -> what the analyses of relations and of coreference find that it is best at.
+        """
+        if self.main_figure is None:
+            return head_map.map_figure(self.columns[0].map(result, base))
+        return self.main_figure(result, base) if self.columns else self.main_figure(result)
+
+    def best_head(self, result: Result, targets: Sequence[str]) -> Head | None:
+        """The head of a result that is best at something; None where the result has nothing of it.
+
+        Args:
+            result: A stored result of this analysis.
+            targets: Names of the same thing, of which the first that the result has counts: quantities of columns, and
+                what else an analysis looks for, as relations.
+        """
+        for target in targets:
+            for column in self.columns:
+                values = column.read(result) if column.quantity == target else None
+                if values is not None and not np.isnan(values).all():
+                    return highest(values)
+        return None
+
+    def head_facts(self, result: Result, head: Head, base: int) -> list[HeadFacts]:
+        """What a result says of one head beside its columns, under the head's numbers on every page.
+
+        Args:
+            result: A stored result of this analysis.
+            head: The chosen head.
+            base: Number of the first layer and the first head in labels.
+        """
+        return []
+
+    def head_texts(self, result: Result, heads: Sequence[Head]) -> dict[str, list[str]]:
+        """Further columns of the overview's table and its exports, by name: of each a text for each of the heads."""
+        return {}
+
+    def card_lines(self, result: Result, heads: Sequence[Head]) -> list[list[str]]:
+        """For each of the heads the lines on its card beside the overview's map, which has room for a few."""
+        return [[] for _ in heads]
+
+    def head_examples(self, result: Result, base: int) -> list[HeadExamples]:
+        """Inputs that show what its best heads do, among the strongest heads on the overview."""
+        return []
+
+    def clearest(self, result: Result) -> dict[str, str]:
+        """The quantities whose highest head is among the strongest heads of the overview and the report.
+
+        Returns:
+            Quantity -> what such a head does, in the order of the cards; by default the `behaviors` of the result.
+        """
+        return {name: self.column(name).short for name in self.behaviors if self.column(name).read(result) is not None}
+
+    def key_numbers(self, result: Result, base: int) -> list[tuple[str, str, str]]:
+        """Key numbers on the overview: name, value, and a note beside it."""
+        return []

@@ -120,13 +120,18 @@ class Finding:
 @dataclass(frozen=True)
 class Statement:
     """A statement that an analysis decides, named uniquely in it; other fields are as in Finding. `answer` takes the
-    result's default view and the base of labels, and raises KeyError where the result lacks what it is about."""
+    result's default view and the base of labels, and raises KeyError where the result lacks what it is about.
+
+    `role` says in a word or two what the head of the finding does: the overview lists the findings that have one, and
+    the tour's last slide offers their heads.
+    """
 
     name: str
     section: str
     statement: str
     rule: str
     answer: Callable[[Any, int], Answer]
+    role: str = ""
 
     def finding(self, analysis: str, title: str, result: Result | None, base: int = 1) -> Finding:
         """The finding of a result of this analysis; NOT_COMPUTED where there is none."""

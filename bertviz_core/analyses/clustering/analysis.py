@@ -1,24 +1,29 @@
 """Clustering: which heads attend alike (section 6), drawn in the plane (Figure 6) and as a matrix of all pairs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
+import plotly.graph_objects as go
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.head_facts import HeadFacts
 from bertviz_core.analyses.base.request import Request, View
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.behaviors import Thresholds, linguistic_heads
-from bertviz_core.analyses.clustering.figure import more_figures, paper_figure
+from bertviz_core.analyses.clustering.figure import by_layer, more_figures, paper_figure
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.clustering.statements import STATEMENTS
+from bertviz_core.heads import Head
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.clustering.measure import DivergenceSums
+
+SIMILAR = 3  # heads that are named beside one on other pages
 
 
 @dataclass(frozen=True)
@@ -71,3 +76,20 @@ class ClusteringAnalysis(Analysis):
         from bertviz_core.analyses.clustering import measure
 
         return measure.finish(accumulator, examples, provenance)
+
+    def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
+        """The heads in the plane, by layer."""
+        assert isinstance(result, Clustering)
+        return by_layer(result.labeled(Thresholds(), dict(named)), base)
+
+    def head_facts(self, result: Result, head: Head, base: int) -> list[HeadFacts]:
+        """The most similar heads, with their divergences."""
+        assert isinstance(result, Clustering)
+        listed = ", ".join(f"{other.label(base)} ({value:.3g})" for other, value in result.nearest(head, SIMILAR))
+        return [HeadFacts("Most similar heads", f" (divergence, {result.unit}): {listed}")] if listed else []
+
+    def head_texts(self, result: Result, heads: Sequence[Head]) -> dict[str, list[str]]:
+        """The most similar heads."""
+        assert isinstance(result, Clustering)
+        nearest = (result.nearest(head, SIMILAR) for head in heads)
+        return {"nearest": [" ".join(other.label() for other, _ in similar) for similar in nearest]}

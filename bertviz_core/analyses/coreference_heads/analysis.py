@@ -1,9 +1,10 @@
 """Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2)"""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
@@ -13,9 +14,11 @@ from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.behaviors import COREFERENCE
 from bertviz_core.analyses.coreference_heads import report
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
-from bertviz_core.analyses.coreference_heads.figure import latex, more_figures, paper_figure, paper_table
+from bertviz_core.analyses.coreference_heads.baselines import COMPARED
+from bertviz_core.analyses.coreference_heads.figure import by_group, latex, more_figures, paper_figure, paper_table
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
 from bertviz_core.analyses.coreference_heads.statements import STATEMENTS
+from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.inputs.annotated_words import Windows
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.model import AttentionModel
@@ -53,6 +56,7 @@ class CoreferenceAnalysis(Analysis):
     more_figures = staticmethod(more_figures)
     latex = staticmethod(latex)
     paper_table = staticmethod(paper_table)
+    head_in_tour = "subject"
     prefix = "coreference_"
     names_heads = True
     has_attention_lines = True
@@ -74,3 +78,13 @@ class CoreferenceAnalysis(Analysis):
         from bertviz_core.analyses.coreference_heads import measure
 
         return measure.finish(accumulator, examples, provenance)
+
+    def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
+        """The head and the baselines by distance of the antecedent."""
+        assert isinstance(result, CoreferenceHeads) and head is not None
+        return by_group(result.default_view(), (DirectedHead(0, head), *COMPARED), base)
+
+    def best_head(self, result: Result, targets: Sequence[str]) -> Head | None:
+        """The best head on all mentions, where "coreference" is a target."""
+        assert isinstance(result, CoreferenceHeads)
+        return result.default_view().best().head if "coreference" in targets else None

@@ -82,6 +82,7 @@ STATEMENTS = (
         f"{paper.TABLE_2['nearest'][0]}%.",
         f"The best head is above the nearest mention, {RULE}",
         partial(against_baseline, system="nearest"),
+        "coreference",
     ),
     Statement(
         "head_match",

@@ -5,26 +5,33 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import numpy as np
+import plotly.graph_objects as go
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.drawn_inputs import DrawnInput
+from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Result
-from bertviz_core.analyses.dependency_heads import report
+from bertviz_core.analyses.dependency_heads import head_facts, report
 from bertviz_core.analyses.dependency_heads.figure import latex, more_figures, paper_figure, paper_table
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEW_NAMES
+from bertviz_core.analyses.dependency_heads.head_relations import relations
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
 from bertviz_core.analyses.dependency_heads.statements import STATEMENTS, named_heads
 from bertviz_core.corpora.treebank import UAS
+from bertviz_core.heads import Head
 from bertviz_core.inputs.annotated_words import Sentences
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.dependency_heads.measure import RelationSums
+
+
+IN_TOUR = 14  # relations that its figure has room for
 
 
 @dataclass(frozen=True)
@@ -69,6 +76,7 @@ class DependencyAnalysis(Analysis):
     more_figures = staticmethod(more_figures)
     latex = staticmethod(latex)
     paper_table = staticmethod(paper_table)
+    head_in_tour = "absent"
     prefix = ""
     names_heads = True
     has_attention_lines = True
@@ -98,3 +106,44 @@ class DependencyAnalysis(Analysis):
         from bertviz_core.analyses.dependency_heads import measure
 
         return measure.finish(accumulator, examples, provenance)
+
+    def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
+        """The most frequent relations of Table 1."""
+        assert isinstance(result, DependencyHeads)
+        return paper_figure(result.default_view(), max_relations=IN_TOUR)
+
+    def best_head(self, result: Result, targets: Sequence[str]) -> Head | None:
+        """The best head of the first of these relations that the treebank has."""
+        assert isinstance(result, DependencyHeads)
+        counts = result.default_view()
+        return next((counts.best_choice(target).head for target in targets if target in counts.relations), None)
+
+    def head_facts(self, result: Result, head: Head, base: int) -> list[HeadFacts]:
+        """Its best relations, and the words that it attends to."""
+        assert isinstance(result, DependencyHeads)
+        best = head_facts.best_relations(result.default_view(), head, base)
+        return best + head_facts.attended_words(result, DEFAULT_VIEW, head, base)
+
+    def head_texts(self, result: Result, heads: Sequence[Head]) -> dict[str, list[str]]:
+        """The relation that each head finds furthest above an offset, and the words that it attends to."""
+        assert isinstance(result, DependencyHeads)
+        best = relations(result.default_view(), heads, 1)
+        return {
+            "best_relation": ["".join(relation.name for relation in first) for first in best],
+            "attends_to": ["; ".join(texts) for texts in head_facts.attends_to(result, heads)],
+        }
+
+    def card_lines(self, result: Result, heads: Sequence[Head]) -> list[list[str]]:
+        """The strongest relation, and the part of speech that it attends to."""
+        assert isinstance(result, DependencyHeads)
+        strongest = relations(result.default_view(), heads, 1)
+        attended = head_facts.attends_to(result, heads)
+        return [
+            [relation.sentence for relation in best] + [f"Attends to {text}" for text in words[:1]]
+            for best, words in zip(strongest, attended, strict=True)
+        ]
+
+    def head_examples(self, result: Result, base: int) -> list[HeadExamples]:
+        """Sentences of the clearest relations."""
+        assert isinstance(result, DependencyHeads)
+        return head_facts.relation_examples(result.default_view(), base)

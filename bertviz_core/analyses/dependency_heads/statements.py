@@ -132,6 +132,7 @@ STATEMENTS = (
         f"For the clearest relation the best head is more than {POINTS:.0%} above the best offset"
         f"{CONTROL}, {CORRECTED}",
         clearest_relation,
+        "a relation",
     ),
     Statement(
         "overall",

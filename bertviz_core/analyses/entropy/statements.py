@@ -57,6 +57,7 @@ STATEMENTS = (
         f"In the first third of the layers one head's mean largest weight is below {BROAD:.0%}, with an interval "
         "corrected for the number of these heads.",
         broad_early_head,
+        "broad",
     ),
     Statement(
         "from_cls",

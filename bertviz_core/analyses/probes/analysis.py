@@ -1,15 +1,20 @@
 """Probes: how much syntax the maps of all heads together encode (section 5; Table 3)."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.probes.figure import latex, more_figures, paper_figure, paper_table
 from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.probes.statements import STATEMENTS
+from bertviz_core.heads import Head
 from bertviz_core.inputs.annotated_words import Sentences
 from bertviz_core.models.model import AttentionModel
 
@@ -35,6 +40,7 @@ class ProbesAnalysis(Analysis):
     more_figures = staticmethod(more_figures)
     latex = staticmethod(latex)
     paper_table = staticmethod(paper_table)
+    head_in_tour = "absent"
     prefix = "probe_"
     forward_passes = 18  # measured: maps of four networks, one trained and three random; hidden states once; trainings
     overhead = 8.0
@@ -65,3 +71,8 @@ class ProbesAnalysis(Analysis):
         from bertviz_core.analyses.probes import measure
 
         return measure.finish(accumulator, examples, provenance)
+
+    def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
+        """A line for each probe."""
+        assert isinstance(result, Probes)
+        return paper_figure(result)

@@ -1,16 +1,19 @@
 """Sink gradients: does attention to the sink ([SEP] in BERT) matter to the loss? (section 3.2; Figure 3)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
-from bertviz_core.analyses.sep_gradients.figure import more_figures, paper_figure
+from bertviz_core.analyses.sep_gradients.figure import more_figures, no_op_figure, paper_figure
 from bertviz_core.analyses.sep_gradients.result import COLUMNS, GRADIENT, SepGradients, sink
 from bertviz_core.analyses.sep_gradients.statements import STATEMENTS
 from bertviz_core.engine.progress import Progress
+from bertviz_core.heads import Head
 from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.settings import Settings
@@ -44,6 +47,11 @@ class SepGradientsAnalysis(Analysis):
         assert isinstance(result, SepGradients)
         peak = sink(result)
         return self.column(GRADIENT.format(peak.token)) if peak else super().default_column(result)
+
+    def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
+        """Attention to the sink above its gradient."""
+        assert isinstance(result, SepGradients)
+        return no_op_figure(result, base)
 
     def accumulator(self, model: AttentionModel, request: Request) -> "PredictionAverages":
         from bertviz_core.analyses.sep_gradients import measure

@@ -1,12 +1,25 @@
 """Surface patterns: which heads attend to neighbors, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import plotly.graph_objects as go
+
+from bertviz_core import paper
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
-from bertviz_core.analyses.surface_patterns.result import COLUMNS, NORM_LABELS, SurfacePatterns
+from bertviz_core.analyses.surface_patterns.result import (
+    BY_QUANTITY,
+    COLUMNS,
+    NORM_LABELS,
+    SINKS,
+    SurfacePatterns,
+    sinks,
+)
 from bertviz_core.analyses.surface_patterns.statements import STATEMENTS
+from bertviz_core.heads import Head, highest
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
@@ -27,6 +40,7 @@ class SurfacePatternsAnalysis(Analysis):
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
     control = "quantity"
+    behaviors: Mapping[str, str] = {name: name for name in ("next", "previous", *SINKS, "to_punct")}
     shared = True
     has_paper_means = True
     has_attention_lines = True
@@ -36,3 +50,27 @@ class SurfacePatternsAnalysis(Analysis):
         from bertviz_core.analyses.surface_patterns import measure
 
         return measure.accumulator(model, request)
+
+    def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
+        """The first panel of Figure 2, which fits a slide."""
+        assert isinstance(result, SurfacePatterns)
+        return paper_figure(result, base, panels=1)
+
+    def clearest(self, result: Result) -> dict[str, str]:
+        """Attention to neighbors and to punctuation; of the special tokens to the sink alone."""
+        assert isinstance(result, SurfacePatterns)
+        quantities = ("next", "previous", *sinks(result)[:1], "to_punct")
+        return {name: BY_QUANTITY[name].short.removeprefix("the ") for name in quantities if name in result}
+
+    def key_numbers(self, result: Result, base: int) -> list[tuple[str, str, str]]:
+        """The clearest head of the previous token, and how much of a layer's attention goes to the sink."""
+        assert isinstance(result, SurfacePatterns)
+        values = result["previous"]
+        head = highest(values)
+        over = f"paper: {paper.HEADS_OVER_HALF['previous']} heads over 0.5"
+        entries = [("Previous token, clearest", f"{head.label(base)}: {values[head]:.2f}", over)]
+        for quantity in sinks(result)[:1]:
+            value = f"{result[quantity].mean(1).max():.2f}"
+            note = f"unmasked text; paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}"
+            entries.append((f"To {BY_QUANTITY[quantity].short}, highest layer", value, note))
+        return entries

@@ -122,6 +122,7 @@ STATEMENTS = (
             f"Some heads attend mostly to the {name} token: {count} put over half of their attention there.",
             f"One head is above {HALF}, with an interval corrected for the number of heads.",
             partial(head_over_half, quantity=name),
+            f"{name} token",
         )
         for name, count in paper.HEADS_OVER_HALF.items()
     ),
@@ -140,6 +141,7 @@ STATEMENTS = (
         f"The special token with the highest mean of a layer, the first token included, is above {HALF} there, with an "
         "interval corrected for the number of layers and tokens.",
         sink,
+        "the sink",
     ),
     Statement(
         "to_sep",

@@ -8,7 +8,7 @@ options, `Annotated` a range, or the number of characters that an address holds.
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
@@ -16,6 +16,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads as CoreferenceResult
 from bertviz_core.analyses.dependency_heads import guesses
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads as DependencyResult
@@ -25,6 +26,7 @@ from bertviz_core.heads import Head, highest
 from bertviz_core.models.checkpoint import DEMO
 from bertviz_core.settings import Mode, Weights
 from bertviz_core.tour import OWN
+from pages.shared.memoize import memoize
 
 
 class Between(NamedTuple):
@@ -87,6 +89,11 @@ class Page(Choices):
     page: ClassVar[str]  # its name
     tour: Positive | None = None  # the slide of the tour that led here, to which a link leads back
 
+    @classmethod
+    def on(cls, target: str) -> Self:
+        """The page on one of the things that it shows, where it shows several."""
+        return cls()
+
 
 @dataclass(frozen=True)
 class Overview(Page):
@@ -94,7 +101,20 @@ class Overview(Page):
 
 
 @dataclass(frozen=True)
-class AnalysisChoices(Page):
+class ResultPage(Page):
+    """Of the page of an analysis that opens on a head of its own result."""
+
+    def options(self, paper: bool) -> dict[str, Any]:
+        """The options of the request for the analysis; `paper` says whether the mode is "paper"."""
+        return {}
+
+    def opening_head(self, analysis: Analysis, result: Result, paper: bool) -> Head | None:
+        """The head that is best at what the page shows of a result; None where the result does not say."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class AnalysisChoices(ResultPage):
     """Of the page of any analysis: the quantity on its map."""
 
     quantity: str | None = None
@@ -103,10 +123,15 @@ class AnalysisChoices(Page):
     def parameter(cls, field: str) -> str:
         return ANALYSES[cls.page].control_key if field == "quantity" else field
 
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options of the request for the analysis."""
-        return {}
+    @classmethod
+    def on(cls, target: str) -> Self:
+        """The page on a quantity."""
+        return cls(quantity=target)
+
+    def opening_head(self, analysis: Analysis, result: Result, paper: bool) -> Head | None:
+        """The highest head of the column on the map."""
+        column = self.resolve(analysis, result)
+        return None if column is None else analysis.best_head(result, [column.quantity])
 
     def resolve(self, analysis: Analysis, result: Result) -> HeadColumn | None:
         """The column on the map: the chosen one, or the first that the result has; None without any."""
@@ -139,8 +164,7 @@ class Ablation(AnalysisChoices):
     page: ClassVar[str] = "ablation"
     mean: bool = False  # in place of zeros
 
-    @property
-    def options(self) -> dict[str, Any]:
+    def options(self, paper: bool) -> dict[str, Any]:
         return {"mean": True} if self.mean else {}
 
 
@@ -169,7 +193,7 @@ class Clustering(Page):
 
 
 @dataclass(frozen=True)
-class DependencyHeads(Page):
+class DependencyHeads(ResultPage):
     page: ClassVar[str] = "dependency_heads"
     possessives: bool = False
     view: Literal["function-heads", "as-is"] = "function-heads"
@@ -183,6 +207,11 @@ class DependencyHeads(Page):
     weight: Share = 0.0
     search: str = ""
     sentence_page: Positive = 1
+
+    @classmethod
+    def on(cls, target: str) -> Self:
+        """The page on a relation."""
+        return cls(relation=target)
 
     def options(self, paper: bool) -> dict[str, Any]:
         """The options of the request; mode "paper" always applies its rule for possessives."""
@@ -201,6 +230,10 @@ class DependencyHeads(Page):
             return relation, counts.best_choice(relation).direction
         return relation, guesses.DIRECTIONS.index(self.direction)
 
+    def opening_head(self, analysis: Analysis, result: Result, paper: bool) -> Head | None:
+        assert isinstance(result, DependencyResult)
+        return self.best_head(memoize(DependencyResult.show, result, self.filter(result, paper)))
+
     def best_head(self, counts: RelationCounts) -> Head:
         """The head that is best at what the page shows."""
         relation, direction = self.resolve(counts)
@@ -208,7 +241,7 @@ class DependencyHeads(Page):
 
 
 @dataclass(frozen=True)
-class CoreferenceHeads(Page):
+class CoreferenceHeads(ResultPage):
     page: ClassVar[str] = "coreference_heads"
     kind: Literal["all", "pronoun", "proper", "nominal"] = "all"
     candidates: Literal["mentions", "words"] = "mentions"
@@ -222,6 +255,10 @@ class CoreferenceHeads(Page):
     def resolve(self, counts: AntecedentCounts) -> int:
         """The direction, an index of `counts.directions`: the first where the model does not have the chosen one."""
         return counts.directions.index(self.direction) if self.direction in counts.directions else 0
+
+    def opening_head(self, analysis: Analysis, result: Result, paper: bool) -> Head | None:
+        assert isinstance(result, CoreferenceResult)
+        return self.best_head(memoize(CoreferenceResult.show, result, self.candidates))
 
     def best_head(self, counts: AntecedentCounts) -> Head:
         """The head that is best at what the page shows."""
@@ -321,12 +358,6 @@ def kind_of(page: str) -> type[Page]:
         if kind.page == page:
             return kind
     return type(page, (AnalysisChoices,), {"page": page})
-
-
-def opening(page: str, quantity: str) -> Page:
-    """An analysis's page on a quantity, where its map shows several."""
-    kind = kind_of(page)
-    return kind(quantity=quantity) if issubclass(kind, AnalysisChoices) else kind()
 
 
 @cache

@@ -52,7 +52,7 @@ class AnalysisPage:
         self.controls = controls
         self.analysis = ANALYSES[chosen.page]
         self.selection = session.selection()
-        request = self.selection.request(chosen.page, chosen.options)
+        request = self.selection.request(chosen.page, chosen.options(self.selection.settings.paper))
         if services.find(request) is None:
             st.markdown(plain(self.analysis.summary))
         self.result: Any = stored.result_or_stop(request, self.analysis.result_class)

@@ -33,8 +33,9 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "Arabic (right to left)": ("قرأت المعلمة الكتاب ثم أعادته إلى المكتبة.", ""),
     "Chinese": ("小美愛花。王先生愛書。", ""),
 }
-# The relations (Stanford's label, UD's label) whose best head an example opens on.
-RELATIONS = {
+# What an example is about, and opens on the best head of: of a relation Stanford's label, then UD's.
+TARGETS = {
+    COREFERENCE: ("coreference",),
     "Direct objects": ("dobj", "obj"),
     "Possessives": ("poss", "nmod:poss"),
     "Prepositions": ("pobj", "case"),

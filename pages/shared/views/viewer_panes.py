@@ -16,9 +16,10 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, Prediction, mask
 from bertviz_core.plotting import OVERLAY
 from bertviz_core.settings import Weights
-from bertviz_core.viewer import InputAttention, InputView, cut_end, predictions_frame, preview
+from bertviz_core.viewer import InputAttention, InputView, predictions_frame, preview
 from bertviz_core.viewer.files import FOLDER, columns_of, input_html, input_origin, pack_weights
 from bertviz_core.viewer.query_key import QueryKey
+from bertviz_core.writing import cut_end
 from pages.shared import messages, page, services, widgets
 from pages.shared.components import component
 from pages.shared.frame import header, neighbor

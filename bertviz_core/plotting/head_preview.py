@@ -1,0 +1,25 @@
+"""The attention of every head on a few tokens, as it is sent with a map of heads for the browser to draw."""
+
+import base64
+import json
+from collections.abc import Sequence
+from math import isqrt
+
+import numpy as np
+
+from bertviz_core.writing import cut_end
+
+MAX_TOKENS = 24  # of inputs and sentences
+MAX_WEIGHTS = 500_000  # of all heads, a byte each: 9 tokens for 80 x 64 heads, 22 for 32 x 32
+
+
+def encoded(tokens: Sequence[str], maps: np.ndarray, about: str) -> bytes:
+    """A preview as JSON for the browser; maps are (layer, head, query, key) uint8, 255 for weight 1."""
+    first = slice(most_tokens(*maps.shape[:2]))  # because it is sent again whenever a head is chosen
+    packed = base64.b64encode(maps[:, :, first, first].tobytes()).decode()
+    return json.dumps({"preview": {"tokens": [*map(cut_end, tokens[first])], "maps": packed, "about": about}}).encode()
+
+
+def most_tokens(layers: int, heads: int) -> int:
+    """The number of tokens of a preview for so many heads, beside MAX_TOKENS."""
+    return isqrt(MAX_WEIGHTS // layers // heads)

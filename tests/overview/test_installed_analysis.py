@@ -1,0 +1,71 @@
+"""What the overview and the tour show of an analysis that is not built in, which overrides the methods for it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from bertviz_core import overview
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.averages import HeadAverages, averaged_column
+from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.heads import Head
+from bertviz_core.overview import clearest, frame, summary
+from tests import shipped
+
+
+@dataclass(frozen=True)
+class InstalledAverages(HeadAverages):
+    analysis: ClassVar[str] = "installed"
+
+
+class Installed(Analysis):
+    """Attention to the token itself, which surface patterns have, too."""
+
+    name = "installed"
+    title = "Installed"
+    result_class = InstalledAverages
+    columns = (averaged_column("current", "attention to the token itself", name="the token itself"),)
+
+    def clearest(self, result: Result) -> dict[str, str]:
+        return {"current": "the token itself"}
+
+    def head_texts(self, result: Result, heads: Sequence[Head]) -> dict[str, list[str]]:
+        return {"name": [f"head {head.label()}" for head in heads]}
+
+    def card_lines(self, result: Result, heads: Sequence[Head]) -> list[list[str]]:
+        return [[f"Line on {head.label()}"] for head in heads]
+
+
+@pytest.fixture
+def results(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The shipped surface patterns, and their numbers again as those of the installed analysis."""
+    patterns = shipped.result("surface_patterns")
+    values = {field.name: getattr(patterns, field.name) for field in fields(patterns)}
+    for module in (overview, summary):
+        monkeypatch.setattr(module, "ANALYSES", {**ANALYSES, "installed": Installed()})
+    return {"surface_patterns": patterns, "installed": InstalledAverages(**values)}
+
+
+def test_the_overview_shows_what_an_installed_analysis_says_of_heads(results: dict[str, Any]) -> None:
+    table = frame(results)
+    assert table["name"].tolist() == [f"head {label}" for label in table["label"]]
+    assert table["installed_current"].tolist() == table["current"].tolist()
+    cards = json.loads(summary.encoded_cards(results, 1))["cards"]
+    assert [card["lines"] for card in cards] == [[f"Line on {label}"] for label in table["label"]]
+    strongest = clearest(results)[-1]
+    assert (strongest.analysis, strongest.name) == ("installed", "the token itself")
+    values = results["installed"]["current"]
+    assert strongest.head == Head(*np.unravel_index(values.argmax(), values.shape))
+
+
+def test_an_installed_analysis_inherits_a_figure_in_the_tour_and_a_best_head(results: dict[str, Any]) -> None:
+    result = results["installed"]
+    figure = Installed().tour_figure(result, None, 1, {})
+    np.testing.assert_array_equal(figure.data[0].z, result["current"].T)
+    assert Installed().best_head(result, ("nonsense", "current")) == clearest(results)[-1].head
+    assert Installed().best_head(result, ("nonsense",)) is None
