@@ -11,7 +11,6 @@ from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, Results, head_frame
 from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER, UNTRAINED, Thresholds, behaviors, linguistic
-from bertviz_core.analyses.dependency_heads.head_relations import relation_heads as relation_heads
 from bertviz_core.heads import Head, all_heads, highest, ranks
 
 
