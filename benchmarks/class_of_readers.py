@@ -25,8 +25,8 @@ from websockets.exceptions import WebSocketException
 
 from benchmarks.hostile_inputs import CASES
 from pages.shared.frame.links import ENTRIES
-from tests.browser import chromium as browser
-from tests.visitors import Run, Visit, Visitor, crowd, visitor
+from tests.support import chromium as browser
+from tests.support.visitors import Run, Visit, Visitor, crowd, visitor
 
 PAGES = [entry.name for entry in ENTRIES]
 IDLE = 300  # sessions that stay, to weigh one

@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from tests.browser import chromium as browser
+from tests.support import chromium as browser
 
 SHOWN = """
 const seen = (window.seen = {});

@@ -20,8 +20,8 @@ from statistics import mean, median
 import psutil
 
 from pages.shared.frame.links import ENTRIES
-from tests.browser import chromium as browser
-from tests.visitors import Visitor, visitor
+from tests.support import chromium as browser
+from tests.support.visitors import Visitor, visitor
 
 PAGES = [entry.name for entry in ENTRIES]
 HEADS = [f"{layer}-{head}" for layer in range(1, 7) for head in range(1, 13)]  # of the demo model, and larger ones

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.browser import chromium as browser
+from tests.support import chromium as browser
 
 MENU = "[data-testid=stSidebar] nav.menu a"
 

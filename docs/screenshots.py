@@ -13,8 +13,8 @@ from typing import Any
 
 from PIL import Image
 
-from tests.browser import chromium as browser
-from tests.shipped import clearest
+from tests.support import chromium as browser
+from tests.support.shipped import clearest
 
 FOLDER = Path(__file__).parent
 CLEAREST = clearest("previous")

@@ -22,37 +22,6 @@ settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 ROOT = Path(__file__).parents[1]
-SLOW = (  # beginnings of the names of tests that are not among the quick ones
-    "app/",
-    "examples/",
-    "training/",
-    "analyses/run/test_chunks.py",
-    "analyses/run/test_ray_runner.py",
-    "cli/test_commands.py",
-    "corpora/test_coreference_data.py",
-    "corpora/test_recognition.py::test_articles",
-    "engine/test_store_faults.py",
-    "engine/test_store_kills.py",
-    "library/test_analyze.py",
-    "library/test_docs.py",
-    "tasks/test_workers.py",
-    "test_exports.py::test_every_result",
-    "test_hostile_inputs.py::test_a_sentence_and",
-    "test_hostile_inputs.py::test_no_input_of_50_mb",
-    "test_package.py",
-    "test_second_device.py::test_every_analysis",
-    "test_second_device.py::test_decoders",
-)
-QUICK = "app/test_pages.py"
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        name = item.nodeid.removeprefix("tests/")
-        if name.startswith("browser/"):
-            item.add_marker("browser")
-        elif name.startswith(SLOW) and not name.startswith(QUICK):
-            item.add_marker("slow")
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -72,7 +41,7 @@ def new_store(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture(autouse=True, scope="session")
 def frame_at_every_page() -> None:
     """AppTest runs pages inside app.py."""
-    from tests import navigation
+    from tests.support import navigation
 
     navigation.frame_at_every_page()
 
@@ -87,7 +56,7 @@ def demo():
 @pytest.fixture(scope="session")
 def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A random BERT of 2 layers and 2 heads with a WordPiece tokenizer, as save_pretrained writes them."""
-    from tests.families import FAMILIES, save
+    from tests.support.families import FAMILIES, save
 
     return save(FAMILIES["bert"], tmp_path_factory.mktemp("tiny-bert"))
 
@@ -113,7 +82,7 @@ def nan_folder(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 @pytest.fixture(scope="session")
 def planted_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """2 layers of 2 heads: 1-1 to the previous token, 1-2 to everything alike, 2-1 to the next token, 2-2 to [SEP]."""
-    from tests import planted
+    from tests.support import planted
 
     kinds = {(0, 0): "previous", (1, 0): "next", (1, 1): "sep"}
     return planted.save(tmp_path_factory.mktemp("planted"), kinds)
@@ -129,14 +98,14 @@ def tiny(tiny_folder: Path):
 @pytest.fixture(scope="session")
 def masked_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same with an MLM head, so that every analysis runs on it."""
-    from tests import predicting
+    from tests.support import predicting
 
     return predicting.save("bert", tmp_path_factory.mktemp("masked-bert"))
 
 
 @pytest.fixture(scope="session")
 def masked(masked_folder: Path):
-    from tests import predicting
+    from tests.support import predicting
 
     return predicting.load(masked_folder)
 
@@ -145,7 +114,7 @@ def masked(masked_folder: Path):
 def results() -> dict:
     """What ships of the demo model on the first sample of each kind, by the names of the analyses."""
     from bertviz_core.analyses.base.registry import BUILT_IN
-    from tests import shipped
+    from tests.support import shipped
 
     return {name: shipped.result(name) for name in BUILT_IN}
 

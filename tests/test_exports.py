@@ -29,6 +29,7 @@ def results(results):
     return results | {"emergence": shipped()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*BUILT_IN, "emergence"])
 def test_every_result_as_every_file(results, name):
     result = results[name]

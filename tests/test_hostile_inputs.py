@@ -27,7 +27,7 @@ from bertviz_core.inputs.segments import FirstSegments, Segments
 from bertviz_core.models import single_input
 from bertviz_core.plotting.arcs import Arc, _levels, sentence_svg
 from bertviz_core.settings import Settings
-from tests.cli.running import run
+from tests.support.running import run
 
 CONLL = "#begin document (a); part 0\na 0 0 She PRP (S* - - - - * (1)\na 0 1 slept VBD *) - - - - * -\na 0 2 her PRP * - - - - * (1)\n#end document\n"  # noqa: E501
 THREE = "0\tShe\t(1)\n1\tsaw\t-\n2\therself\t(1)\n"
@@ -96,6 +96,7 @@ def test_a_spoiled_file_is_read_or_refused(given):
     assert time.process_time() - began < 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LARGEST)
 def test_no_input_of_50_mb_fills_the_memory_or_stops_the_others(name):
     """The largest lines of the table in benchmarks/README.md, each in a process of its own."""
@@ -144,6 +145,7 @@ def test_a_line_or_an_object_may_be_a_megabyte_long_and_no_longer():
         check("text", from_bytes(f'[{{"text": "{"word " * 600_000}"}}]'.encode(), "x"))
 
 
+@pytest.mark.slow
 def test_a_sentence_and_a_document_have_an_end():
     with pytest.raises(InputError, match="longer than 1 MB") as caught:
         check("treebank", from_bytes((AUTHORS + "He 0-root\n" * 110_000).encode(), "x"))

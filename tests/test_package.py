@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 MAX_BYTES = 60 * 10**6
 OFFLINE = ("--no-deps", "--no-index", "--quiet", "--disable-pip-version-check")

@@ -29,8 +29,8 @@ from bertviz_core.models.checkpoint import describe, find
 from bertviz_core.models.model import with_weights
 from bertviz_core.settings import Execution, Settings
 from bertviz_core.viewer import query_key
-from tests import predicting, second_device
-from tests.families import FAMILIES, save
+from tests.support import predicting, second_device
+from tests.support.families import FAMILIES, save
 
 LIMITS = {"ablation": 2, "probes": 40}
 QUICK = ("surface_patterns", "entropy", "clustering")  # the others take seconds each, as everything here runs in Python
@@ -86,6 +86,7 @@ def assert_equal(ours, theirs, **tolerance):
             np.testing.assert_allclose(ours.arrays()[name], values, err_msg=name, **(tolerance or EQUAL))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", ["attention", "norms"])
 @pytest.mark.parametrize("mode", ["corrected", "paper"])
 @pytest.mark.parametrize("analysis", MARKED)

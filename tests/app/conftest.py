@@ -10,7 +10,7 @@ from bertviz_core.analyses.run.run_pass import last_model_loader
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.loading import LoadedModels
 from bertviz_core.tasks import Task, perform
-from tests.app.driving import ROOT
+from tests.support.driving import ROOT
 
 MODELS = LoadedModels()  # known by their fingerprints, so that tests can share them
 

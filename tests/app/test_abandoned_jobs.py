@@ -9,10 +9,12 @@ from bertviz_core.settings import Access
 from pages.shared import jobs, services
 from pages.shared.state.reader import Reader
 from pages.shared.state.session import Session
-from tests.browser import chromium as browser
-from tests.visitors import Visitor, visitor
+from tests.support import chromium as browser
+from tests.support.visitors import Visitor, visitor
 
-PAGE = Path(__file__).parents[1] / "closed_tab_page.py"
+pytestmark = pytest.mark.slow
+
+PAGE = Path(__file__).parents[1] / "support" / "closed_tab_page.py"
 
 
 def until(reader: Visitor, text: str, seconds: float = 30) -> None:

@@ -3,10 +3,10 @@
 import pytest
 
 from bertviz_core.heads import Head
-from tests import shipped
-from tests.app.driving import metrics, open_app, words
+from tests.support import shipped
+from tests.support.driving import metrics, open_app, words
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 
 
 def test_the_page_opens_on_the_stored_result() -> None:

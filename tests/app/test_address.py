@@ -7,9 +7,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.frame import links
-from tests.app.driving import open_app, parameter, unescaped, words
+from tests.support.driving import open_app, parameter, unescaped, words
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 PAGES = [entry.name for entry in links.ENTRIES]
 UNTOUCHED = (  # they ask for new results
     *("model", "corpus", "treebank", "coreference", "mode", "weights", "max_length", "limit", "seed"),

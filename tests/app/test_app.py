@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import short_names
-from tests.app.driving import analyze, open_app, paste, unescaped, wait_for_job, words
-from tests.shipped import values
+from tests.support.driving import analyze, open_app, paste, unescaped, wait_for_job, words
+from tests.support.shipped import values
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 
 
 def test_the_head_of_the_address_is_the_head_on_the_page() -> None:

@@ -20,8 +20,10 @@ from pages.shared import page
 from pages.shared.components import component
 from pages.shared.state import session
 from pages.shared.views import default_heads
-from tests.app import recording
-from tests.app.driving import ROOT, analyze, open_app, uploader, wait_for_job
+from tests.support import recording
+from tests.support.driving import ROOT, analyze, open_app, uploader, wait_for_job
+
+pytestmark = pytest.mark.slow
 
 LOOP = {"_work", "outcome"}  # of the queue's thread, and of the worker process
 LISTED = re.compile(r"^\d+\. `(\w+)` in (?:`([\w/.]+)`|the analysis's `measure.py`)", re.MULTILINE)
@@ -32,7 +34,7 @@ BANK = b"\n\n".join([b"The 2-det\ncat 3-nsubj\nsat 0-root\n. 3-punct"] * 3)
 CHECK = """
 import sys
 from pathlib import Path
-from tests.app import recording
+from tests.support import recording
 from bertviz_core.corpora import upload_check
 recording.record(Path({file!r}))
 upload_check.main(Path(sys.argv[1]))

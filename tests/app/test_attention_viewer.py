@@ -15,11 +15,11 @@ from bertviz_core.heads import Head
 from pages.shared.frame import links
 from pages.shared.views import viewer_input, viewer_panes
 from pages.shared.views.viewer_input import SENTENCES
-from tests import families
-from tests.app.driving import open_app, parameter, unescaped, words
-from tests.shipped import COUNT
+from tests.support import families
+from tests.support.driving import open_app, parameter, unescaped, words
+from tests.support.shipped import COUNT
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 
 
 def viewer(**address: str) -> AppTest:

@@ -8,8 +8,8 @@ import pytest
 
 from pages.shared.endnotes import methods_section
 from pages.shared.frame import links
-from tests.app.driving import analyze, metrics, open_app, words
-from tests.families import FAMILIES, save
+from tests.support.driving import analyze, metrics, open_app, words
+from tests.support.families import FAMILIES, save
 
 METHODS = {
     "surface_patterns": "2.",
@@ -21,7 +21,7 @@ METHODS = {
     "induction": "15.",
     "emergence": "16.",
 }
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 
 
 def test_page_opens_on_the_stored_result_and_thresholds_only_relabel() -> None:

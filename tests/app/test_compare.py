@@ -13,11 +13,11 @@ from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import find
 from bertviz_core.settings import Settings
-from tests import families, predicting
-from tests.app.driving import open_app, parameter, words
-from tests.shipped import COUNT
+from tests.support import families, predicting
+from tests.support.driving import open_app, parameter, words
+from tests.support.shipped import COUNT
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 
 
 def test_runs_that_ship_are_compared_and_their_address_restores_them() -> None:

@@ -7,11 +7,11 @@ import pytest
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.engine.store import Store
 from bertviz_core.plotting import percent
-from tests import shipped
-from tests.app.driving import analyze, open_app, unescaped, uploader, words
-from tests.bracketed import conll
+from tests.support import shipped
+from tests.support.bracketed import conll
+from tests.support.driving import analyze, open_app, unescaped, uploader, words
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 
 PAGE = "coreference_heads"
 CHANCES = (CHANCE, RANDOM)

@@ -14,10 +14,10 @@ from bertviz_core.emergence.series import shipped
 from bertviz_core.exports import to_json
 from bertviz_core.models.checkpoint import find
 from pages.shared import services
-from tests import families
-from tests.app.driving import analyze, metrics, open_app, paste, unescaped, words
+from tests.support import families
+from tests.support.driving import analyze, metrics, open_app, paste, unescaped, words
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n"
 

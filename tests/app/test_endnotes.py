@@ -1,6 +1,9 @@
 """The end of a page says what of a model's files its numbers do not depend on."""
 
+import pytest
 from streamlit.testing.v1 import AppTest
+
+pytestmark = pytest.mark.slow
 
 
 def page() -> None:
@@ -8,7 +11,7 @@ def page() -> None:
 
     from bertviz_core.analyses.base.registry import ANALYSES
     from pages.shared import endnotes
-    from tests import shipped
+    from tests.support import shipped
 
     result = shipped.result("entropy")
     notice = "Saved as BertForSequenceClassification: its weights [a]_b_ change no map."

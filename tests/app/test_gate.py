@@ -27,10 +27,12 @@ from bertviz_core.settings import Access
 from pages.shared.server import limits
 from pages.shared.server.access import AccessRules
 from pages.shared.streamlit_internals import MESSAGES, message_kind
-from tests.browser import chromium as browser
-from tests.visitors import Visitor, visitor
+from tests.support import chromium as browser
+from tests.support.visitors import Visitor, visitor
 
-PAGE = Path(__file__).parents[1] / "closed_tab_page.py"
+pytestmark = pytest.mark.slow
+
+PAGE = Path(__file__).parents[1] / "support" / "closed_tab_page.py"
 # In place of the resolver: it writes down which names a server asks for, and takes its time.
 RESOLVER = """
 import os, socket, time

@@ -8,10 +8,10 @@ import pytest
 from bertviz_core.errors import BertvizError
 from bertviz_core.settings import Access
 from pages.shared import services
-from tests.app.driving import open_app, unescaped, wait_for_job, words
-from tests.waiting import until
+from tests.support.driving import open_app, unescaped, wait_for_job, words
+from tests.support.waiting import until
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 
 
 class Gate:

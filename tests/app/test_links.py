@@ -18,10 +18,10 @@ from bertviz_core.settings import Settings
 from pages.shared import services
 from pages.shared.frame.corpora import KEYS
 from pages.shared.frame.links import DEFAULT, ENTRIES
-from tests.app.driving import open_app
-from tests.bracketed import conll
+from tests.support.bracketed import conll
+from tests.support.driving import open_app
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 TREEBANK = (FOLDER / SAMPLES["treebank"]["treebank"]).read_bytes().split(b"\n\n")
 UPLOADS = {
     "text": b"The cat sat on the mat.\nIt was warm, and the cat slept.\n",

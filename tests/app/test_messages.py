@@ -4,6 +4,8 @@ import pytest
 
 from pages.shared.messages import joined
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("tokens", "text"),

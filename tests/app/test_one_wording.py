@@ -14,7 +14,9 @@ from bertviz_core.analyses.base.result import Results
 from bertviz_core.api_results import AnalysisResult
 from bertviz_core.overview.summary import behaviors_finding
 from bertviz_core.paper_report.pages import contents
-from tests.wording import repeats_a_number
+from tests.support.wording import repeats_a_number
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ import sys
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.driving import ROOT, open_app, paste, wait_for_job, words
-from tests.shipped import COUNT, clearest
+from tests.support.driving import ROOT, open_app, paste, wait_for_job, words
+from tests.support.shipped import COUNT, clearest
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n"
 
 
@@ -116,7 +116,7 @@ def test_pages_on_stored_results_import_neither_torch_nor_transformers() -> None
     code = """
 import sys
 from streamlit.testing.v1 import AppTest
-from tests.navigation import frame_at_every_page
+from tests.support.navigation import frame_at_every_page
 frame_at_every_page()
 app = AppTest.from_file("app.py", default_timeout=60).run()
 app.session_state["head-panel"] = True

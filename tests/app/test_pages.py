@@ -8,9 +8,9 @@ from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, sinks
 from bertviz_core.overview.summary import behaviors_finding
 from bertviz_core.paper_report import Report
 from pages.shared.frame import links
-from tests.app.driving import metrics, open_app, unescaped, words
-from tests.shipped import clearest, result
-from tests.wording import repeats_a_number
+from tests.support.driving import metrics, open_app, unescaped, words
+from tests.support.shipped import clearest, result
+from tests.support.wording import repeats_a_number
 
 pytestmark = pytest.mark.usefixtures("own_store")
 WITHOUT_HEADLINE = ("attention_viewer", "compare", "emergence", "tour")

@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.models.checkpoint import PAPER_MODEL
 from pages.shared import services, stored
-from tests.app.driving import open_app, unescaped, wait_for_job, words
+from tests.support.driving import open_app, unescaped, wait_for_job, words
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 LABEL = "Download 440 MB and analyze"
 
 

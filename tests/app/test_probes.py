@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from tests.app.driving import analyze, metrics, open_app, uploader, words
+from tests.support.driving import analyze, metrics, open_app, uploader, words
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 BANK = "\n\n".join(
     f"The 2-det\n{noun} 3-nsubj\n{verb} 0-root\n. 3-punct"
     for noun in ("cat", "dog", "man", "boy")

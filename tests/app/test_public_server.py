@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.models import model_sources
-from tests import families
-from tests.app.driving import ROOT, open_app, unescaped, words
+from tests.support import families
+from tests.support.driving import ROOT, open_app, unescaped, words
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 
 
 @pytest.fixture

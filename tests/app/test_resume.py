@@ -13,10 +13,10 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled
 from bertviz_core.inputs import annotated_words
 from bertviz_core.settings import Settings
-from tests.app.driving import open_app, wait_for_job, words
-from tests.waiting import Stops
+from tests.support.driving import open_app, wait_for_job, words
+from tests.support.waiting import Stops
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ from bertviz_core.plotting.head_map import value_map
 from pages.shared import memoize, streamlit_internals
 from pages.shared.server import startup, turns
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

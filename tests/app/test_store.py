@@ -14,8 +14,10 @@ from bertviz_core.engine import diskcache_internals
 from bertviz_core.engine import store as store_module
 from pages.shared import preview, services
 from pages.shared.frame.links import ENTRIES
-from tests import broken_stores
-from tests.app.driving import ROOT, open_app, paste, unescaped, words
+from tests.support import broken_stores
+from tests.support.driving import ROOT, open_app, paste, unescaped, words
+
+pytestmark = pytest.mark.slow
 
 PAGES = [entry.name for entry in ENTRIES]
 

@@ -17,7 +17,9 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import streamlit_internals
-from tests.app.driving import ROOT
+from tests.support.driving import ROOT
+
+pytestmark = pytest.mark.slow
 
 STATIC = Path(st.__file__).parent / "static"
 STYLE = ROOT / "pages/shared/frame/appearance.css"

@@ -16,10 +16,10 @@ from bertviz_core.overview.summary import every_finding
 from bertviz_core.settings import Settings
 from bertviz_core.tour import END, OWN, STEPS, TERMS, answers, head_roles
 from pages.shared.frame import links
-from tests import predicting
-from tests.app.driving import open_app, unescaped, wait_for_job, words
+from tests.support import predicting
+from tests.support.driving import open_app, unescaped, wait_for_job, words
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 
 
 def tour(number: int, **address: str) -> AppTest:

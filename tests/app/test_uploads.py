@@ -8,9 +8,9 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.engine.uploads import Upload
 from bertviz_core.settings import Access
 from pages.shared import services, streamlit_internals, uploads
-from tests.app.driving import open_app, open_uploads, shown, unescaped, uploader, wait_for_job, words
+from tests.support.driving import open_app, open_uploads, shown, unescaped, uploader, wait_for_job, words
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 TEXT = b"The cat sat on the mat.\nIt was warm, and the cat slept.\n"
 BANK = b"The 2-det\ncat 3-nsubj\nsat 0-root\n. 3-punct\n"
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser import chromium as browser
+from tests.support import chromium as browser
 
 
 @pytest.fixture(scope="package")

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from pages.shared.frame import links
-from tests.browser import chromium as browser
+from tests.support import chromium as browser
+
+pytestmark = pytest.mark.browser
 
 FAINT_TEXT = Path(__file__).with_name("faint_text.js").read_text("utf-8")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")

@@ -2,7 +2,11 @@
 
 from typing import Any
 
-from tests.browser import chromium as browser
+import pytest
+
+from tests.support import chromium as browser
+
+pytestmark = pytest.mark.browser
 
 
 def test_the_theme_is_switched_on_the_page_and_kept_on_the_others(address: str, chromium: Any) -> None:

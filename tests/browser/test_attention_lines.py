@@ -10,8 +10,10 @@ import pytest
 
 from bertviz_core.heads import Head
 from bertviz_core.plotting import OVERLAY
-from tests.browser import chromium as browser
-from tests.shipped import clearest
+from tests.support import chromium as browser
+from tests.support.shipped import clearest
+
+pytestmark = pytest.mark.browser
 
 expect = pytest.importorskip("playwright.sync_api").expect
 HOSTILE = '<img/src=x/onerror=document.title="hacked"> **bold** $x$ \u202eabc\u202c &amp; </script> =1+1 ' + "y" * 600

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.browser import chromium as browser
-from tests.cli.running import run
+from tests.support import chromium as browser
+from tests.support.running import run
+
+pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize(

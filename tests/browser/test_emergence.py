@@ -3,9 +3,12 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
 from bertviz_core.emergence.series import shipped
-from tests.browser import chromium as browser
+from tests.support import chromium as browser
+
+pytestmark = pytest.mark.browser
 
 TOGETHER = """() => {
   const step = document.querySelector('[data-testid=stMetricValue]').innerText.trim().replaceAll(',', '');

@@ -3,7 +3,11 @@
 from typing import Any
 from xml.etree import ElementTree
 
-from tests.browser import chromium as browser
+import pytest
+
+from tests.support import chromium as browser
+
+pytestmark = pytest.mark.browser
 
 
 def test_a_click_on_a_relation_then_a_head_shows_their_sentences_and_the_address_follows(open_page: Any) -> None:

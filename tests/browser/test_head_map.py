@@ -11,8 +11,10 @@ import pytest
 from bertviz_core.plotting import DIVERGING
 from bertviz_core.plotting.browser import FOLDER
 from bertviz_core.plotting.head_map import value_map
-from tests.browser import chromium as browser
-from tests.shipped import COUNT
+from tests.support import chromium as browser
+from tests.support.shipped import COUNT
+
+pytestmark = pytest.mark.browser
 
 POINT = """cell => {
   const start = performance.now();

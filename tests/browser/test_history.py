@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.browser import chromium as browser
+from tests.support import chromium as browser
+
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture

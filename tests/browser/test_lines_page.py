@@ -3,7 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import bertviz_core as bv
+
+pytestmark = pytest.mark.browser
 
 HOSTILE = '</script><script>document.title = "hacked"</script> the cat \u2028 "sat" <img src=x onerror=alert(1)> .'
 

@@ -12,7 +12,9 @@ from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import DEMO, find
 from pages.shared import services
 from pages.shared.frame.links import ENTRIES
-from tests.visitors import Run, crowd, visitor
+from tests.support.visitors import Run, crowd, visitor
+
+pytestmark = pytest.mark.browser
 
 TOKEN_LEVEL = ("surface_patterns", "entropy")
 

@@ -2,8 +2,12 @@
 
 from typing import Any
 
+import pytest
+
 from bertviz_core.tour import STEPS
-from tests.browser import chromium as browser
+from tests.support import chromium as browser
+
+pytestmark = pytest.mark.browser
 
 LAPTOP = {"width": 1280, "height": 720}
 

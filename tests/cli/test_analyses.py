@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from bertviz_core.corpora.source import from_path
-from tests import predicting
-from tests.cli.running import run, written
+from tests.support import predicting
+from tests.support.running import run, written
 
 TEXT = predicting.TEXT
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import safetensors.numpy
 
-from tests.cli.running import run
+from tests.support.running import run
 
 TEXT = "Unbelievable ships sail.\n\nThe captain's daughter lost her keys.\nShe asked him.\n"
 

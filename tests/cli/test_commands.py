@@ -13,8 +13,10 @@ import safetensors.numpy
 from bertviz_core.analyses.surface_patterns.result import NORM_QUANTITIES, QUANTITIES
 from bertviz_core.models import checkpoint
 from bertviz_core.plotting import BEHAVIORS
-from tests.cli.running import run, written
-from tests.families import FAMILIES, save
+from tests.support.families import FAMILIES, save
+from tests.support.running import run, written
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 TEXT = "The cat sat on the mat.\nIt was warm, and it slept.\n\nAnother document.\nIt has two lines.\n"

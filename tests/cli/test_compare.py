@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.cli.running import run
+from tests.support.running import run
 
 TEXT = "The cat sat on the mat.\nIt was warm.\n\nAnother document.\nIt has two lines.\n"  # of the fixture `text`
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, VIEW_NAMES
-from tests.cli.running import run, written
+from tests.support.running import run, written
 
 COLUMNS = ["relation", "n", "head", "direction", "accuracy", "low", "high", "heldout_accuracy"]
 COLUMNS += ["heldout_low", "heldout_high", "baseline_offset", "baseline_accuracy", "above_baseline", "units"]

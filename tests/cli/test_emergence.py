@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.emergence import Emergence
-from tests import families
-from tests.cli.running import run
+from tests.support import families
+from tests.support.running import run
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n"
 SMALL = ("--max-length", "64", "--limit", "60")

@@ -21,10 +21,10 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.heads import highest
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.settings import Settings
-from tests.analyses import measures
-from tests.families import FAMILIES, save
 from tests.oracles import comparison as oracle
 from tests.oracles import reference, uncertainty
+from tests.support import measures
+from tests.support.families import FAMILIES, save
 
 TEXT = (
     "the cat sat on the mat .\nthe dog slept .\n\na river .\nit ran .\n\nwe talk , walk .\nand close .\n\n"

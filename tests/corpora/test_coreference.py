@@ -11,7 +11,7 @@ from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.readers import check
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.errors import InputError
-from tests.bracketed import conll
+from tests.support.bracketed import conll
 
 LITBANK = "\t".join(["book", "0", "{}", "{}", *"________", "{}"])
 

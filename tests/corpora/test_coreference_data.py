@@ -14,7 +14,10 @@ from bertviz_core.corpora.source import from_bytes, from_path
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "coref"
 
-pytestmark = pytest.mark.skipif(not DATA.exists(), reason="the data for development is not here")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not DATA.exists(), reason="the data for development is not here"),
+]
 
 
 def members(name: str) -> list[tuple[str, bytes]]:

@@ -53,6 +53,7 @@ def test_kinds(source, text, found):
 WIKI = Path(__file__).parents[2].parent / "shared" / "data" / "text" / "wiki_1000.txt.xz"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not WIKI.exists(), reason="the data for development is not here")
 def test_articles_of_an_encyclopedia_are_text(source):
     articles = lzma.decompress(WIKI.read_bytes()).decode().strip().split("\n\n")

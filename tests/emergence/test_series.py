@@ -28,8 +28,8 @@ from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import loading
 from bertviz_core.overview import behavior_labels
 from bertviz_core.settings import Settings
-from tests import families
-from tests.families import FAMILIES
+from tests.support import families
+from tests.support.families import FAMILIES
 from tests.test_imports import loaded_by
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n\nthe cat slept\n"

@@ -7,7 +7,7 @@ import pytest
 from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.errors import BertvizError, Cancelled, InputError, QueueFull
 from bertviz_core.settings import LOCAL, Access
-from tests.waiting import until, wait_for
+from tests.support.waiting import until, wait_for
 
 
 def make_jobs(access: Access = LOCAL) -> JobQueue:

@@ -13,8 +13,10 @@ from bertviz_core.engine import store as store_module
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import StoreError
-from tests import broken_stores
-from tests.cli.running import run
+from tests.support import broken_stores
+from tests.support.running import run
+
+pytestmark = pytest.mark.slow
 
 LARGE = bytes(range(256)) * 1000  # lies in a file of its own
 ROOT = Path(__file__).parents[2]

@@ -10,9 +10,13 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.store_disk import sweep
 from bertviz_core.engine.uploads import Uploads
+
+pytestmark = pytest.mark.slow
 
 KILLS = int(os.environ.get("BERTVIZ_KILLS", "4"))
 ROOT = Path(__file__).parents[2]

@@ -16,13 +16,15 @@ from bertviz_core.analyses.base.entry_points import GROUP, Registry
 from bertviz_core.analyses.base.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.base.request import Options
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 LIMIT = "3"  # segments
 PAGE = """
 import time
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
-from tests.navigation import frame_at_every_page
+from tests.support.navigation import frame_at_every_page
 
 frame_at_every_page()
 app = AppTest.from_file("app.py", default_timeout=120)

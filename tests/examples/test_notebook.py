@@ -5,7 +5,9 @@ from pathlib import Path
 import pandas
 import pytest
 
-from tests.families import FAMILIES, save
+from tests.support.families import FAMILIES, save
+
+pytestmark = pytest.mark.slow
 
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")

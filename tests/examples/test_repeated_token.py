@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from bertviz_core.inputs.encoding import Encoded, collate
 from bertviz_core.models.attention import LayerAttention
-from tests import maps
 from tests.oracles.repeated_token import repeated_token as oracle
+from tests.support import maps
+
+pytestmark = pytest.mark.slow
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "repeated_token"
 sys.path.insert(0, str(EXAMPLE))

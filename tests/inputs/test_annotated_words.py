@@ -16,9 +16,9 @@ from bertviz_core.inputs.encoding import buckets, collate
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.settings import Settings
-from tests.bracketed import conll
-from tests.maps import IDS, encode
 from tests.oracles import coreference as oracle
+from tests.support.bracketed import conll
+from tests.support.maps import IDS, encode
 
 TEXT = "".join(f"the cat sat .\nthe dog slept on mat {number} and dreamt\n\n" for number in range(400))
 TREES = "\n".join("the 2-det\ncat 3-nsubj\nslept 0-root\n" for _ in range(300))

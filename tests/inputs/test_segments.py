@@ -12,8 +12,8 @@ from bertviz_core.inputs.annotated_words import CorpusReading, Reading
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.settings import Settings
-from tests import families
 from tests.oracles import reference
+from tests.support import families
 
 WORDS = sorted({word for line in families.TEXT for word in families._words(line)} - set("s"))
 WIDE = settings(max_examples=60)

@@ -13,7 +13,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoding import collate, encode_words
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import forward
-from tests.families import TEXT
+from tests.support.families import TEXT
 
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
 SIZES |= {"max_position_embeddings": 66}

@@ -6,7 +6,7 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.inputs.encoding import encode_words
 from bertviz_core.inputs.labels import layout_of
 from bertviz_core.inputs.tokens import Tokens
-from tests import families
+from tests.support import families
 
 FAMILIES = (families.wordpiece, families.roberta_bpe, families.gpt2_bpe, families.unigram)
 

@@ -18,10 +18,12 @@ from transformers import (
 
 import bertviz_core as bv
 from bertviz_core.cli.commands import app
-from tests import predicting
-from tests.families import TEXT
 from tests.models.test_in_memory import state
-from tests.shipped import COUNT
+from tests.support import predicting
+from tests.support.families import TEXT
+from tests.support.shipped import COUNT
+
+pytestmark = pytest.mark.slow
 
 DOCUMENTS = ["\n".join(TEXT[:2]), "\n".join(TEXT[2:])]
 TREES = [(["the", "cat", "sat", "."], [2, 3, 0, 3], ["det", "nsubj", "root", "punct"])] * 3

@@ -9,6 +9,8 @@ import pytest
 
 from bertviz_core.cli.commands import app
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 EXAMPLE, OWN_ANALYSIS = ROOT / "examples" / "repeated_token", "docs/your_own_analysis.md"
 

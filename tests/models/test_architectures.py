@@ -10,8 +10,8 @@ from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import checkpoint, loading, verification
 from bertviz_core.models.attention import forward, observed_attention
 from bertviz_core.settings import Settings
-from tests.architectures import ARCHITECTURES, INSIDE, REFUSED, RETURNED, save
-from tests.families import TEXT
+from tests.support.architectures import ARCHITECTURES, INSIDE, REFUSED, RETURNED, save
+from tests.support.families import TEXT
 
 QUICK = ("llama", "gemma2", "gpt_oss", "t5", "stablelm", "deepseek_v3", "convbert", "yoso")
 SOURCE = "\n".join([*TEXT, "", "the dog slept ."])

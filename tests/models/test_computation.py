@@ -21,7 +21,7 @@ from bertviz_core.models.attention import forward
 from bertviz_core.models.checkpoint import checkpoint_of, describe, find
 from bertviz_core.models.computation import unknown_code
 from bertviz_core.models.model import with_weights
-from tests.families import FAMILIES, TEXT, gpt2_bpe, save
+from tests.support.families import FAMILIES, TEXT, gpt2_bpe, save
 
 WORDS = ["the", "cat", "sat", "on", "the", "mat", ",", "and", "the", "dog", "slept"]
 

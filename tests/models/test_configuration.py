@@ -8,8 +8,8 @@ import torch
 
 from bertviz_core.errors import ModelError
 from bertviz_core.models import checkpoint, checkpoint_files, configuration, loading
-from tests.families import FAMILIES, wordpiece
 from tests.models.test_saved import configure
+from tests.support.families import FAMILIES, wordpiece
 
 SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
 SIZES |= {"max_position_embeddings": 64, "num_key_value_heads": 2, "head_dim": 8, "pad_token_id": 0}

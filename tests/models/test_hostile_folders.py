@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from bertviz_core.emergence.series import find_training
 from bertviz_core.errors import ModelError
 from bertviz_core.models import checkpoint, loading
-from tests.cli.running import run
+from tests.support.running import run
 
 
 def rewrite(folder: Path, **entries: object) -> None:

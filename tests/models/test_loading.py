@@ -19,7 +19,7 @@ from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import forward
 from bertviz_core.models.loading import LoadedModels
 from bertviz_core.settings import Settings
-from tests import families
+from tests.support import families
 
 TEXT = "\n".join([*families.TEXT, "", "the dog slept ."]).encode()
 SETTINGS = Settings(max_length=40)

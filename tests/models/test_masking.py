@@ -10,8 +10,8 @@ from bertviz_core.models.checkpoint import find
 from bertviz_core.models.loading import load
 from bertviz_core.models.loss import IGNORED, Targets, targets_of
 from bertviz_core.models.model import check_head
-from tests import families
-from tests.predicting import DECODERS, save
+from tests.support import families
+from tests.support.predicting import DECODERS, save
 
 CLS, SEP, MASK = 2, 3, 4
 VOCABULARY = 1_000

@@ -24,9 +24,9 @@ from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import forward
 from bertviz_core.models.model import OUTPUTS, norm_logits, with_weights
 from bertviz_core.settings import Settings
-from tests.families import FAMILIES, save
 from tests.oracles import norms as oracle
 from tests.oracles import reference
+from tests.support.families import FAMILIES, save
 
 TEXT = "the cat sat on the mat .\nthe dog slept .\n\na river .\n"
 KNOWN = ("bert", "roberta", "electra", "distilbert")

@@ -12,7 +12,7 @@ from bertviz_core.emergence.series import find_training
 from bertviz_core.errors import BertvizError, DownloadNeeded, ModelError
 from bertviz_core.models import checkpoint, model_sources
 from bertviz_core.settings import Access
-from tests import families
+from tests.support import families
 
 Usage = namedtuple("Usage", "total used free")
 SIZE = 440_000_000

@@ -19,8 +19,8 @@ from bertviz_core.models.checkpoint import describe
 from bertviz_core.models.configuration import common_numbers
 from bertviz_core.models.rotary import length_limit
 from bertviz_core.models.verification import unrounded
-from tests.architectures import ARCHITECTURES, POSITIONS, REFUSED, WINDOW, family_of, save
-from tests.families import gpt2_bpe
+from tests.support.architectures import ARCHITECTURES, POSITIONS, REFUSED, WINDOW, family_of, save
+from tests.support.families import gpt2_bpe
 
 LENGTHS = (9, POSITIONS, 300, 40, 3, 17, 70, 16, POSITIONS - 1, 5, 64, 65, 9)
 QUICK = ("bert", "t5", "mistral", "xlnet")

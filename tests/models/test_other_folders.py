@@ -9,8 +9,8 @@ import pytest
 from bertviz_core.emergence.series import find_training
 from bertviz_core.errors import InputError, ModelError
 from bertviz_core.models import checkpoint, loading
-from tests.families import save_training
 from tests.models.test_saved import configure
+from tests.support.families import save_training
 
 LORA = {"peft_type": "LORA", "base_model_name_or_path": "bert-base-uncased", "r": 4}
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"

@@ -17,8 +17,8 @@ from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import forward
 from bertviz_core.settings import Settings
-from tests.cli.running import run
-from tests.families import FAMILIES, save
+from tests.support.families import FAMILIES, save
+from tests.support.running import run
 
 Weights = dict[str, torch.Tensor]
 

@@ -14,7 +14,7 @@ from bertviz_core.models import checkpoint
 from bertviz_core.models.loading import load_to_view
 from bertviz_core.models.single_input import from_text, mask, predict
 from bertviz_core.settings import Settings
-from tests.families import FAMILIES
+from tests.support.families import FAMILIES
 
 SHORT = Settings(max_length=16)
 

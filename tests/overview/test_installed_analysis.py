@@ -15,7 +15,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head
 from bertviz_core.overview import clearest, frame, summary
-from tests import shipped
+from tests.support import shipped
 
 
 @dataclass(frozen=True)

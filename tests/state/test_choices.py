@@ -16,7 +16,7 @@ from pages.shared.state.choices import (
     Entropy,
     kind_of,
 )
-from tests.shipped import result
+from tests.support.shipped import result
 
 QUANTITIES = ("entropy", "max_weight")  # of entropy, whose highest heads differ
 

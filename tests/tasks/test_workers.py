@@ -20,7 +20,9 @@ from bertviz_core.errors import BertvizError, Cancelled
 from bertviz_core.models import checkpoint
 from bertviz_core.settings import Settings
 from bertviz_core.tasks import Worker
-from tests.waiting import until
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 LONG = "the cat sat on the mat and the dog slept near the mill .\n" * 6_000
@@ -159,7 +161,7 @@ SERVER = """
 import json, sys, time
 from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.tasks import Worker
-from tests.waiting import until
+from tests.support.waiting import until
 job = JobQueue(Worker()).submit("key", "Work", json.load(sys.stdin), "reader")
 while job.progress.stage != "Loading the model":
     assert not job.finished, job.error

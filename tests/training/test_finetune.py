@@ -10,6 +10,8 @@ from transformers import BertForPreTraining, BertModel, BertTokenizer
 from training import finetune_demo_bert
 from training.finetune_demo_bert import Recipe, Run, load_model, losses, make_batch, read_documents
 
+pytestmark = pytest.mark.slow
+
 SAMPLE = Path(__file__).parents[2] / "bertviz_core/assets/corpora/encyclopedia.txt"
 RECIPE = Recipe(steps=6, batch=8, length=32, rate=1e-2, encoder_rate=1e-2, warmup=2, seed=3)
 IGNORED = -100

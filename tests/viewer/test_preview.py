@@ -11,7 +11,7 @@ from bertviz_core.models.single_input import attention, from_text
 from bertviz_core.plotting.head_preview import MAX_TOKENS, encoded
 from bertviz_core.settings import Settings
 from bertviz_core.viewer.preview import SENTENCE, measure, of_stored, preview_key
-from tests import shipped
+from tests.support import shipped
 
 
 def read(sent: bytes, layers: int, heads: int) -> tuple[list[str], np.ndarray, str]:

@@ -15,9 +15,9 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, from_text
 from bertviz_core.settings import Settings
 from bertviz_core.viewer.query_key import MASKED, measure
-from tests import families
-from tests.architectures import ARCHITECTURES, INSIDE, save
 from tests.oracles import query_key as oracle
+from tests.support import families
+from tests.support.architectures import ARCHITECTURES, INSIDE, save
 
 QUICK = ("llama", "gemma2", "gpt_oss", "t5", "distilbert", "modernbert")
 

@@ -24,7 +24,7 @@ from bertviz_core.models import loading
 from bertviz_core.settings import Execution
 from tests.oracles import uncertainty
 from tests.oracles.ablation import PROJECTIONS, Ablated
-from tests.predicting import DECODERS, SETTINGS, TEXT, eager, labeled, load, save
+from tests.support.predicting import DECODERS, SETTINGS, TEXT, eager, labeled, load, save
 
 SOURCE = from_bytes(TEXT.encode(), "text.txt")
 

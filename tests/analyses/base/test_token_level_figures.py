@@ -11,7 +11,7 @@ from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
 from bertviz_core.exports import paper_figure
 from bertviz_core.heads import Head
 from bertviz_core.plotting.head_map import map_figure, value_map
-from tests import shipped
+from tests.support import shipped
 
 
 def test_figure_2_draws_every_head_of_every_quantity():

@@ -25,8 +25,8 @@ from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.loading import load
 from bertviz_core.settings import Settings
-from tests.families import FAMILIES, save
 from tests.oracles import clustering as reference
+from tests.support.families import FAMILIES, save
 
 SHORT = Settings(max_length=24)
 LAYERS, HEADS = 2, 3

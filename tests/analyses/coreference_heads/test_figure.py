@@ -6,7 +6,7 @@ import pytest
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.figure import by_group, more_figures, paper_figure
 from bertviz_core.heads import DirectedHead, Head
-from tests import shipped
+from tests.support import shipped
 
 
 @pytest.fixture(scope="module")

@@ -26,11 +26,11 @@ from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.settings import Settings
-from tests import predicting
-from tests.bracketed import conll
 from tests.inputs.test_annotated_words import plain
 from tests.oracles import comparison, uncertainty
 from tests.oracles import coreference as oracle
+from tests.support import predicting
+from tests.support.bracketed import conll
 
 # By hand: right guesses of nearest, head match (without and with the nearest in its stead) and rule-based, and items.
 TEN = [

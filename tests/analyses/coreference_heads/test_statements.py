@@ -8,7 +8,7 @@ from bertviz_core.analyses.behaviors import linguistic
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import SIMPLE
 from bertviz_core.analyses.coreference_heads.statements import direction_finding
-from tests import shipped
+from tests.support import shipped
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from bertviz_core.analyses.dependency_heads.result import RelationFilter
 from bertviz_core.corpora.files import sample
 from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.plotting.arcs import RIGHT, WRONG
-from tests import shipped
+from tests.support import shipped
 
 SVG = "{http://www.w3.org/2000/svg}"
 

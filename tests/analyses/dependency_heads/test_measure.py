@@ -26,10 +26,10 @@ from bertviz_core.models.attention import forward
 from bertviz_core.models.loading import load
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.settings import Execution, Settings
-from tests import predicting
-from tests.families import FAMILIES, save
 from tests.oracles import dependency as oracle
 from tests.oracles.reference import word_level
+from tests.support import predicting
+from tests.support.families import FAMILIES, save
 
 PLAIN = """
 The 3-det old 3-amod clockmaker 4-nsubj fixed 0-root Grandfather 7-poss 's 5-possessive watch 4-dobj . 4-punct

@@ -14,9 +14,8 @@ from bertviz_core.analyses.entropy.result import QUANTITIES
 from bertviz_core.inputs.encoding import collate
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.settings import Settings
-from tests import maps
-from tests.analyses import measures
 from tests.oracles import reference
+from tests.support import maps, measures
 
 TEXT = "Mills turn in the river, day and night. They feed the town.\nThe town sleeps.\n\nNobody counts the wheels.\n"
 

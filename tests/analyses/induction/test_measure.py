@@ -15,8 +15,8 @@ from bertviz_core.inputs.segments import RandomSequences
 from bertviz_core.models import checkpoint
 from bertviz_core.models.loading import load_tokens
 from bertviz_core.settings import Execution, Settings
-from tests import families
 from tests.oracles import induction as oracle
+from tests.support import families
 
 SETTINGS = Settings(max_length=30, limit=12, seed=3)
 

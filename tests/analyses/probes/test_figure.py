@@ -6,7 +6,7 @@ import pytest
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
 from bertviz_core.analyses.probes.figure import STYLES, distance_figure, paper_figure, sentence_drawing, table_3, title
 from bertviz_core.analyses.probes.options import PROBES
-from tests import shipped
+from tests.support import shipped
 
 
 @pytest.fixture(scope="module", params=["corrected", "paper"])

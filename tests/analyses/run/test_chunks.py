@@ -24,7 +24,9 @@ from bertviz_core.errors import Cancelled
 from bertviz_core.inputs import annotated_words
 from bertviz_core.inputs.annotated_words import CorpusReading, cut
 from bertviz_core.settings import Settings
-from tests.waiting import Stops
+from tests.support.waiting import Stops
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 CHUNKED = [name for name in BUILT_IN if ANALYSES[name].chunked]

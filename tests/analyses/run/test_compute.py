@@ -26,7 +26,7 @@ from bertviz_core.inputs.annotated_words import EncodedCorpus, Reading, Sentence
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.settings import MODES, Execution, Settings
-from tests.bracketed import conll
+from tests.support.bracketed import conll
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n\nthe cat slept\n"
 SETTINGS = Settings(max_length=32)

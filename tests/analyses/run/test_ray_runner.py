@@ -26,12 +26,12 @@ from bertviz_core.inputs import annotated_words
 from bertviz_core.models.checkpoint import Checkpoint, find
 from bertviz_core.settings import Execution, Settings, app_execution
 from tests.analyses.probes.test_probe_run import request_in_parts, untimed
-from tests.cli.running import run
-from tests.waiting import Stops
+from tests.support.running import run
+from tests.support.waiting import Stops
 
 ray_runner = pytest.importorskip("bertviz_core.analyses.run.ray_runner")  # which needs Ray
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.timeout(600)  # workers start slowly on a busy machine
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]  # workers start slowly on a busy machine
 CHUNKED = [name for name in BUILT_IN if ANALYSES[name].chunked]
 
 

@@ -22,9 +22,9 @@ from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.loss import LayerGradient, Targets, backward
 from bertviz_core.settings import Execution, Settings
-from tests import families
 from tests.oracles import gradients as reference
-from tests.predicting import DECODERS, SETTINGS, TEXT, eager, labeled, load, save
+from tests.support import families
+from tests.support.predicting import DECODERS, SETTINGS, TEXT, eager, labeled, load, save
 
 PREDICTING = ("bert", "distilbert", "roberta", "albert", "electra", "modernbert", "deberta-v2", "mpnet")
 

@@ -16,9 +16,8 @@ from bertviz_core.analyses.surface_patterns.statements import lengths_sentence
 from bertviz_core.inputs.encoding import collate
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.settings import Settings
-from tests import maps
-from tests.analyses import measures
 from tests.oracles import reference
+from tests.support import maps, measures
 
 oracle = reference.surface_patterns
 

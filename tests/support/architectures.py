@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests import families
-from tests.families import Family, gpt2_bpe, wordpiece
+from tests.support import families
+from tests.support.families import Family, gpt2_bpe, wordpiece
 
 INSIDE, RETURNED, REFUSED = "inside the layers", "returned by the model", "refused"
 WIDTH, HEADS, LAYERS, POSITIONS, INNER, WINDOW = 32, 4, 4, 128, 48, 8

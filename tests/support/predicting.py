@@ -8,8 +8,8 @@ from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.loss import targets_of, with_words
 from bertviz_core.settings import Settings
-from tests import families
-from tests.families import DECODERS, FAMILIES
+from tests.support import families
+from tests.support.families import DECODERS, FAMILIES
 
 TEXT = """the old cat sat near the door , and the dog slept .
 a river turns the wheels in the evening

@@ -13,8 +13,8 @@ from bertviz_core.inputs.encoding import Batch, collate
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.settings import Execution
-from tests import maps
 from tests.oracles import reference
+from tests.support import maps
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "models" / "attention_maps"
 
