@@ -26,7 +26,13 @@ HELD_OUT = "The head is chosen on one half of the corpus and scored on the other
 
 
 class Interval(NamedTuple):
-    """95% intervals of one or more numbers, and whether each rests on enough units to decide anything."""
+    """95% intervals of one or more numbers, and whether each rests on enough units to decide anything.
+
+    Attributes:
+        low: Lower ends, of any shape; NaN where they are unknown.
+        high: Upper ends, of the same shape.
+        enough: Whether each rests on enough units to decide anything, one bool or as many as there are intervals.
+    """
 
     low: Any
     high: Any
@@ -84,7 +90,14 @@ def gain_interval(share: Any, interval: Interval, other: Any, others: Interval) 
 
 
 class Answer(NamedTuple):
-    """A result's verdict on a statement: state, sentence with its numbers, the head and column that show it best."""
+    """A result's verdict on a statement.
+
+    Attributes:
+        state: One of SHOWN, NOT_SHOWN and UNDECIDED.
+        sentence: What this run shows, with its numbers.
+        head: The head that shows it best; None where the statement is about no single head.
+        quantity: The column that shows it best; empty where none does.
+    """
 
     state: Any
     sentence: str
@@ -94,17 +107,29 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """A statement with the verdict of one run."""
+    """A statement with the verdict of one run.
 
-    id: str  # the name of its analysis and its own, as "surface_patterns.previous"
+    Attributes:
+        id: The name of its analysis and its own, as "surface_patterns.previous".
+        analysis: The name of the analysis.
+        section: The section of the paper; empty beyond it.
+        statement: What the paper says of BERT-base, with its numbers; empty beyond it.
+        rule: The condition under which a model shows it.
+        state: One of STATES.
+        sentence: What this run shows, with its numbers.
+        head: The head that shows it best; None where it is about no single head.
+        quantity: The column that shows it best; empty where none does.
+    """
+
+    id: str
     analysis: str
-    section: str  # of the paper; empty beyond it
-    statement: str  # what the paper says of BERT-base, with its numbers
-    rule: str  # the condition under which a model shows it
-    state: str  # one of STATES
-    sentence: str  # what this run shows, with its numbers
-    head: Head | None = None  # which shows it best
-    quantity: str = ""  # the column that shows it best
+    section: str
+    statement: str
+    rule: str
+    state: str
+    sentence: str
+    head: Head | None = None
+    quantity: str = ""
 
     @property
     def text(self) -> str:
@@ -119,11 +144,17 @@ class Finding:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement that an analysis decides, named uniquely in it; other fields are as in Finding. `answer` takes the
-    result's default view and the base of labels, and raises KeyError where the result lacks what it is about.
+    """A statement that an analysis decides.
 
-    `role` says in a word or two what the head of the finding does: the overview lists the findings that have one, and
-    the tour's last slide offers their heads.
+    Attributes:
+        name: Its name, unique in the analysis.
+        section: The section of the paper; empty beyond it.
+        statement: What the paper says of BERT-base, with its numbers; empty beyond it.
+        rule: The condition under which a model shows it.
+        answer: From the default view of a result and the base of labels to the verdict; raises KeyError where the
+            result lacks what the statement is about.
+        role: What the head of the finding does, in a word or two: the overview lists the findings that have a role, and
+            the tour's last slide offers their heads. Empty for none.
     """
 
     name: str

@@ -23,7 +23,14 @@ Entry = TypeVar("Entry")
 
 @dataclass(frozen=True)
 class StoredParts:
-    """All parts of the list beside the result with this key; `source` has the words, which are not stored."""
+    """All parts of a list that is stored beside a result.
+
+    Attributes:
+        store: Where they are stored.
+        key: The key of the result.
+        source: The corpus, which has the words: they are not stored.
+        count: The number of parts.
+    """
 
     store: Store
     key: str
@@ -52,13 +59,21 @@ def stored_parts(store: Store, key: str, source: Source) -> StoredParts | None:
 
 @dataclass(frozen=True)
 class GuessQuery(ABC, Generic[Entry]):
-    """A selection of entries (sentences, passages) with the guesses of a head in one direction, and their order."""
+    """A selection of entries (sentences, passages) with the guesses of a head in one direction, and their order.
+
+    Attributes:
+        choice: The head, and the direction in which it is read.
+        which: "all"; "right" for entries with a right guess, "wrong" for those with a wrong one.
+        minimum: The lowest weight of a guess, 0 to 1.
+        searched: Consecutive words that an entry must contain.
+        order: One of ORDERS, by the highest weight of a guess in each entry; those of equal weight are in file order.
+    """
 
     choice: DirectedHead
-    which: str = "all"  # "right" for entries with a right guess, "wrong" for those with a wrong one
-    minimum: float = 0.0  # weight of a guess
-    searched: tuple[str, ...] = ()  # consecutive words that an entry must contain
-    order: str = ORDERS[0]  # by the highest weight of a guess in each entry; those of equal weight in file order
+    which: str = "all"
+    minimum: float = 0.0
+    searched: tuple[str, ...] = ()
+    order: str = ORDERS[0]
 
     @abstractmethod
     def listing(self, collection: Any) -> Any:

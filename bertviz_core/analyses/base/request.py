@@ -18,7 +18,16 @@ FORMAT = 1  # raised when all stored results become invalid; those of one analys
 
 @dataclass(frozen=True)
 class Request:
-    """All that a result depends on; `options` are the analysis's own settings, `others` further files by role."""
+    """All that a result depends on.
+
+    Attributes:
+        analysis: The name of the analysis.
+        checkpoint: The model.
+        source: The corpus.
+        settings: The settings that all analyses share.
+        options: The analysis's own settings that differ from their defaults, of JSON types.
+        others: Further files by role, as word vectors.
+    """
 
     analysis: str
     checkpoint: Checkpoint

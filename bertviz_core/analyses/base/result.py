@@ -21,8 +21,14 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Result:
-    """A frozen record of numpy arrays and JSON values; `provenance` says what it was computed from and how. Tables and
-    figures show its `default_view`: itself, unless it has several views."""
+    """A frozen record of numpy arrays and JSON values. Tables and figures show its `default_view`: itself, unless it
+    has several views.
+
+    Attributes:
+        analysis: The name of the analysis that computes results of this class.
+        provenance: What it was computed from and how: the model, the corpus and its size, the settings and options,
+            what was skipped, and the versions of libraries.
+    """
 
     analysis: ClassVar[str]
     provenance: dict[str, Any]

@@ -114,16 +114,28 @@ def effective_n(correct: ArrayLike, n: ArrayLike, moments: np.ndarray) -> tuple[
 
 @dataclass(frozen=True)
 class Estimate:
-    """One quantity of every head, with what its uncertainty follows from."""
+    """One quantity of every head, with what its uncertainty follows from.
 
-    values: np.ndarray  # (layer, head), NaN where a head has none
-    error: np.ndarray | None = None  # (layer, head) standard errors of averages; None where none are known
-    n: int | None = None  # number of cases of which `values` are the shares; None where they are not proportions
-    effective_n: np.ndarray | None = None  # (layer, head) independent cases that say as much as these; None for `n`
-    freedom: float | np.ndarray = inf  # degrees of freedom of the errors
-    units: int | None = None  # how many units vary independently; None where each case does
-    unit: str = ""  # what they are, in the plural
-    choices: int = 1  # how many values of each head these are the best of
+    Attributes:
+        values: (layer, head) values; NaN where a head has none.
+        error: (layer, head) standard errors of averages; None where none are known.
+        n: Number of cases of which `values` are the shares; None where they are not proportions.
+        effective_n: (layer, head) number of independent cases that carry as much information as the `n`; None for `n`
+            itself.
+        freedom: Degrees of freedom of the errors.
+        units: How many units vary independently; None where each case does.
+        unit: What the units are, in the plural.
+        choices: How many values of each head these are the best of.
+    """
+
+    values: np.ndarray
+    error: np.ndarray | None = None
+    n: int | None = None
+    effective_n: np.ndarray | None = None
+    freedom: float | np.ndarray = inf
+    units: int | None = None
+    unit: str = ""
+    choices: int = 1
 
     def of(self, head: Head) -> "Estimate":
         """The estimate of one head, as of a model that has only this head."""
