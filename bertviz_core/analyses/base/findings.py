@@ -47,8 +47,16 @@ class Interval(NamedTuple):
 
 
 def decide(interval: Interval, threshold: Any = 0.0) -> np.ndarray:
-    """Decide whether numbers are above a threshold: SHOWN where the whole interval is, NOT_SHOWN where none of it is,
-    and UNDECIDED where it contains the threshold, is unknown (NaN), or rests on too few units."""
+    """Decide whether numbers are above a threshold (docs/methods.md, section 6, Decisions).
+
+    Args:
+        interval: Intervals of any shape.
+        threshold: One threshold, or as many as there are intervals.
+
+    Returns:
+        States of that shape: SHOWN where the whole interval is above the threshold, NOT_SHOWN where none of it is, and
+        UNDECIDED where it contains the threshold, is unknown (NaN), or rests on too few units.
+    """
     low = np.asarray(interval.low)
     high = np.asarray(interval.high)
     states = np.where(low > threshold, SHOWN, np.where(high <= threshold, NOT_SHOWN, UNDECIDED))
@@ -64,25 +72,42 @@ def head_intervals(result: HeadAverages, quantity: str, comparisons: int | None 
 
 
 def layer_intervals(result: HeadAverages, quantity: str, comparisons: int = 1) -> Interval:
-    """(layer,) intervals of the layers' means over heads, corrected for the number of layers and for `comparisons`: the
-    standard error of a mean over heads is at most the mean of the heads' standard errors."""
+    """(layer,) intervals of the layers' means over heads, corrected for the number of layers and for `comparisons`.
+
+    The half-width is the mean of those of the layer's heads, since the standard error of a mean over heads is at most
+    the mean of the heads' standard errors (docs/methods.md, section 6, Decisions).
+    """
     low, high, enough = head_intervals(result, quantity, comparisons * len(result[quantity]))
     return Interval(low.mean(1), high.mean(1), enough)
 
 
 def share_interval(share: Any, n: Any, comparisons: int = 1, freedom: Any = inf, enough: Any = True) -> Interval:
-    """Wilson's intervals of shares (0 to 1) of n words or mentions, see `t_quantile`; `enough` says whether n and its
-    documents can decide.
+    """Wilson's intervals of shares of words or mentions (docs/methods.md, Uncertainty, Shares).
 
-    n are effective numbers; of held-out shares those of one half. Where both halves choose the same head the scores of
-    the two are not independent: each half then scores what the other has chosen for being high.
+    Of held-out shares n is that of one half: where both halves choose the same head the scores of the two are not
+    independent, and each half then scores what the other has chosen for being high.
+
+    Args:
+        share: Shares, 0 to 1.
+        n: Effective numbers of words or mentions, see `effective_n`.
+        comparisons: Among how many the shares were chosen, see `t_quantile`.
+        freedom: Degrees of freedom, see `t_quantile`.
+        enough: Whether n and its documents can decide.
     """
     return Interval(*wilson(np.asarray(share) * n, n, t_quantile(freedom, comparisons)), enough)
 
 
 def gain_interval(share: Any, interval: Interval, other: Any, others: Interval) -> Interval:
-    """Newcombe's interval of the difference of two shares, from the intervals of both. It takes them as independent: it
-    is wider than necessary where a baseline is right on the same words as the head."""
+    """Newcombe's interval of the difference of two shares, share - other (docs/methods.md, section 13).
+
+    It takes the two as independent: it is wider than necessary where a baseline is right on the same words as the head.
+
+    Args:
+        share: The first shares, 0 to 1.
+        interval: Their intervals, which also say whether there is enough to decide.
+        other: The shares that are subtracted.
+        others: The intervals of these.
+    """
     gain = share - other
     below = np.hypot(share - interval.low, others.high - other)
     above = np.hypot(interval.high - share, other - others.low)
@@ -183,7 +208,17 @@ class Statement:
 
 
 def column_finding(analysis: str, column: HeadColumn, result: Result, base: int = 1) -> Finding:
-    """The head with the highest value of a column, for analyses and quantities that no statement is about."""
+    """The head with the highest value of a column, for analyses and quantities that no statement is about.
+
+    Its value is compared with the column's baseline by its interval, corrected for the number of heads (docs/methods.md,
+    section 6, Decisions); without a baseline nothing is decided.
+
+    Args:
+        analysis: The name of the analysis.
+        column: A column that the result has.
+        result: The result.
+        base: Number of the first layer and the first head in labels.
+    """
     values = column.values(result)
     state = np.array(UNDECIDED)
     beside = ""

@@ -1,4 +1,4 @@
-"""What the paper states about attention to the sink, and how a result decides it."""
+"""What the paper states about attention to the sink, and how a result decides it (docs/methods.md, sections 3 and 6)."""
 
 import numpy as np
 
@@ -15,8 +15,11 @@ def no_op(result: SepGradients, base: int) -> Answer:
     """Whether attention to the sink hardly matters to the loss where most of it is.
 
     In the layer that attends most to the sink, NO_OP times the mean gradient to other tokens minus the mean gradient to
-    the sink, with the intervals of both, is compared with 0; nothing is decided where no attention to other tokens has
-    a gradient. Raises KeyError, which says that it is absent, where there is no sink.
+    the sink, with the intervals of both, is compared with 0 (docs/methods.md, section 3; section 6, Decisions); nothing
+    is decided where no attention to other tokens has a gradient.
+
+    Raises:
+        KeyError: There is no sink, so that the statement is about something absent.
     """
     peak = sink(result)
     if peak is None:
