@@ -210,8 +210,8 @@ class Statement:
 def column_finding(analysis: str, column: HeadColumn, result: Result, base: int = 1) -> Finding:
     """The head with the highest value of a column, for analyses and quantities that no statement is about.
 
-    Its value is compared with the column's baseline by its interval, corrected for the number of heads (docs/methods.md,
-    section 6, Decisions); without a baseline nothing is decided.
+    Its value is compared with the column's baseline by its interval, corrected for the number of heads
+    (docs/methods.md, section 6, Decisions); without a baseline nothing is decided.
 
     Args:
         analysis: The name of the analysis.

@@ -1,5 +1,5 @@
-"""What the paper says of coreference heads (section 4.3; Table 2), and how a result decides it (docs/methods.md, sections
-6 and 7)."""
+"""What the paper says of coreference heads (section 4.3; Table 2), and how a result decides it (docs/methods.md,
+sections 6 and 7)."""
 
 from dataclasses import replace
 from functools import partial

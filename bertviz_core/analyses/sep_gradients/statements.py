@@ -1,4 +1,5 @@
-"""What the paper states about attention to the sink, and how a result decides it (docs/methods.md, sections 3 and 6)."""
+"""What the paper states about attention to the sink, and how a result decides it (docs/methods.md, sections 3 and
+6)."""
 
 import numpy as np
 

@@ -47,7 +47,8 @@ def little_to_itself(result: HeadAverages, base: int) -> Answer:
     """Whether most heads put little attention on the token itself.
 
     The share of heads below TO_ITSELF, from those whose interval, corrected for their number, is below it as a whole to
-    those whose interval begins below it, is compared with MOST_HEADS (docs/methods.md, section 2; section 6, Decisions).
+    those whose interval begins below it, is compared with MOST_HEADS (docs/methods.md, section 2; section 6,
+    Decisions).
     """
     values = result["current"]
     heads = head_intervals(result, "current")
