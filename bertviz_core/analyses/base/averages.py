@@ -56,7 +56,15 @@ class HeadAverages(Result):
         return quantity in self.present
 
     def interval(self, quantity: str, comparisons: int = 1) -> np.ndarray:
-        """(layer, head) half-widths of 95% intervals over units, corrected for `comparisons`; NaN for a single unit."""
+        """Half-widths of 95% intervals over units (docs/methods.md, Uncertainty).
+
+        Args:
+            quantity: One of `quantities`.
+            comparisons: How many intervals are to hold together, see `t_quantile`.
+
+        Returns:
+            (layer, head); NaN for a single unit.
+        """
         index = self.quantities.index(quantity)
         return np.asarray(t_quantile(self.effective_units[index] - 1, comparisons) * self.error[index])
 
@@ -156,7 +164,15 @@ class HeadColumn:
         return Series(self.quantity, self.values(result), self.short, self.marker, self.label)
 
     def map(self, result: Result, base: int = 1) -> head_map.HeadMap:
-        """The map of heads, colored from 0 (or the lowest value below) to the maximum, or from either side of 0."""
+        """The map of heads.
+
+        Colors go from 0, or the lowest value where that is below, to the maximum; of a signed column as far to either
+        side of 0.
+
+        Args:
+            result: A result that has the quantity.
+            base: Number of the first layer and the first head in labels.
+        """
         values = self.values(result)
         if self.signed and isinstance(result, HeadAverages):
             scale = DIVERGING

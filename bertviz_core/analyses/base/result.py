@@ -116,8 +116,15 @@ def describe_header(head: bytes) -> tuple[str, dict[str, Any]] | None:
 
 
 def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str | None] | None = None) -> Result:
-    """Give a result its reader's names of the corpora, by their digests, and of the model: equal files share one stored
-    result, which must not reveal another user's names of them."""
+    """Give a result its reader's names of the corpora and of the model.
+
+    Equal files share one stored result, which must not reveal another user's names of them.
+
+    Args:
+        result: The stored result.
+        corpora: From the digest of a file to its reader's name of it.
+        model: Fields of the model in the provenance that replace the stored ones; None for the stored ones.
+    """
 
     def named(file: dict[str, Any]) -> dict[str, Any]:
         return file | {"name": corpora.get(file["digest"], file["name"])}
@@ -191,8 +198,12 @@ def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
 
 
 def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """A row for each cell of arrays that share named axes. `axes` has the labels along each axis, in order; an array
-    that lacks the last axes is repeated along them."""
+    """A table with a row for each cell of arrays that share named axes.
+
+    Args:
+        axes: The labels along each axis, in order.
+        columns: The arrays by name; one that lacks the last axes is repeated along them.
+    """
     shape = tuple(map(len, axes.values()))
     frame = pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)
     for name, array in columns.items():
