@@ -21,15 +21,24 @@ OFFERED = 5  # checkpoints of a training: the first, the last, and those between
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """The quantities that both runs have; `provenance` is that of run A."""
+    """The quantities that both runs have (docs/methods.md, section 13); `provenance` is that of run A.
+
+    Attributes:
+        compared: The name of the analysis whose results are compared.
+        a: The estimates of run A by quantity, first the one that the page of the analysis opens on.
+        b: The estimates of run B, in the same order.
+        other: The provenance of run B.
+        missing: The quantities that only one run has.
+        changes: The differences by quantity; empty where the models have different shapes.
+    """
 
     analysis: ClassVar[str] = "comparison"
-    compared: str  # name of the analysis
-    a: dict[str, Estimate]  # by quantity, first the one that the page of the analysis opens on
-    b: dict[str, Estimate]  # in the same order
-    other: dict[str, Any]  # provenance of run B
-    missing: list[str]  # only one run has them
-    changes: dict[str, Change]  # by quantity; empty where the models have different shapes
+    compared: str
+    a: dict[str, Estimate]
+    b: dict[str, Estimate]
+    other: dict[str, Any]
+    missing: list[str]
+    changes: dict[str, Change]
 
     @property
     def names(self) -> tuple[str, str]:

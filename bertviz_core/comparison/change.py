@@ -17,14 +17,23 @@ from bertviz_core.numbers import number, p_value
 
 @dataclass(frozen=True)
 class Change:
-    """One quantity in two runs of the same shape, and its difference; all (layer, head)."""
+    """One quantity in two runs of the same shape, and its difference (docs/methods.md, section 13); all (layer, head).
+
+    Attributes:
+        a: Values of run A.
+        b: Values of run B.
+        difference: B minus A.
+        low: Lower ends of the 95% intervals, Newcombe's of proportions, else Welch's; NaN where no error is known.
+        high: Upper ends.
+        p: Two-sided p values, adjusted (see `changes`); NaN for unknown errors or too few units.
+    """
 
     a: np.ndarray
     b: np.ndarray
     difference: np.ndarray
-    low: np.ndarray  # of the 95% interval, Newcombe's of proportions, else Welch's; NaN where no error is known
+    low: np.ndarray
     high: np.ndarray
-    p: np.ndarray  # two-sided, adjusted (see `changes`); NaN for unknown errors or too few units
+    p: np.ndarray
 
     @classmethod
     def of(cls, a: Estimate, b: Estimate) -> "Change":

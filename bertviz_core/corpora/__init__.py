@@ -14,7 +14,12 @@ SHOWN_LOCATIONS = 3
 
 @dataclass
 class Skipped:
-    """Reasons, in plain words, with their counts and first locations, and the unit of what was lost as a whole."""
+    """What was skipped or changed, and why.
+
+    Attributes:
+        reasons: From each reason, in plain words, to its count, its first locations, and the unit of what was lost as a
+            whole.
+    """
 
     reasons: dict[str, dict] = field(default_factory=dict)
 

@@ -32,7 +32,13 @@ class SentenceReader(Protocol):
 
 @dataclass(frozen=True)
 class TreebankFormat:
-    """A format of treebanks. That of a file is the first one that recognizes its survey."""
+    """A format of treebanks. That of a file is the first one that recognizes its survey.
+
+    Attributes:
+        name: The name of the format, for people.
+        recognize: Whether a file, of which this is the survey, has the format.
+        open: Makes the reader of such a file's sentences.
+    """
 
     name: str
     recognize: Callable[[Survey], bool]
@@ -47,7 +53,14 @@ class TreebankFormat:
 
 @dataclass(frozen=True)
 class CoreferenceFormat:
-    """A format of corpora with coreference; `words` returns those of a row."""
+    """A format of corpora with coreference.
+
+    Attributes:
+        name: The name of the format, for people.
+        recognize: Whether a file, of which this is the survey, has the format.
+        read: Reads the documents of such a file, one after the other.
+        words_of: The words of a row of the file.
+    """
 
     name: str
     recognize: Callable[[Survey], bool]
@@ -99,8 +112,14 @@ EXPECTED: dict[Kind, str] = {
 
 
 class AnnotatedCorpus:
-    """A corpus in one of the formats, read again on every pass; raises InputError for a source in none of them, and for
-    one without words."""
+    """A corpus in one of the formats, read again on every pass.
+
+    Opening one raises InputError for a source in none of the formats, and for one without words.
+
+    Attributes:
+        kind: The kind of corpus.
+        form: The format of the source.
+    """
 
     kind: ClassVar[Kind]
     form: Any

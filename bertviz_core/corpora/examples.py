@@ -22,7 +22,15 @@ BROKEN = "The JSON is broken or cut off here."
 
 @dataclass(frozen=True)
 class Record:
-    """One object: `form` says which of the three fields it has, `value` is a string or a list of strings."""
+    """One object of a file of JSON examples.
+
+    Attributes:
+        number: Its index, from 0.
+        line: The line where it begins, from 1.
+        form: Which of the three fields it has: text, words or tokens.
+        value: The value of this field, a string or a list of strings.
+        other: Its other fields.
+    """
 
     number: int
     line: int
@@ -33,10 +41,15 @@ class Record:
 
 @dataclass(frozen=True)
 class ExampleCorpus:
-    """Objects of a JSON list, or of lines, read again from the source on every pass, one at a time."""
+    """Objects of a JSON list, or of lines, read again from the source on every pass, one at a time.
+
+    Attributes:
+        source: The file.
+        has_lines: Whether each line is an object, in place of one list.
+    """
 
     source: Source
-    has_lines: bool = False  # an object on each, in place of a list
+    has_lines: bool = False
 
     def records(self, skipped: Skipped | None = None) -> Iterator[Record]:
         """Every object. Raises InputError naming the line for anything but a whole list of such objects. Lines that are

@@ -30,10 +30,18 @@ MISSING = {"treebank": "no dependency trees", "coreference": "no chains of menti
 
 
 class Form(NamedTuple):
-    """How the entries of a corpus are written."""
+    """How the entries of a corpus are written.
 
-    unit: str  # what they are, in the plural
-    write: Callable[[Any, int], str]  # an entry and its number, from 1; "" for an entry without content
+    Attributes:
+        unit: What the entries are, in the plural.
+        write: From an entry and its number, from 1, to its text; empty for an entry without content.
+        start: Text before the first entry.
+        between: Text between two entries.
+        end: Text after the last entry.
+    """
+
+    unit: str
+    write: Callable[[Any, int], str]
     start: str = ""
     between: str = ""
     end: str = ""

@@ -11,19 +11,34 @@ COREFERENCE_SPANS = "coref_clusters"  # what the names of spaCy's groups of span
 
 
 class ParsedSentence(NamedTuple):
-    """A sentence; its text is one line, unless the library does not divide the document into sentences."""
+    """A sentence; its text is one line, unless the library does not divide the document into sentences.
+
+    Attributes:
+        text: The sentence as it was written.
+        words: Its words.
+        governors: The word that governs each word, from 1; 0 for the root, None without a parse.
+        relations: The relation of each word to its governor; None without a parse.
+        tags: Universal part of speech of each word; None where it has none.
+    """
 
     text: str
     words: Sequence[str]
-    governors: Sequence[int | None]  # of each word, counted from 1; 0 for the root, None without a parse
+    governors: Sequence[int | None]
     relations: Sequence[str | None]
-    tags: Sequence[str | None]  # universal parts of speech
+    tags: Sequence[str | None]
 
 
 class ParsedDocument(NamedTuple):
-    """A document; each mention of a chain is its first and its last word, counted from 0 over the document."""
+    """A document; each mention of a chain is its first and its last word, counted from 0 over the document.
 
-    name: str  # of its class
+    Attributes:
+        name: The name of its class.
+        sentences: Its sentences.
+        has_trees: Whether the library has parsed it.
+        chains: The mentions of each chain, each as its first and its last word, from 0 in the document.
+    """
+
+    name: str
     sentences: Sequence[ParsedSentence]
     has_trees: bool
     chains: Sequence[Sequence[tuple[int, int]]]

@@ -126,7 +126,13 @@ def check(kind: str, source: Source) -> None:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """One line of text; `document` counts from 0, `line` from 1."""
+    """One line of text.
+
+    Attributes:
+        document: The document that it is part of, from 0.
+        line: Its number in the file, from 1.
+        text: Its text.
+    """
 
     document: int
     line: int
@@ -136,7 +142,11 @@ class Paragraph:
 @dataclass(frozen=True)
 class TextCorpus:
     """Documents of paragraphs, read again from the source on every pass: memory does not grow with the file. They end
-    at blank lines; in a file with them, at the lines <doc ...> and </doc> that WikiExtractor writes instead."""
+    at blank lines; in a file with them, at the lines <doc ...> and </doc> that WikiExtractor writes instead.
+
+    Attributes:
+        source: The file.
+    """
 
     source: Source
 

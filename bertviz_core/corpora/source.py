@@ -48,16 +48,27 @@ DAMAGE = (EOFError, OSError, RuntimeError, UnicodeError, lzma.LZMAError, zipfile
 
 @dataclass(frozen=True)
 class Source:
-    """A corpus file, or several as one."""
+    """A corpus file, or several as one.
 
-    name: str  # for display
-    digest: str  # sha256 of the bytes, hexadecimal; keys contain it
+    Attributes:
+        name: Its name, for display.
+        digest: The sha256 of its bytes, hexadecimal; keys contain it.
+        size: Its size in bytes.
+        opener: Opens its bytes.
+        max_unpacked: The most bytes to which it may unpack; None for any number.
+        locator: Where it is, "file:PATH" or "upload:TOKEN"; empty for bytes in memory.
+        parts: The files that are read as one, in place of the opener's bytes.
+        beginnings: From the line at which each file begins to its name, for the parts and the members of archives that
+            have been read.
+    """
+
+    name: str
+    digest: str
     size: int
-    opener: Callable[[], BinaryIO] = field(default=io.BytesIO, repr=False, compare=False)  # opens the bytes
-    max_unpacked: int | None = field(default=None, repr=False, compare=False)  # bytes
-    locator: str = field(default="", repr=False, compare=False)  # "file:PATH", "upload:TOKEN", or empty: in memory
-    parts: "tuple[Source, ...]" = field(default=(), repr=False, compare=False)  # files, in place of the opener's bytes
-    # The line at which each file begins -> its name; of the parts, and members of archives, that have been read.
+    opener: Callable[[], BinaryIO] = field(default=io.BytesIO, repr=False, compare=False)
+    max_unpacked: int | None = field(default=None, repr=False, compare=False)
+    locator: str = field(default="", repr=False, compare=False)
+    parts: "tuple[Source, ...]" = field(default=(), repr=False, compare=False)
     beginnings: dict[int, str] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     def error(self, what: str, hint: str = "", line: int | None = None) -> InputError:

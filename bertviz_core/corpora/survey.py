@@ -22,7 +22,13 @@ Share = float  # from 0 to 1
 
 @dataclass(frozen=True)
 class Block:
-    """Lines between blank lines: rows, and comments, which begin with `#`. One that is not whole was cut in two."""
+    """Lines between blank lines.
+
+    Attributes:
+        rows: The lines that are no comments.
+        comments: The lines that begin with `#`.
+        is_whole: Whether both ends are blank lines; one that is not whole was cut in two.
+    """
 
     rows: list[Line]
     comments: list[str]
@@ -40,17 +46,29 @@ class Block:
 @dataclass
 class Survey:
     """What a pass over a file has found: counts of all lines, and every block of a small file, or blocks at equal
-    distances over a large one. Memory does not grow with the file."""
+    distances over a large one. Memory does not grow with the file.
+
+    Attributes:
+        source: The file.
+        blocks: The blocks that have rows.
+        rows: The number of rows in the file.
+        comments: The number of comments.
+        document_tags: The number of lines with a tag of WikiExtractor's documents.
+        new_documents: The number of comments `# newdoc`.
+        has_document_lines: Whether there is a line `#begin document`.
+        has_entities: Whether there is a comment `# global.Entity`.
+        columns: The names in the first comment `# global.columns`; empty without.
+    """
 
     source: Source
-    blocks: list[Block] = field(default_factory=list)  # with rows
+    blocks: list[Block] = field(default_factory=list)
     rows: int = 0
     comments: int = 0
     document_tags: int = 0
-    new_documents: int = 0  # `# newdoc`
-    has_document_lines: bool = False  # `#begin document`
-    has_entities: bool = False  # `# global.Entity`
-    columns: tuple[str, ...] = ()  # of the first `# global.columns`
+    new_documents: int = 0
+    has_document_lines: bool = False
+    has_entities: bool = False
+    columns: tuple[str, ...] = ()
     _letters: int = 0
     _distance: int = 1
     _seen: int = 0

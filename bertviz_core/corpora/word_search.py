@@ -14,11 +14,20 @@ CONTEXT = 70  # letters on each side of a match
 
 @dataclass(frozen=True)
 class Hit:
-    """A line of a corpus with the searched words, and the text around them."""
+    """A line of a corpus with the searched words, and the text around them.
 
-    line: int  # from 1; in a corpus with coreference it begins anew with each document
-    part: int  # index of such a document
-    record: int | None  # number of the JSON object, from 0; None in a text
+    Attributes:
+        line: The number of the line, from 1; in a corpus with coreference it begins anew with each document.
+        part: The index of such a document.
+        record: The number of the JSON object, from 0; None in a text.
+        before: The text before the words.
+        match: The words as they stand there.
+        after: The text after the words.
+    """
+
+    line: int
+    part: int
+    record: int | None
     before: str
     match: str
     after: str

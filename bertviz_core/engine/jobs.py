@@ -19,15 +19,25 @@ Runner = Callable[[Any, Progress], None]  # performs a task; raises Cancelled so
 
 @dataclass(eq=False)
 class Job:
-    """A task, and the sessions that requested it; when the last of them leaves, it is cancelled."""
+    """A task, and the sessions that requested it; when the last of them leaves, it is cancelled.
 
-    key: str  # of its results
+    Attributes:
+        key: The key of its results.
+        title: What is shown of it.
+        task: What the runner computes.
+        sessions: The sessions that requested it.
+        progress: How far it is.
+        state: Whether it waits, runs or has ended.
+        error: Why it has ended, once the state is "failed" or "cancelled".
+    """
+
+    key: str
     title: str
-    task: Any = None  # for the runner
+    task: Any = None
     sessions: set[str] = field(default_factory=set)
     progress: Progress = field(default_factory=Progress)
     state: State = "waiting"
-    error: BertvizError | None = None  # once the state is "failed" or "cancelled"
+    error: BertvizError | None = None
 
     @property
     def finished(self) -> bool:

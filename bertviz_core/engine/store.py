@@ -30,12 +30,19 @@ log = logging.getLogger(__name__)
 
 
 class Entry(NamedTuple):
-    """An entry of the store."""
+    """An entry of the store.
 
-    kind: str  # one of KINDS
-    key: str  # or token
-    size: int  # in bytes
-    stored: float  # in seconds since 1970
+    Attributes:
+        kind: One of KINDS.
+        key: Its key, or the token of an upload.
+        size: Its size in bytes.
+        stored: When it was stored, in seconds since 1970.
+    """
+
+    kind: str
+    key: str
+    size: int
+    stored: float
 
 
 class Store:

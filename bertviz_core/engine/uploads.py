@@ -21,13 +21,21 @@ LATEST = 20  # uploads that are listed
 
 @dataclass(frozen=True)
 class Upload:
-    """An upload, without its bytes."""
+    """An upload, without its bytes.
 
-    token: str  # opens the upload
-    name: str  # of the file
-    kind: str  # of corpus ("text", "treebank", "coreference"), or "vectors"
-    digest: str  # sha256 (hex) of the bytes; a part of cache keys, which opens nothing
-    size: int  # in bytes
+    Attributes:
+        token: The secret that opens the upload.
+        name: The name of the file.
+        kind: The kind of corpus ("text", "treebank", "coreference"), or "vectors".
+        digest: The sha256 (hexadecimal) of the bytes; a part of cache keys, which opens nothing.
+        size: Its size in bytes.
+    """
+
+    token: str
+    name: str
+    kind: str
+    digest: str
+    size: int
 
 
 class Uploads:

@@ -17,15 +17,25 @@ WINDOW = 4096  # examples sorted by length at a time: bounded memory, whatever t
 
 @dataclass(frozen=True)
 class Encoded:
-    """One input of the model, special tokens included, padding not. The arrays are (token,) int64."""
+    """One input of the model, special tokens included, padding not.
 
-    number: int  # its index in the corpus
-    where: str  # "line 12", for people
+    Attributes:
+        number: Its index in the corpus.
+        where: Its location for people, as "line 12".
+        ids: (token,) int64 tokens.
+        types: (token,) int64 token types, 0 or 1.
+        words: (token,) int64 the word of each token, from 0, -1 for special tokens; None where it is not known.
+        other: The user's own fields of a JSON example.
+        document_number: The number of the document that it is part of, from 0; its own where a sentence is the unit.
+    """
+
+    number: int
+    where: str
     ids: np.ndarray
     types: np.ndarray
-    words: np.ndarray | None = None  # the word of each token, -1 for special tokens; None where it is not known
-    other: Mapping[str, Any] = field(default_factory=dict)  # the user's own fields of a JSON example
-    document_number: int = 0  # from 0, of the document that it is part of; where a sentence is the unit, its own
+    words: np.ndarray | None = None
+    other: Mapping[str, Any] = field(default_factory=dict)
+    document_number: int = 0
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -33,11 +43,21 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Batch:
-    """Examples padded to the longest, on one device. All masks are (batch, token) bool."""
+    """Examples padded to the longest, on one device.
+
+    Attributes:
+        examples: The examples, one a row.
+        ids: (batch, token) int64 tokens.
+        types: (batch, token) int64 token types.
+        mask: (batch, token) bool, whether it is a token, not padding.
+        cls: (batch, token) bool, whether it is CLS.
+        sep: (batch, token) bool, whether it is SEP.
+        punctuation: (batch, token) bool, whether it is a full stop or a comma.
+    """
 
     examples: tuple[Encoded, ...]
-    ids: Tensor  # (batch, token) int64
-    types: Tensor  # (batch, token) int64
+    ids: Tensor
+    types: Tensor
     mask: Tensor
     cls: Tensor
     sep: Tensor
@@ -141,11 +161,17 @@ def framed(
 @dataclass(frozen=True)
 class Membership:
     """Assignment of tokens to words, for one batch. Attention to a split word is the sum over its pieces, attention
-    from it their mean: the map between words is R A C, whose rows still sum to 1 (docs/methods.md, section 5)."""
+    from it their mean: the map between words is R A C, whose rows still sum to 1 (docs/methods.md, section 5).
 
-    to_word: Tensor  # C, (batch, token, word): 1 where the token is a piece of the word
-    from_word: Tensor  # R, (batch, word, token): a token's weight in a word's mean, or 1 for its first piece
-    mask: Tensor  # (batch, word) bool: not padding
+    Attributes:
+        to_word: C, (batch, token, word): 1 where the token is a piece of the word.
+        from_word: R, (batch, word, token): a token's weight in a word's mean, or 1 for its first piece.
+        mask: (batch, word) bool, whether it is a word, not padding.
+    """
+
+    to_word: Tensor
+    from_word: Tensor
+    mask: Tensor
 
     def maps(self, weights: Tensor) -> Tensor:
         """(batch, head, query, key) over tokens to (batch, head, word, word), rows and columns of padding 0."""

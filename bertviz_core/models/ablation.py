@@ -23,12 +23,19 @@ RunLayer = Callable[..., Any]  # (a layer's own forward function, hidden states,
 @dataclass
 class AblatedAttention:
     """Replaces the product of weights and values for one forward pass (make a new object for each): by zeros, by
-    `mean`, or by the product without the weights to `keys`, where the other weights are not renormalized."""
+    `mean`, or by the product without the weights to `keys`, where the other weights are not renormalized.
 
-    heads: Tensor  # (row, layer, head) bool, on the CPU: it decides what is computed
-    keys: Tensor | None = None  # (row, token)
-    mean: Tensor | None = None  # (layer, head, width of a head)
-    layer: int = 0  # the next one
+    Attributes:
+        heads: (row, layer, head) bool, the heads that are ablated; on the CPU, since it decides what is computed.
+        keys: (row, token) bool, the keys whose weights are left out; None to replace the whole product.
+        mean: (layer, head, width of a head) what replaces the product; None for zeros.
+        layer: The layer that is computed next, from 0.
+    """
+
+    heads: Tensor
+    keys: Tensor | None = None
+    mean: Tensor | None = None
+    layer: int = 0
 
     def __post_init__(self) -> None:
         self.affected: list[bool] = self.heads.any(0).any(-1).tolist()
@@ -88,12 +95,17 @@ class Restart:
 
 @dataclass(frozen=True)
 class WholeModel:
-    """One batch run with no head ablated."""
+    """One batch run with no head ablated.
+
+    Attributes:
+        predictions: Its predictions.
+        inputs: The input of each layer, (row, token, width).
+        estimates: For each layer (row, head) the mean over tokens of |output . dL/d output|, L the row's loss, in nats.
+    """
 
     predictions: Predictions
-    # Of each layer:
-    inputs: list[Tensor]  # (row, token, width)
-    estimates: list[Tensor]  # (row, head) mean over tokens of |output . dL/d output|, L the row's loss, in nats
+    inputs: list[Tensor]
+    estimates: list[Tensor]
 
 
 def predict_whole(restart: Restart, batch: Batch, labels: Labels) -> WholeModel:

@@ -29,16 +29,27 @@ VOLATILE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "ar
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A folder with config.json, tokenizer files and *.safetensors; or a model in memory."""
+    """A folder with config.json, tokenizer files and *.safetensors; or a model in memory.
 
-    name: str  # that the user gave
+    Attributes:
+        name: The name that the user gave.
+        folder: Where its files are.
+        revision: The commit of a model from the hub; None for a local folder.
+        config: The content of config.json.
+        digest: Its fingerprint, where there are no files or they need not be read again; else empty.
+        size: The number of weights, likewise; else None.
+        unknown_code: What of a model in memory is code whose content is not known: then nothing is stored. Else empty.
+        longest: The longest input in tokens, where its embeddings tell it; else None.
+    """
+
+    name: str
     folder: Path
     revision: str | None = None
     config: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)
-    digest: str = ""  # its fingerprint, where there are no files or they need not be read again
-    size: int | None = field(repr=False, compare=False, default=None)  # number of weights, likewise
-    unknown_code: str = field(repr=False, compare=False, default="")  # of one in memory: then nothing is stored
-    longest: int | None = field(repr=False, compare=False, default=None)  # input, where its embeddings have told
+    digest: str = ""
+    size: int | None = field(repr=False, compare=False, default=None)
+    unknown_code: str = field(repr=False, compare=False, default="")
+    longest: int | None = field(repr=False, compare=False, default=None)
 
     @property
     def label(self) -> str:

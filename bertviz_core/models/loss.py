@@ -26,12 +26,20 @@ BATCH_TOKENS = 8_192  # the graph keeps every layer: fewer segments at once than
 
 @dataclass(frozen=True)
 class Targets:
-    """The words to predict. Masked words follow BERT's pre-training recipe, drawn for each example from (seed, its
-    number), independent of batch and order; next words are all but the first."""
+    """The words to predict (docs/methods.md, section 3).
+
+    Masked words follow BERT's pre-training recipe, drawn for each example from (seed, its number), independent of batch
+    and order; next words are all but the first.
+
+    Attributes:
+        tokens: The model's tokenizer.
+        seed: The seed of the draw.
+        shift: From the position of a label to that of its word: 1 for next words, 0 for masked ones.
+    """
 
     tokens: Tokens
     seed: int
-    shift: int = 0  # from the position of a label to that of its word: 1 for next words
+    shift: int = 0
 
     def candidates(self, ids: np.ndarray) -> np.ndarray:
         """Positions of the tokens that may be predicted; masked ones are not special."""
@@ -78,12 +86,19 @@ def with_words(segments: Iterable[Encoded], targets: Targets, skipped: Skipped) 
 @dataclass(frozen=True)
 class Labels:
     """The tokens of a batch that are predicted, by row, then by position; their places are known without asking the
-    device. All (selected token,) int64 but `counts`."""
+    device.
+
+    Attributes:
+        rows: (selected token,) int64 rows of the batch.
+        positions: (selected token,) int64 positions in these.
+        ids: (selected token,) int64 the words to predict.
+        counts: (batch,) int64 number of selected tokens in each row.
+    """
 
     rows: Tensor
     positions: Tensor
-    ids: Tensor  # of the words to predict
-    counts: Tensor  # (batch,) number in each row
+    ids: Tensor
+    counts: Tensor
 
     def repeat(self, times: int) -> Self:
         """The labels of a batch that is repeated."""
@@ -94,22 +109,38 @@ class Labels:
 
 @dataclass(frozen=True)
 class Predictions:
-    """Predictions of masked or next words."""
+    """Predictions of masked or next words.
 
-    loss: Tensor  # (batch,) nats, the mean cross-entropy over a segment's selected tokens
-    right: Tensor  # (batch,) number of those tokens that the model predicts
-    selected: Tensor  # (batch,) number of them
-    word_loss: Tensor  # (selected token,) nats
-    guess: Tensor  # (selected token,) likeliest ids
+    Attributes:
+        loss: (batch,) the mean cross-entropy over a segment's selected tokens, nats.
+        right: (batch,) number of those tokens that the model predicts.
+        selected: (batch,) number of those tokens.
+        word_loss: (selected token,) cross-entropy, nats.
+        guess: (selected token,) likeliest token.
+    """
+
+    loss: Tensor
+    right: Tensor
+    selected: Tensor
+    word_loss: Tensor
+    guess: Tensor
 
 
 @dataclass(frozen=True)
 class LayerGradient:
-    """Weights and gradients of one layer for one batch; readers must mask those of padding keys and queries."""
+    """Weights and gradients of one layer for one batch; readers must mask those of padding keys and queries.
 
-    layer: int  # from 0
-    weights: Tensor  # (batch, head, query, key) float32
-    gradient: Tensor  # of each segment's own loss, with its sign, in that segment's softmaxed weights
+    Attributes:
+        layer: The layer, from 0.
+        weights: (batch, head, query, key) float32 attention weights.
+        gradient: (batch, head, query, key) gradient of each segment's own loss, with its sign, in that segment's
+            softmaxed weights; nats for a unit of attention.
+        predictions: What the whole model predicts.
+    """
+
+    layer: int
+    weights: Tensor
+    gradient: Tensor
     predictions: Predictions
 
 

@@ -23,12 +23,19 @@ MAX_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-larg
 
 @dataclass(frozen=True)
 class OneInput:
-    """An encoded input with its labels."""
+    """An encoded input with its labels.
+
+    Attributes:
+        example: The input.
+        layout: Its tokens and words, with labels.
+        cut: The number of tokens that were cut off.
+        spelled: The number of special tokens that the text spells out, which are read as letters.
+    """
 
     example: Encoded
     layout: Layout
-    cut: int = 0  # number of tokens cut off
-    spelled: int = 0  # special tokens that the text spells out, which are read as letters
+    cut: int = 0
+    spelled: int = 0
 
     def digest(self) -> str:
         """sha256 (hex) of what the model sees: equal inputs, equal digests."""
@@ -123,11 +130,21 @@ def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Prediction:
-    position: int  # from 0
-    original: str  # label of the masked token
-    probability: float  # of that token
-    rank: int  # of that token, from 1
-    best: tuple[tuple[str, float], ...]  # (label, probability) of the TOP likeliest tokens, the likeliest first
+    """What a model predicts in the place of a masked token.
+
+    Attributes:
+        position: The position of the token, from 0.
+        original: The label of the masked token.
+        probability: The probability of that token.
+        rank: The rank of that token, from 1.
+        best: (label, probability) of the TOP likeliest tokens, the likeliest first.
+    """
+
+    position: int
+    original: str
+    probability: float
+    rank: int
+    best: tuple[tuple[str, float], ...]
 
     @property
     def loss(self) -> float:

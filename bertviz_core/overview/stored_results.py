@@ -23,6 +23,14 @@ SUFFIXES = (".csv", ".json")
 
 @dataclass(frozen=True)
 class StoredResult:
+    """A stored result, without its arrays.
+
+    Attributes:
+        key: Its key.
+        analysis: The name of the analysis.
+        provenance: What it was computed from.
+    """
+
     key: str
     analysis: str
     provenance: dict[str, Any]

@@ -93,13 +93,21 @@ def percent_decimals(n: int) -> int:
 
 @dataclass(frozen=True)
 class Series:
-    """One quantity of every head, drawn as dots with a line through the layer means."""
+    """One quantity of every head, drawn as dots with a line through the layer means.
+
+    Attributes:
+        key: The name of the quantity.
+        values: (layer, head) values.
+        name: Its name in the legend.
+        marker: Color and symbol of its dots.
+        label: Its name with the unit, in hover texts.
+    """
 
     key: str
-    values: np.ndarray  # (layer, head)
-    name: str  # in the legend
+    values: np.ndarray
+    name: str
     marker: Marker
-    label: str  # with its unit, in hover texts
+    label: str
 
 
 def layer_figure(

@@ -20,14 +20,23 @@ NARROWEST = 12  # width of a word, at least
 
 @dataclass(frozen=True)
 class Arc:
-    """An arrow to a word from its governor, words counted from 0."""
+    """An arrow to a word from its governor.
+
+    Attributes:
+        word: The word, from 0.
+        governor: Its governor, from 0; -1 for the root.
+        label: The text at the arrow.
+        note: The text that is shown on hover.
+        right: Whether a guess is right; None for an arc of the annotation.
+        faint: Whether the arc only gives context.
+    """
 
     word: int
-    governor: int  # -1 for the root
+    governor: int
     label: str = ""
-    note: str = ""  # shown on hover
-    right: bool | None = None  # None for gold
-    faint: bool = False  # only gives context
+    note: str = ""
+    right: bool | None = None
+    faint: bool = False
 
 
 def gold_arc(words: Sequence[str], word: int, governor: int, relation: str, *, shown: bool = True) -> Arc:

@@ -29,11 +29,17 @@ LINE_LENGTH = 58  # characters that fit in half a narrow page
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """A figure as plotly's JSON, which takes 10 to 50 ms to build; shared between readers and never changed."""
+    """A figure as plotly's JSON, which takes 10 to 50 ms to build; shared between readers and never changed.
+
+    Attributes:
+        data: The traces.
+        layout: The layout.
+        points: The dots of each head.
+    """
 
     data: tuple[Spec, ...]
     layout: Spec
-    points: Mapping[str, list[Dot]]  # by head
+    points: Mapping[str, list[Dot]]
 
     @classmethod
     def of(cls, figure: go.Figure) -> "FigureSpec":

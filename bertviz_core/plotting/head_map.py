@@ -18,30 +18,52 @@ FAINTEST = 0.07  # opacity of a weight of 0, so that a small picture shows where
 
 @dataclass(frozen=True)
 class MarkerGroup:
-    """Heads that share a marker, as an entry of the legend."""
+    """Heads that share a marker, as an entry of the legend.
+
+    Attributes:
+        name: The text of the entry.
+        color: The color of the marker.
+        symbol: Its symbol.
+        letter: A letter that stands for it where colors are not seen.
+        heads: Labels of the heads, from 1.
+        small: Whether the marker is smaller than others.
+    """
 
     name: str
     color: str
     symbol: str
     letter: str
-    heads: tuple[str, ...]  # their labels, from 1
-    small: bool = False  # whether the marker is smaller than others
+    heads: tuple[str, ...]
+    small: bool = False
 
 
 @dataclass(frozen=True)
 class HeadMap:
-    """Layers from left to right, heads from top to bottom; values as colors, markers, or small pictures."""
+    """Layers from left to right, heads from top to bottom; values as colors, markers, or small pictures.
 
-    hover: tuple[str, ...]  # of each head, layer by layer
+    Attributes:
+        hover: The hover text of each head, layer by layer.
+        layers: The number of layers.
+        heads: The number of heads of a layer.
+        base: Number of the first layer and the first head on the axes.
+        values: (layer, head) values; NaN where a head has none; None for a map without colors.
+        limits: The ends of the color scale.
+        unit: The title of the scale.
+        scale: The colors.
+        groups: Markers in place of values.
+        picture: Small pictures of all heads as one image, a data URI, in place of values; empty without.
+    """
+
+    hover: tuple[str, ...]
     layers: int
     heads: int
-    base: int = 1  # number of the first layer and head on the axes
-    values: np.ndarray | None = None  # (layer, head), NaN where a head has none
-    limits: tuple[float, float] = (0.0, 1.0)  # ends of the color scale
-    unit: str = ""  # title of the scale
+    base: int = 1
+    values: np.ndarray | None = None
+    limits: tuple[float, float] = (0.0, 1.0)
+    unit: str = ""
     scale: Scale = SEQUENTIAL
-    groups: tuple[MarkerGroup, ...] = ()  # markers in place of values
-    picture: str = ""  # in place of values, small pictures of all heads as one image, a data URI
+    groups: tuple[MarkerGroup, ...] = ()
+    picture: str = ""
 
     @cached_property
     def encoded(self) -> bytes:

@@ -29,21 +29,34 @@ WIDTH = 330  # of one row, all layers together
 
 @dataclass(frozen=True)
 class InputView:
-    """What is shown of an input's attention."""
+    """What is shown of an input's attention.
 
-    words: bool = False  # in place of tokens
-    special: bool = True  # also special tokens
-    sides: str = "all"  # one of SIDES
-    first_piece: bool = False  # a split word attends as its first piece does, as in the release
+    Attributes:
+        words: Whether words are shown, in place of tokens.
+        special: Whether special tokens are shown.
+        sides: Which of the segments are shown, one of SIDES.
+        first_piece: Whether a split word attends as its first piece does, as in the release.
+    """
+
+    words: bool = False
+    special: bool = True
+    sides: str = "all"
+    first_piece: bool = False
 
 
 @dataclass(frozen=True)
 class InputAttention:
-    """Attention of every head on one input, between tokens or words."""
+    """Attention of every head on one input, between tokens or words.
+
+    Attributes:
+        queries: The units that attend.
+        keys: The units attended to.
+        weights: (layer, head, query, key) float32 attention.
+    """
 
     queries: Units
     keys: Units
-    weights: np.ndarray  # (layer, head, query, key) float32
+    weights: np.ndarray
 
     def keep(self, queries: np.ndarray, keys: np.ndarray) -> "InputAttention":
         """The attention from some units to some, both (unit,) bool; weights are not rescaled."""

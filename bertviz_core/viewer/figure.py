@@ -28,13 +28,22 @@ SHORT = 16  # letters of a label in a figure
 
 @dataclass(frozen=True)
 class Panel:
-    """One head on one input: two columns of tokens, and lines between them that are darker for larger weights."""
+    """One head on one input: two columns of tokens, and lines between them that are darker for larger weights.
+
+    Attributes:
+        title: The text above it.
+        queries: The units of the left column.
+        keys: The units of the right column.
+        weights: (query, key) attention.
+        red: Indices of queries that are red with their lines.
+        red_keys: Indices of keys that are red with their lines.
+    """
 
     title: str
     queries: Units
     keys: Units
-    weights: np.ndarray  # (query, key)
-    red: Collection[int] = ()  # indices of queries that are red with their lines
+    weights: np.ndarray
+    red: Collection[int] = ()
     red_keys: Collection[int] = ()
 
     def __len__(self) -> int:

@@ -21,16 +21,27 @@ MASKED = -1e30  # a lower logit is masked
 
 @dataclass(frozen=True)
 class QueryKey:
-    """How the weights of one query token come about in one head."""
+    """How the weights of one query token come about in one head (docs/methods.md, section 10).
+
+    Attributes:
+        tokens: The tokens of the input.
+        position: The position of the query token, from 0.
+        query: (width,) its query as it is multiplied: with rotary positions, and normalized.
+        keys: (key, width) keys, likewise.
+        scale: What their product is multiplied by, 1/√width in most models.
+        logits: (key,) the scores whose softmax the weights are.
+        sink: The score of a learned sink, which takes part in the softmax; None without.
+        weights: (key,) attention.
+    """
 
     tokens: Units
-    position: int  # of the query token, from 0
-    query: np.ndarray  # (width,), as it is multiplied: with rotary positions, and normalized
-    keys: np.ndarray  # (key, width), likewise
-    scale: float  # what their product is multiplied by, 1/√width in most models
-    logits: np.ndarray  # (key,) the scores whose softmax the weights are
-    sink: float | None  # score of a learned sink, which takes part in the softmax; None without
-    weights: np.ndarray  # (key,)
+    position: int
+    query: np.ndarray
+    keys: np.ndarray
+    scale: float
+    logits: np.ndarray
+    sink: float | None
+    weights: np.ndarray
 
     @property
     def products(self) -> np.ndarray:

@@ -38,8 +38,14 @@ def interval_by_document(correct: np.ndarray, n: np.ndarray, moments: np.ndarray
 
 
 class Scores(NamedTuple):
-    """(..., column) right guesses among n items, and the 95% interval of their share over documents; NaN where it is
-    exact, or one document has items."""
+    """Right guesses among items, and the 95% interval of their share over documents (docs/methods.md, section 7).
+
+    Attributes:
+        right: (..., column) right guesses; means where a system is exact.
+        n: (..., column) items.
+        low: (..., column) lower ends of the intervals of right / n; NaN where it is exact, or one document has items.
+        high: (..., column) upper ends.
+    """
 
     right: np.ndarray
     n: np.ndarray

@@ -29,7 +29,14 @@ Span = tuple[int, float, float]  # of a curve: its line or side, from, to
 
 @dataclass(frozen=True)
 class Guess:
-    """A head's guess for a mention; mentions are indices in the document's list."""
+    """A head's guess for a mention; mentions are indices in the document's list.
+
+    Attributes:
+        mention: The mention that is scored, an index in the document's list.
+        guessed: The mention that the head guesses, likewise.
+        weight: The attention between the two, 0 to 1.
+        right: Whether the guessed mention is an antecedent.
+    """
 
     mention: int
     guessed: int
@@ -38,7 +45,13 @@ class Guess:
 
 
 class WordBox(NamedTuple):
-    """A word's letters: pixels from the left, width, and line."""
+    """Where a word's letters stand in the drawing.
+
+    Attributes:
+        x: Pixels from the left.
+        width: Pixels.
+        line: The line, from 0.
+    """
 
     x: float
     width: float

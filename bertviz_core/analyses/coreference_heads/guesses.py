@@ -37,16 +37,27 @@ def earlier_antecedents(window: Window) -> Window:
 
 @dataclass(frozen=True)
 class BatchItems:
-    """The items of a batch's windows, in order, padded to the largest number in a window."""
+    """The items of a batch's windows, in order, padded to the largest number in a window.
+
+    Attributes:
+        membership: Assignment of tokens to words.
+        mention: (batch, item, word) the preceding mention that a word heads, an antecedent first; -1 for none.
+        head: (batch, item) head word of the item, counted in its window.
+        allowed: (batch, 1, candidates, item, word) bool, the words that may be guessed.
+        right: (batch, item, word) bool, the head words of antecedents.
+        groups: (batch, item, group) 1 where the item belongs to the group, else 0.
+        group_members: The same as `groups`, on the CPU.
+        chance: (2, candidates, group) sums over the items of 1 / candidates, and of antecedents / candidates.
+    """
 
     membership: Membership
-    mention: np.ndarray  # (batch, item, word) the preceding mention that a word heads, an antecedent first; else -1
-    head: Tensor  # (batch, item) head word, in its window
-    allowed: Tensor  # (batch, 1, candidates, item, word) bool, the words that may be guessed
-    right: Tensor  # (batch, item, word) bool, heads of antecedents
-    groups: Tensor  # (batch, item, group) 0/1
-    group_members: np.ndarray  # the same, on the CPU
-    chance: np.ndarray  # (2, candidates, group) sums over the items: 1 / candidates, and antecedents / candidates
+    mention: np.ndarray
+    head: Tensor
+    allowed: Tensor
+    right: Tensor
+    groups: Tensor
+    group_members: np.ndarray
+    chance: np.ndarray
 
     @classmethod
     def of(cls, windows: Sequence[Window], device: str, first_piece: bool, causal: bool) -> "BatchItems":

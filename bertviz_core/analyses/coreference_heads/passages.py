@@ -77,13 +77,16 @@ def cut_passage(document: Record, guesses: Iterable[Guess], passage: Span) -> tu
 class ItemGuesses(NamedTuple):
     """Consecutive items of a corpus with guesses among the preceding mentions.
 
-    items: (item, 5) number of the document, mention, first word of its passage; first word and end of its window.
-    guess, weight, right: (direction, layer, head, item), or (item,) for one head.
+    Attributes:
+        items: (item, 5) number of the document, mention, first word of its passage; first word and end of its window.
+        guess: (direction, layer, head, item), or (item,) for one head: the mention that is guessed.
+        weight: Of the same shape: the attention to it, 0 to 1.
+        right: Of the same shape: whether it is an antecedent.
     """
 
     items: np.ndarray
-    guess: np.ndarray  # the mention guessed
-    weight: np.ndarray  # its attention
+    guess: np.ndarray
+    weight: np.ndarray
     right: np.ndarray
 
     @classmethod
@@ -122,26 +125,44 @@ def first_guesses(result: CoreferenceHeads, choice: DirectedHead) -> ItemGuesses
 
 @dataclass(frozen=True)
 class ListedGuess:
-    """A guess as words."""
+    """A guess as words.
+
+    Attributes:
+        mention: The words of the mention that is scored.
+        guessed: The words of the mention that is guessed.
+        weight: The attention between the two, 0 to 1.
+        right: Whether the guessed mention is an antecedent.
+        window: The words of the window in which the mention is scored.
+        head: The mention's head word in the window, from 0.
+    """
 
     mention: str
     guessed: str
     weight: float
     right: bool
-    window: tuple[str, ...]  # the words of the window in which the mention is scored
-    head: int  # the mention's head word in the window, from 0
+    window: tuple[str, ...]
+    head: int
 
 
 @dataclass(frozen=True)
 class PassageExample:
-    """One passage with a head's guesses."""
+    """One passage with a head's guesses.
 
-    document: Record  # the passage as a document
-    span: Span  # its words in the whole document
-    total: int  # number of its mentions that are scored
-    right: int  # number of right guesses
-    drawn: list[Guess]  # those of `listed` whose two mentions are in the passage
-    listed: list[ListedGuess]  # the guesses that the query selects
+    Attributes:
+        document: The passage as a document.
+        span: Its words in the whole document.
+        total: The number of its mentions that are scored.
+        right: The number of right guesses.
+        drawn: Those of `listed` whose two mentions are in the passage.
+        listed: The guesses that the query selects.
+    """
+
+    document: Record
+    span: Span
+    total: int
+    right: int
+    drawn: list[Guess]
+    listed: list[ListedGuess]
 
     @property
     def where(self) -> str:

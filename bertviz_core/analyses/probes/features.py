@@ -49,13 +49,21 @@ def scratch_arrays(shapes: Sequence[tuple[int, ...]], what: str) -> list[np.ndar
 
 @dataclass(frozen=True)
 class Group:
-    """Sentences of n words, without padding."""
+    """Sentences of n words, without padding.
 
-    indices: np.ndarray  # (sentence,) indices among all sentences, in order
-    maps: np.ndarray  # (sentence, query, key, head) float16, heads of all layers
-    root: np.ndarray  # (sentence, 4, n, head) float16, see ROOT_ROWS
-    governors: np.ndarray  # (sentence, n) int64, 0 is ROOT
-    words: np.ndarray  # (sentence, n) int64 rows of the word vectors
+    Attributes:
+        indices: (sentence,) indices among all sentences, in order.
+        maps: (sentence, query, key, head) float16 word-level attention, heads of all layers.
+        root: (sentence, 4, n, head) float16 attention from and to special tokens, see ROOT_ROWS.
+        governors: (sentence, n) int64 governors, from 1; 0 is ROOT.
+        words: (sentence, n) int64 rows of the word vectors.
+    """
+
+    indices: np.ndarray
+    maps: np.ndarray
+    root: np.ndarray
+    governors: np.ndarray
+    words: np.ndarray
 
 
 class Features:
@@ -83,10 +91,15 @@ class Features:
 
 @dataclass
 class WordMaps(Accumulator):
-    """Collects the features of each sentence by its number, (n + ROOT_ROWS, n, head) float16, as in Group."""
+    """Collects the features of each sentence by its number, (n + ROOT_ROWS, n, head) float16, as in Group.
+
+    Attributes:
+        model: The model whose maps are collected.
+        first_piece: Whether a split word is its first piece, as in mode paper.
+    """
 
     model: AttentionModel
-    first_piece: bool  # whether a split word is its first piece, as in mode paper
+    first_piece: bool
     _features: dict[int, np.ndarray] = field(init=False, default_factory=dict)
     # Batches whose maps wait on the device: examples, the words of each one's tokens, maps (batch, query, key, head)
     _waiting: list[tuple[tuple[Encoded, ...], list[np.ndarray], Tensor]] = field(init=False, default_factory=list)

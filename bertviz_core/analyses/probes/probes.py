@@ -12,12 +12,19 @@ DISTANCES = 8  # (j-i)/n ahead, the same behind, offsets 0, -1, +1, -2, +2, ROOT
 
 @dataclass(frozen=True)
 class ProbeBatch:
-    """Sentences of n words on the device."""
+    """Sentences of n words on the device.
 
-    maps: Tensor  # (sentence, n, n, head) float32, the first index attends to the second
-    root: Tensor  # (sentence, 4, n, head)
-    words: Tensor  # (sentence, n) rows of the word vectors
-    governors: Tensor  # (sentence, n) 0 is ROOT
+    Attributes:
+        maps: (sentence, n, n, head) float32 word-level attention; the first index attends to the second.
+        root: (sentence, 4, n, head) float32 attention from and to special tokens, see ROOT_ROWS of the features.
+        words: (sentence, n) rows of the word vectors.
+        governors: (sentence, n) governors, from 1; 0 is ROOT.
+    """
+
+    maps: Tensor
+    root: Tensor
+    words: Tensor
+    governors: Tensor
 
 
 class Probe(nn.Module):

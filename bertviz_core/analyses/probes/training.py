@@ -29,12 +29,21 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True)
 class Schedule:
-    """Training schedule of Adam."""
+    """Training schedule of Adam.
 
-    epochs: int = EPOCHS  # at most
-    rate: float = 0.005  # at first, see REDUCTIONS
-    words: int = 128  # of a step
-    singly: bool = False  # one sentence a step in file order at a constant rate, as in the release
+    Attributes:
+        epochs: The most epochs.
+        rate: The learning rate at first, see REDUCTIONS.
+        words: The number of words of a step.
+        singly: Whether a step takes one sentence, in file order and at a constant rate, as in the release.
+        patience: The epochs without a lower loss after which the rate is reduced.
+        seed: The seed of the order of sentences.
+    """
+
+    epochs: int = EPOCHS
+    rate: float = 0.005
+    words: int = 128
+    singly: bool = False
     patience: int = PATIENCE
     seed: int = 0
 

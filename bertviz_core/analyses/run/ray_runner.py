@@ -45,7 +45,13 @@ TRIES = 3  # of a call whose process ends
 
 @dataclass(frozen=True)
 class PassTask:
-    """A pass for a worker: requests without the bytes of their files, and the model's fingerprint."""
+    """A pass for a worker.
+
+    Attributes:
+        requests: The requests of the pass, without the bytes of their files.
+        execution: How it is computed.
+        fingerprint: The fingerprint of the model, which the worker's files must have.
+    """
 
     requests: tuple[Request, ...]
     execution: Execution

@@ -28,7 +28,13 @@ Bracket = tuple[bool, str, bool]  # whether it opens a mention, the chain's labe
 
 @dataclass(frozen=True)
 class Mention:
-    """`words[start:end]` of a document; `cluster` counts the document's chains from 0."""
+    """The words [start:end] of a document that name something.
+
+    Attributes:
+        start: The first word, from 0.
+        end: The word after the last one.
+        cluster: The chain to which it belongs, counted from 0 in the document.
+    """
 
     start: int
     end: int
@@ -37,16 +43,27 @@ class Mention:
 
 @dataclass(frozen=True)
 class CoreferenceDocument:
-    """One document, its mentions ordered by (start, -end)."""
+    """One document, its mentions ordered by (start, -end).
 
-    number: int  # its index in the corpus
+    Attributes:
+        number: Its index in the corpus.
+        name: Its name in the file.
+        words: All its words.
+        sentences: The first word of each sentence, from 0.
+        mentions: All mentions, in order.
+        tags: Part of speech of each word; None where the file has none.
+        governors: The word that governs each word, from 0, -1 for roots; None without trees.
+        parse: CoNLL-2012's bracketed parse, a piece for each word; None without.
+    """
+
+    number: int
     name: str
     words: tuple[str, ...]
-    sentences: tuple[int, ...]  # the first word of each
+    sentences: tuple[int, ...]
     mentions: tuple[Mention, ...]
-    tags: tuple[str, ...] | None = None  # part of speech of each word, or None where the file has none
-    governors: tuple[int, ...] | None = None  # the word that governs each word, -1 for roots; None without trees
-    parse: tuple[str, ...] | None = None  # CoNLL-2012's bracketed parse, a piece for each word; None without
+    tags: tuple[str, ...] | None = None
+    governors: tuple[int, ...] | None = None
+    parse: tuple[str, ...] | None = None
 
 
 class Draft:
