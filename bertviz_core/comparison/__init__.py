@@ -46,6 +46,7 @@ class Comparison(Result):
 
     @property
     def notes(self) -> list[str]:
+        """What a reader must know of the two runs: differences besides the model, what one lacks, and the units."""
         notes = cautions(self.provenance, self.other)
         if not self.changes:
             shapes = " and ".join("{} × {}".format(*run[self.opens_on].values.shape) for run in (self.a, self.b))
@@ -148,6 +149,12 @@ class Comparison(Result):
         return ANALYSES[self.compared].label(key)
 
     def change_sentence(self, key: str, base: int = 1) -> str:
+        """A sentence on how heads differ in a quantity.
+
+        Args:
+            key: One of the quantities of `changes`.
+            base: Number of the first layer and the first head in labels.
+        """
         change = self.changes[key]
         name = self.label(key)
         head = change.by_size()[0]

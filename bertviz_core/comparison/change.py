@@ -74,6 +74,12 @@ class Change:
         return sorted(known, key=lambda head: -abs(self.difference[head]))
 
     def rows(self, count: int, base: int) -> list[dict[str, str]]:
+        """Rows of a table of the heads that differ most.
+
+        Args:
+            count: The most rows.
+            base: Number of the first layer and the first head in labels.
+        """
         rows = []
         for head in self.by_size()[:count]:
             low = self.low[head]

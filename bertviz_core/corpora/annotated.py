@@ -38,6 +38,7 @@ class TreebankFormat:
         name: The name of the format, for people.
         recognize: Whether a file, of which this is the survey, has the format.
         open: Makes the reader of such a file's sentences.
+        kind: The kind of corpus.
     """
 
     name: str
@@ -60,6 +61,7 @@ class CoreferenceFormat:
         recognize: Whether a file, of which this is the survey, has the format.
         read: Reads the documents of such a file, one after the other.
         words_of: The words of a row of the file.
+        kind: The kind of corpus.
     """
 
     name: str
@@ -140,6 +142,12 @@ class AnnotatedCorpus:
 
 
 class Treebank(AnnotatedCorpus):
+    """A treebank in one of the formats.
+
+    Attributes:
+        form: The format of the source.
+    """
+
     kind = "treebank"
     form: TreebankFormat
 
@@ -187,6 +195,12 @@ class Treebank(AnnotatedCorpus):
 
 
 class CoreferenceCorpus(AnnotatedCorpus):
+    """A corpus with coreference in one of the formats.
+
+    Attributes:
+        form: The format of the source.
+    """
+
     kind = "coreference"
     form: CoreferenceFormat
 

@@ -26,7 +26,11 @@ FILES = {name: FOLDER / file for kind in SAMPLES.values() for name, file in kind
 
 
 class HasSentences(Protocol):
-    """A Document of Stanza, which is not iterable."""
+    """A Document of Stanza, which is not iterable.
+
+    Attributes:
+        sentences: Its sentences.
+    """
 
     sentences: Any
 

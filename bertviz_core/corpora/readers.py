@@ -188,6 +188,11 @@ class TreebankText(TextCorpus):
     """A paragraph for each sentence of a treebank: its `# text`, else its words with spaces between."""
 
     def paragraphs(self, skipped: Skipped | None = None) -> Iterator[Paragraph]:
+        """The text of every sentence; those without words are counted in `skipped`.
+
+        Raises:
+            InputError: No sentence has words.
+        """
         reader = Treebank(self.source).reader
         skipped = skipped or Skipped()
         document = 0

@@ -50,7 +50,7 @@ class Survey:
 
     Attributes:
         source: The file.
-        blocks: The blocks that have rows.
+        blocks: The blocks that have rows; of a large file only some.
         rows: The number of rows in the file.
         comments: The number of comments.
         document_tags: The number of lines with a tag of WikiExtractor's documents.

@@ -23,7 +23,7 @@ class Progress:
         before: How much an earlier job had done.
         pass_number: The number of the pass, from 1.
         passes: How many passes there are.
-        subject: Whose pass it is; empty where there is one alone.
+        subject: Whose pass it is.
         begun: When the first pass began.
     """
 

@@ -146,6 +146,7 @@ class Sentences(EncodedCorpus[EncodedSentence]):
     unit = "sentences"
 
     def encoded(self, reading: Reading) -> Iterator[EncodedSentence]:
+        """Every sentence that is a tree and fits; others are counted in `reading`."""
         treebank = Treebank(self.source)
         maximum = self.settings.max_length
         counts = reading.counts
@@ -198,6 +199,11 @@ class Windows(EncodedCorpus[Window]):
     unit = "windows"
 
     def encoded(self, reading: Reading) -> Iterator[Window]:
+        """Every window with a mention to score.
+
+        Raises:
+            InputError: No mention has an antecedent that could be guessed.
+        """
         corpus = CoreferenceCorpus(self.source)
         counts = reading.counts
         numbers = count()

@@ -170,6 +170,7 @@ class RandomSequences(EncodedCorpus[Encoded]):
             raise SettingsError(what, hint="Choose a larger maximum length.")
 
     def encoded(self, reading: Reading) -> Iterator[Encoded]:
+        """Every input; the two of a pair are drawn from the seed and the number of the pair."""
         before, after = self.tokens.single
         for number in range(self.settings.limit or INPUTS):
             draw = np.random.default_rng([self.settings.seed % 2**64, number // 2])

@@ -34,11 +34,13 @@ class Checkpoint:
     Attributes:
         name: The name that the user gave.
         folder: Where its files are.
-        revision: The commit of a model from the hub; None for a local folder.
+        revision: The revision of a model from the hub; None for a local folder or where the user gave none.
         config: The content of config.json.
         digest: Its fingerprint, where there are no files or they need not be read again; else empty.
         size: The number of weights, likewise; else None.
-        unknown_code: What of a model in memory is code whose content is not known: then nothing is stored. Else empty.
+        unknown_code: Which code of a model in memory is not that of a known package, as a phrase: then nothing is
+        stored.
+            Empty for none.
         longest: The longest input in tokens, where its embeddings tell it; else None.
     """
 

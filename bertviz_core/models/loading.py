@@ -269,6 +269,13 @@ class LoadedModels:
         self._loading = threading.Lock()  # one at a time: two at once take twice the memory and no less time
 
     def get(self, checkpoint: Checkpoint, dtype: str, device: str = "auto") -> AttentionModel:
+        """A model of the cache, which is loaded if it is not there; the least recently used ones make room for it.
+
+        Args:
+            checkpoint: The model.
+            dtype: The type of its parameters, one of DTYPES.
+            device: Where it runs, one of DEVICES.
+        """
         key = (checkpoint.fingerprint(), dtype, device)
         with suppress(KeyError):  # it is not loaded, or another thread drops it
             self._models.move_to_end(key)

@@ -43,6 +43,7 @@ def to_html(report: Report) -> bytes:
 
 
 def contents(report: Report) -> Iterator[str]:
+    """The parts of the page below its title, as HTML: findings, a section for each result, and their origin."""
     checkpoint = report.checkpoint
     results = report.results
     corpora = dict.fromkeys(result.provenance["corpus"]["name"] for result in results.values())

@@ -24,7 +24,7 @@ class MarkerGroup:
         name: The text of the entry.
         color: The color of the marker.
         symbol: Its symbol.
-        letter: A letter that stands for it where colors are not seen.
+        letter: The letter on it; empty for none.
         heads: Labels of the heads, from 1.
         small: Whether the marker is smaller than others.
     """

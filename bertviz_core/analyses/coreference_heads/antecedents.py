@@ -278,6 +278,7 @@ class AntecedentCounts(Result):
         }
 
     def arrays(self) -> dict[str, Any]:
+        """Accuracies (direction, type, layer, head), items of each type, and the two exact systems by type."""
         chance, random = map(to_lists, self.systems_accuracy[: len(EXACT)])
         return {
             "accuracy": to_lists(self.accuracy),

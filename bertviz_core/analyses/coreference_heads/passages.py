@@ -175,6 +175,7 @@ class PassageQuery(GuessQuery[PassageExample]):
     """A selection of passages; the searched words may also be the name of a passage's document."""
 
     def listing(self, collection: AntecedentCounts | StoredParts) -> "GuessedPassages":
+        """The passages of a result, which are those of its first documents, or of all stored parts of the list."""
         if not isinstance(collection, StoredParts):
             first = collection.stored.first_documents
             items = first_guesses(collection.stored, self.choice)
@@ -205,6 +206,7 @@ class GuessedPassages:
         return np.maximum.reduceat(np.where(self._is_selected(self.items), steps, -1), self.starts)
 
     def having(self, indices: np.ndarray) -> np.ndarray:
+        """Those of the passages that have the searched words, or are of a document with this name."""
         searched = self.query.searched
         numbers, _, firsts, *_ = self.items.items[self.starts[indices]].T
         found = []

@@ -282,6 +282,10 @@ class RelationCounts(Result):
         return interval_of_words(*self.sums())
 
     def arrays(self) -> dict[str, Any]:
+        """Accuracies (direction, relation, layer, head), words of each relation, and accuracies of fixed offsets.
+
+        Of a causal model accuracies are of the words that count in each direction, and there are those of all words.
+        """
         n = self.n.sum(0)
         arrays = {
             "accuracy": to_lists(self.accuracy),

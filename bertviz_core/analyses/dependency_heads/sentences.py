@@ -144,6 +144,7 @@ class GuessedSentences:
         return np.array(found, dtype=np.int64)
 
     def entries(self, indices: Sequence[int]) -> list[SentenceExample]:
+        """The sentences with these indices in the listing, with the guesses of the head."""
         sentences = dict(self._sentences(indices))
         examples = []
         for index in indices:

@@ -85,6 +85,7 @@ class AttentionAndWords(Probe):
                 nn.init.zeros_(parameter)
 
     def forward(self, batch: ProbeBatch) -> Tensor:
+        """Score every candidate for the governor of every word (docs/methods.md, section 8)."""
         vectors = self.vectors[batch.words]  # (sentence, n, dimension)
         root_vector, candidates = aligned(vectors, self.misaligned_root)
         of_governor = self.governor(candidates).unflatten(-1, (2, -1))  # (sentence, i, 2, head)
@@ -122,6 +123,7 @@ class DistancesAndWords(Probe):
         self.output = nn.Linear(HIDDEN, 1, bias=False)
 
     def forward(self, batch: ProbeBatch) -> Tensor:
+        """Score every candidate for the governor of every word (docs/methods.md, section 8)."""
         vectors = self.vectors[batch.words]
         root_vector, words = aligned(vectors, self.misaligned_root)
         candidates = torch.cat([root_vector[:, None], words], 1)
