@@ -155,7 +155,8 @@ def builders(result: Result) -> dict[str, Callable[[], bytes]]:
         ".json": partial(to_json, shown),
         ".html": partial(to_html, shown),
         ".svg": partial(to_svg, shown),
-        ".safetensors": (getattr(result, "stored", None) or result).to_bytes,  # of a view what the store has
+        # Of a view, the file has the stored result behind it.
+        ".safetensors": (getattr(result, "stored", None) or result).to_bytes,
     }
     if (analysis := ANALYSES.get(result.analysis)) and (latex := analysis.latex):
         files[".tex"] = lambda: latex(shown).encode()

@@ -120,7 +120,7 @@ class Access:
     jobs: int = 64
 
 
-LOCAL = Access()  # of the command line
+LOCAL = Access()  # the access that the command line has
 
 
 def access_from_environment(env: Mapping[str, str] = os.environ) -> Access:

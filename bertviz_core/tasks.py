@@ -90,7 +90,7 @@ def _download(name: str, revision: str | None, progress: Progress) -> checkpoint
     before = model_sources.downloaded()
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(checkpoint.download, name, revision, access)
-        while wait([running], 5 * EVERY).not_done:  # for each time the hub's folder is walked
+        while wait([running], 5 * EVERY).not_done:  # Each round walks the hub's folder, so it comes less often.
             progress.done = min(round((model_sources.downloaded() - before) / 1e6), progress.total)
     return running.result()
 
@@ -209,7 +209,7 @@ def main(link: connection.Connection) -> None:
     if sys.platform != "win32":
         os.set_inheritable(link.fileno(), False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's
-    with suppress(AttributeError, OSError):  # as on Windows
+    with suppress(AttributeError, OSError):  # Windows has no such function.
         os.nice(19)  # pages come first
         Path("/proc/self/oom_score_adj").write_text("500")  # the first to be killed when memory runs out
     pool = ThreadPoolExecutor(1)

@@ -79,7 +79,7 @@ def first_head(findings: list[Finding]) -> Head | None:
 
 
 CONTENT = tomllib.loads((ASSETS / "tour.toml").read_text(encoding="utf-8"))
-TERMS: dict[str, str] = CONTENT["terms"]  # on the first slide, as Markdown
+TERMS: dict[str, str] = CONTENT["terms"]  # words that the first slide explains, in Markdown
 STEPS = tuple(map(Step.from_toml, CONTENT["steps"]))
 END = len(STEPS) + 1  # the slide after the steps: what this model shows
 OWN = END + 1  # the reader's own sentence

@@ -154,7 +154,7 @@ def newcombe_z(a: Estimate, b: Estimate) -> np.ndarray:
 
 SETTINGS = ("mode", "weights", "seed", "max_length", "limit", "dtype")
 INPUTS = {"max_length": "maximum length", "limit": "limit of inputs", "dtype": "precision"}
-WARNINGS = {  # of differences whose two values are not named
+WARNINGS = {  # sentences on differences whose two values are not named
     "mode": "The runs differ in mode, which changes definitions: token types, smoothing, skipped inputs.",
     "weights": "One run read attention weights, the other norms, so the quantities were measured on different maps.",
     "corpus": "The runs read different corpora, so a difference may be due to the texts.",
@@ -163,7 +163,7 @@ CONSERVATIVE = (
     "The errors of A and B are combined as if the runs were independent. On one corpus they are not, and the test is "
     "conservative: it marks too few heads rather than too many."
 )
-WORDS = {  # of values in names; others follow the name of their part
+WORDS = {  # words for values in names; other values follow the name of their part
     **dict.fromkeys(("model", "corpus", "weights", "dtype"), "{}"),
     "max_length": "at most {} tokens",
     "limit": "{} inputs",

@@ -8,7 +8,7 @@ from bertviz_core.errors import shorten
 
 UNKNOWN = "a token not in the vocabulary (read as unknown)"
 SPELLED = "a special token spelled out in the text (read as letters)"
-MAX_LOCATIONS = 20  # for each reason; the count goes on
+MAX_LOCATIONS = 20  # locations that are kept for each reason; the count goes on
 SHOWN_LOCATIONS = 3
 
 

@@ -16,7 +16,7 @@ from bertviz_core.corpora.words import WHERE_TO_GET_WORDS, WHOLE_WORDS, find_pla
 from bertviz_core.errors import InputError
 
 BROKEN = "a document that cannot be read"
-MAX_LABELS = 2000  # of a treebank, which sums and tables grow with; the largest in use have some hundreds
+MAX_LABELS = 2000  # labels of a treebank, with which sums and tables grow; the largest treebanks have some hundreds
 Kind = Literal["treebank", "coreference"]
 
 

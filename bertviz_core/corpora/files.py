@@ -20,7 +20,7 @@ SAMPLES: dict[str, dict[str, str]] = {
     "text": {"encyclopedia": "encyclopedia.txt"},
     "treebank": {"treebank": "treebank.conllu"},
     "coreference": {"coreference": "coreference.conll"},
-    "random": {"random": "random.txt"},  # what stands for sequences that are drawn
+    "random": {"random": "random.txt"},  # the file that stands for sequences that are drawn
 }
 FILES = {name: FOLDER / file for kind in SAMPLES.values() for name, file in kind.items()}
 

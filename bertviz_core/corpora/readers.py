@@ -156,7 +156,7 @@ class TextCorpus:
         skipped = skipped or Skipped()
         oddity = find_oddity([text for text in survey(self.source).texts if not DOCUMENT_TAG.fullmatch(text)])
         document = -1
-        is_first = True  # of its document
+        is_first = True  # whether the line is the first of its document
         for line, text, ends_document in self._lines():
             if ends_document:
                 is_first = True
@@ -237,7 +237,7 @@ class CoreferenceText(TextCorpus):
         for document in CoreferenceCorpus(self.source).documents(found):
             for start, end in pairwise([*document.sentences, len(document.words)]):
                 yield Paragraph(document.number, start + 1, " ".join(document.words[start:end]))
-        if skipped is not None:  # of mentions a text has none
+        if skipped is not None:  # A text has no mentions.
             skipped.merge(Skipped({BROKEN: found.reasons[BROKEN]} if BROKEN in found.reasons else {}))
 
 

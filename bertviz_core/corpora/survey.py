@@ -8,16 +8,16 @@ from itertools import chain
 
 from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
 
-MAX_BLOCKS = 1000  # of the sample
+MAX_BLOCKS = 1000  # blocks of the sample
 MAX_LETTERS = 4 << 20
-MAX_ROWS = 200  # of a block; a longer one counts as several
-DOCUMENT_TAG = re.compile(r"\s*<(doc(\s[^<]*)?|/doc)>\s*")  # as WikiExtractor writes them
+MAX_ROWS = 200  # rows of a block; a longer one counts as several
+DOCUMENT_TAG = re.compile(r"\s*<(doc(\s[^<]*)?|/doc)>\s*")  # tags that WikiExtractor writes
 OBJECT = re.compile(r"\s*\{\s*[\"}]")  # the beginning of a JSON object
 GLOBAL_COLUMNS = re.compile(r"#\s*global\.columns\s*=\s*(.*)")
 NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
 BEGIN = re.compile(r"#\s*begin document\s*(?:\((.*)\))?[;:]?\s*(?:part\s+(\d+))?\s*(.*)", re.IGNORECASE)
 ENTITIES = ("# global.Entity", "#global.Entity")
-Share = float  # from 0 to 1
+Share = float  # a share, 0 to 1
 
 
 @dataclass(frozen=True)

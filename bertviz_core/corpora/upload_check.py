@@ -135,7 +135,7 @@ def main(folder: Path) -> None:
     except BertvizError as error:
         answer = {"error": error.what, "where": error.where, "hint": error.hint}
     print(json.dumps(answer), flush=True)
-    os._exit(0)  # no tidying of large objects
+    os._exit(0)  # The process ends without taking large objects apart.
 
 
 def _check(folder: Path, task: dict[str, Any]) -> dict[str, str]:

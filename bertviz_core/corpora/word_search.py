@@ -46,7 +46,7 @@ def has(words: Sequence[str], searched: Sequence[str]) -> bool:
 def search(source: Source, text: str, first: int, count: int) -> tuple[int, list[Hit]]:
     """The number of lines of a text corpus that have the searched words, and `count` of them from number `first` on."""
     searched = []
-    for part in searched_words(text):  # as a text is cut into words, with its `*` at the end
+    for part in searched_words(text):  # The words are cut as those of a text; a last `*` stays.
         pieces = WORD.findall(part.rstrip("*"))
         searched += [*pieces[:-1], pieces[-1] + "*"] if pieces and part.endswith("*") else pieces
     total = restarts = last = 0

@@ -19,7 +19,7 @@ PIECES = {CONTINUATION: 0.03, WORD_START: 0.3, SPECIAL: 0.02}
 MARKUP = re.compile(r"\s*</?[A-Za-z!?][^<>]*>|.*</[A-Za-z][\w:.-]*>\s*$")
 # Two fields without a space between; digits alone are a number such as 1,000.
 TABLE = re.compile(r".*\t|.*[A-Za-z\"'.!?][,;|][\"'\w]|.*\w[,;|](?:[A-Za-z]|[\"']\w)", re.ASCII)
-ODD = {  # what such a line is called, as it is counted
+ODD = {  # from a pattern of lines that are no text to the reason with which they are counted
     MARKUP: "a line that looks like mark-up (read as it stands)",
     TABLE: "a line that looks like a row of a table (read as it stands)",
 }

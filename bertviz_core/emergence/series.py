@@ -166,7 +166,7 @@ class Series:
         skipped = deepcopy(training.skipped)
         rows: list[dict[str, Any]] = []
         checkpoints = []
-        notices: dict[str, None] = {}  # of any checkpoint, each once
+        notices: dict[str, None] = {}  # notices of all checkpoints, each once
         for step, checkpoint in zip(training.steps, training.checkpoints, strict=True):
             name = checkpoint.folder.name
             results: dict[str, Any] = {each: find(request) for each, request in self.requests_of(checkpoint).items()}

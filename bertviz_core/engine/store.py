@@ -55,7 +55,8 @@ class Store:
 
     def __init__(self, folder: Path | None = None, shipped: Path = SHIPPED, limit: int | None = None) -> None:
         default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bertviz_core"
-        named = os.path.expandvars(folder or os.environ.get("BERTVIZ_STORE") or default)  # as diskcache will read it
+        # Diskcache expands variables too.
+        named = os.path.expandvars(folder or os.environ.get("BERTVIZ_STORE") or default)
         self.folder = Path(named).expanduser()
         self.shipped = shipped
         self.limit = gigabytes(os.environ, "BERTVIZ_STORE_LIMIT", LIMIT) if limit is None else limit

@@ -14,7 +14,7 @@ from bertviz_core.engine.store import DAY, Store
 from bertviz_core.errors import InputError
 from bertviz_core.settings import LOCAL, Access
 
-TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # what secrets.token_urlsafe(32) makes
+TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # what secrets.token_urlsafe(32) returns
 MINIMUM = 1 << 19  # bytes that a smaller upload counts as, so that limits bound the number of uploads too
 LATEST = 20  # uploads that are listed
 

@@ -75,7 +75,7 @@ class CorpusReading:
     def __init__(self, examples: EncodedCorpus[Any]) -> None:
         self.examples = examples
         self.reading = Reading()
-        self.count = 0  # of examples so far
+        self.count = 0  # the number of examples so far
         self.is_complete = False
         self._source, self._share_read = track_position(examples.source)
 

@@ -18,9 +18,9 @@ from bertviz_core.inputs.annotated_words import EncodedCorpus, Reading
 from bertviz_core.inputs.encoding import Encoded, encode_text, encode_words, framed
 
 EncodedLine = tuple[int, list[int]]  # line, ids
-INPUTS = 100  # of random tokens, if unlimited
+INPUTS = 100  # inputs of random tokens where the settings have no limit
 SHORTEST = 3  # tokens of a sequence: in one of two, the token before would be the one after the first occurrence
-MAX_TOKENS = 1_000_000  # of FirstSegments
+MAX_TOKENS = 1_000_000  # the most tokens of FirstSegments
 
 
 @dataclass

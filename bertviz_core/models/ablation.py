@@ -71,7 +71,7 @@ class Restart:
     def _are_layers(self, batch: Batch) -> bool:
         """Whether each of the modules calls attention once, and they are as many as the layers."""
         attentions = list[Any]()
-        counts = list[int]()  # of attentions
+        counts = list[int]()  # how many attentions have been computed after each module
 
         def count_after(forward: RunLayer, *args: Any, **kwargs: Any) -> Any:
             output = forward(*args, **kwargs)

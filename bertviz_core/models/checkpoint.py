@@ -163,7 +163,7 @@ def describe(model: Any, tokenizer: Any) -> Checkpoint:
     total = hashlib.sha256()
     for described in (stable, _describe_tokenizer(tokenizer), describe_parts(model)):
         total.update(json.dumps(described, sort_keys=True, default=str).encode())
-    sizes = {}  # by storage, for tied weights
+    sizes = {}  # Sizes are by storage, so that tied weights count once.
     for name, tensor in sorted(model.state_dict().items()):
         shape = tuple(tensor.shape)
         storage = (tensor.data_ptr(), shape)

@@ -25,7 +25,7 @@ AFTER_ONE = ("mpnet",)
 MAX_COUNT = 512  # layers, or heads
 MAX_SIZE = 1_000_000  # anything else
 MAX_LABELS = 10_000  # transformers writes a name for each
-UNBOUNDED = ("position", "theta", "length", "n_ctx")  # in names of numbers that nothing is built from
+UNBOUNDED = ("position", "theta", "length", "n_ctx")  # parts of the names of numbers that may be larger
 MIN_POSITIONS = 8
 
 
@@ -66,7 +66,7 @@ def common_numbers(config: Any) -> dict[str, Any]:
     for name in COMMON:
         try:
             found[name] = getattr(text, name)
-        except (AttributeError, ValueError):  # it has none, or another one for each layer
+        except (AttributeError, ValueError):  # It has no such number, or a different one for each layer.
             continue
     return found
 
@@ -132,7 +132,7 @@ def misfits(config: Mapping[str, Any], shapes: Mapping[str, list[int]]) -> Itera
     if rows and positions > max(rows):
         yield f"{positions:,} positions; the weights have {max(rows):,}"
     layers, width, inner = (number(config, name) for name in (LAYERS, WIDTH, INNER))
-    different = 1 if config.get("model_type") == "albert" else layers  # whose layers have the same weights
+    different = 1 if config.get("model_type") == "albert" else layers  # ALBERT's layers share their weights.
     embedded = sum(number(config, name) for name in SIZES)
     needed = width * (different * (width + inner) + embedded)
     if needed > 8 * sum(map(math.prod, shapes.values())):

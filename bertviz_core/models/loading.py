@@ -18,7 +18,7 @@ from bertviz_core.models.rotary import forget_earlier_inputs, has_dynamic, lengt
 from bertviz_core.models.saved import compare
 from bertviz_core.settings import DEVICES
 
-MAX_BYTES = 4 * 10**9  # of cached weights: nine models of BERT-base's size
+MAX_BYTES = 4 * 10**9  # bytes of cached weights: nine models of BERT-base's size
 BYTES = {"float32": 4, "bfloat16": 2}
 _loading = threading.Lock()  # transformers patches its own classes while it loads, and two at once leave them patched
 
@@ -122,7 +122,7 @@ def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> t
             dtype=getattr(torch, dtype),
             use_safetensors=True,
             output_loading_info=True,
-            ignore_mismatched_sizes=True,  # these are refused below, by name
+            ignore_mismatched_sizes=True,  # Mismatches are refused below, by name.
             local_files_only=True,
             trust_remote_code=False,  # unset, transformers asks at the terminal
         )
@@ -152,7 +152,7 @@ def prepare(
     if named > embedded:
         what = f"The tokenizer of {checkpoint.name!r} names {named:,} tokens, its model knows {embedded:,}."
         raise ModelError(what, hint="Save the tokenizer that belongs to the model into its folder.")
-    encoder.config.use_cache = False  # for generation
+    encoder.config.use_cache = False  # The cache is of use only for generation.
     has_types = (getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
     if has_dynamic(encoder):
         encoder.register_forward_pre_hook(forget_earlier_inputs)
@@ -266,7 +266,8 @@ class LoadedModels:
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes = max_bytes
         self._models: OrderedDict[tuple[str, str, str], tuple[AttentionModel, int]] = OrderedDict()
-        self._loading = threading.Lock()  # one at a time: two at once take twice the memory and no less time
+        # Models are loaded one at a time: two at once take twice the memory and no less time.
+        self._loading = threading.Lock()
 
     def get(self, checkpoint: Checkpoint, dtype: str, device: str = "auto") -> AttentionModel:
         """A model of the cache, which is loaded if it is not there; the least recently used ones make room for it.
@@ -277,7 +278,7 @@ class LoadedModels:
             device: Where it runs, one of DEVICES.
         """
         key = (checkpoint.fingerprint(), dtype, device)
-        with suppress(KeyError):  # it is not loaded, or another thread drops it
+        with suppress(KeyError):  # The model is not loaded, or another thread drops it.
             self._models.move_to_end(key)
             return self._models[key][0]
         with self._loading:

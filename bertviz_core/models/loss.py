@@ -17,10 +17,10 @@ from bertviz_core.models.attention import at_least_float32
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, predicts_next_words, running
 
-SELECTED = 0.15  # of the ordinary tokens
-MASKED = 0.8  # of the selected ones
-RANDOM = 0.1  # of the selected; the rest stay
-IGNORED = -100  # label of unselected tokens
+SELECTED = 0.15  # share of the ordinary tokens that is selected
+MASKED = 0.8  # share of the selected tokens that become the mask token
+RANDOM = 0.1  # share of the selected tokens that become a random token; the rest stay
+IGNORED = -100  # the label of tokens that are not selected
 BATCH_TOKENS = 8_192  # the graph keeps every layer: fewer segments at once than a forward pass takes
 
 
@@ -152,7 +152,7 @@ def backward(
     layers, maps = 0, list[Tensor]()
 
     def begin(_module: Any, _inputs: Any, embedded: Tensor) -> Tensor:
-        return embedded.requires_grad_()  # no parameter does: the graph begins here
+        return embedded.requires_grad_()  # No parameter requires a gradient, so the graph begins here.
 
     def show(layer: int, values: list[Tensor], gradient: Tensor) -> None:
         nonlocal layers
@@ -170,11 +170,12 @@ def backward(
         maps = maps or list(output.attentions)
         del output
         first = maps[0]
-        while maps:  # from here on the graph alone owns them, and frees each with its hook
+        while maps:  # From here on the graph alone owns the maps, and frees each with its hook.
             weights = maps.pop()
             # A hook has the map's values until they are shown; the map itself would be a cycle.
             weights.register_hook(partial(show, len(maps), [weights.detach()]))
-        torch.autograd.grad(total, first, allow_unused=True)  # no further down than the first layer's maps
+        # The pass back goes no further down than the maps of the first layer.
+        torch.autograd.grad(total, first, allow_unused=True)
     if layers != model.layers:
         what = f"The loss has a gradient in only {layers} of the {model.layers} layers' attention maps"
         raise ModelError(f"{what}, as this family of models shows them.", hint=OTHER_FAMILY)

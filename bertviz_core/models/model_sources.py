@@ -16,9 +16,10 @@ from bertviz_core.settings import Access
 
 SECONDS = 30  # between two scans of the folders
 HINT = "Choose from the list."
-PATTERNS = ["*.json", "*.safetensors", "*.txt", "*.model"]  # of the files that are downloaded
+PATTERNS = ["*.json", "*.safetensors", "*.txt", "*.model"]  # patterns of the files that are downloaded
 SPARE = 10**9  # bytes that a download leaves free on the disk
-UNREACHABLE = re.compile(r"Connect|Timeout|ReadError|Protocol|Proxy|Offline|LocalEntry")  # in names of errors
+# Parts of the names of errors that mean that the hub is out of reach.
+UNREACHABLE = re.compile(r"Connect|Timeout|ReadError|Protocol|Proxy|Offline|LocalEntry")
 
 
 def models(access: Access) -> dict[str, Path]:

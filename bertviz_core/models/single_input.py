@@ -18,7 +18,8 @@ from bertviz_core.settings import Settings
 from bertviz_core.writing import visible
 
 TOP = 5  # predictions shown for a masked token
-MAX_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-large's on 512 tokens have 384 MB
+# Bytes of one input's maps, which are all in memory: those of BERT-large on 512 tokens have 384 MB.
+MAX_BYTES = 512 << 20
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from bertviz_core.overview import Segment, clearest
 from bertviz_core.viewer import InputView, apply_view
 from bertviz_core.viewer.figure import Panel
 
-ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")  # of sentences
+ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")  # what sentences end with
 
 
 @dataclass(frozen=True)

@@ -130,7 +130,8 @@ def layer_figure(
             legend["title"] = {"text": title.text, "side": "top", "font": {"size": 14}}
             title.visible = False
         figure.update_layout({f"legend{row + 1}": legend})
-    ticks = list(range(1, layers + 1, -(-layers // 24)))  # of many layers every second, third...
+    # Where there are many layers, every second, third or later one has a tick.
+    ticks = list(range(1, layers + 1, -(-layers // 24)))
     names = [str(tick - 1 + base) for tick in ticks]
     figure.update_xaxes(tickvals=ticks, ticktext=names, range=[0.5, layers + 0.5])
     note = "; band: the middle half of its heads, dot: the highest, line: the mean" if layers * heads > CROWD else ""

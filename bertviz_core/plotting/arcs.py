@@ -10,7 +10,7 @@ from bertviz_core.writing import PICTURES, columns, isolated, right_to_left
 
 RIGHT, WRONG = "#2b9348", "#e03131"
 # In pixels
-SIZE = 14  # of letters
+SIZE = 14  # size of letters in pixels
 GAP = 20  # between words
 STEP = 17  # between arcs
 LABEL = 13  # height of an arc's label

@@ -20,10 +20,10 @@ from bertviz_core.plotting import LOOK, ON_WHITE, RING
 Spec = dict[str, Any]
 Dot = tuple[int, Any, Any]  # (trace, x, y)
 # In pixels
-WIDTH = 900  # of a figure without its own
+WIDTH = 900  # width in pixels of a figure that has none of its own
 HEIGHT = 450
-FOOT = 24  # of the first line of an origin
-LINE = 14  # of each further one
+FOOT = 24  # height in pixels of the first line of an origin
+LINE = 14  # height in pixels of each further line
 LINE_LENGTH = 58  # characters that fit in half a narrow page
 
 
@@ -113,7 +113,7 @@ def to_svg(figure: go.Figure, origin: str = "") -> bytes:
     spec = FigureSpec.of(go.Figure(figure).update_layout(template=ON_WHITE)).spec(origin=origin)
     layout = spec["layout"]
     options = {"format": "svg", "width": layout.get("width") or WIDTH, "height": layout["height"]}
-    offline = {"mathjax": False}  # which kaleido would fetch
+    offline = {"mathjax": False}  # Kaleido would fetch MathJax from the network.
     try:
         return calc_fig_sync(spec, opts=options, kopts=offline)
     except (ChromeNotFoundError, BrowserFailedError) as error:

@@ -12,7 +12,7 @@ from bertviz_core.heads import all_heads, ranks
 from bertviz_core.numbers import number, percentage, quantity
 from bertviz_core.plotting import CATEGORIES, COLORBAR, DIVERGING, SEQUENTIAL, Scale, finish
 
-INK = (76, 110, 245)  # of small pictures
+INK = (76, 110, 245)  # color of small pictures (red, green, blue)
 FAINTEST = 0.07  # opacity of a weight of 0, so that a small picture shows where it ends
 
 
@@ -115,7 +115,7 @@ def weight_map(weights: np.ndarray, name: str, base: int = 1) -> HeadMap:
 
 def picture_map(pictures: np.ndarray, base: int = 1) -> HeadMap:
     """The map of small (layer, head, down, across) uint8 pictures, 255 for weight 1."""
-    import plotly.express as px  # not at the server's start
+    import plotly.express as px  # The server's start need not wait for this import.
 
     layers, heads, down, across = pictures.shape
     hover = tuple(f"Head {head.label(base)}" for head in all_heads(layers, heads))

@@ -24,7 +24,7 @@ SIDES = {"all": None, "A to A": (0, 0), "A to B": (0, 1), "B to A": (1, 0), "B t
 # Of the small pictures, in pixels
 THUMBNAIL = 24  # side, at most
 MIN_SIZE = 8  # side, at least
-WIDTH = 330  # of one row, all layers together
+WIDTH = 330  # pixels of one row, all layers together
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def thumbnails(weights: np.ndarray) -> np.ndarray:
     maximum = max(MIN_SIZE, min(THUMBNAIL, WIDTH // len(weights)))
     for axis in (2, 3):
         size = weights.shape[axis]
-        runs = min(size, maximum)  # of nearly equal length
+        runs = min(size, maximum)  # The runs are of nearly equal length.
         starts = np.arange(runs) * size // max(runs, 1)
         weights = np.maximum.reduceat(weights, starts, axis=axis)
     return to_uint8(weights)

@@ -20,12 +20,13 @@ from bertviz_core.viewer import InputAttention
 from bertviz_core.viewer.figure import Panel, lines_figure
 from bertviz_core.writing import cut_end
 
-FOLDER = Path(__file__).parent  # of attention_lines.js and .css; its default export draws lines into an element
+# This folder has attention_lines.js, whose default export draws lines into an element, and attention_lines.css.
+FOLDER = Path(__file__).parent
 SCRIPTS = (FOLDER / "attention_lines.js", FOLDER / "lines_page.js")
-MAX_CHARACTERS = 200  # of a label in a page
-MAX_BYTES = 30_000_000  # of packed weights
+MAX_CHARACTERS = 200  # the longest label in a page
+MAX_BYTES = 30_000_000  # the most bytes of packed weights in a page
 SUFFIXES = (".svg", ".csv", ".html", ".safetensors")
-MIN_WEIGHT = 0.02  # of drawn lines, at first
+MIN_WEIGHT = 0.02  # The lines that are drawn at first have this weight or more.
 STYLE = """
 .choice { display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: center; margin-bottom: .4rem; }
 .choice select { font: inherit; }

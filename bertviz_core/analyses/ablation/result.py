@@ -24,7 +24,7 @@ COLUMNS = (
     _right_change("to_sink_right_change", "change in right guesses, sink attention removed"),
     averaged_column("gradient_estimate", "gradient estimate, nats", marker=BROAD),
 )
-GUESSES = ("original", "before", "after")  # of `word_ids`
+GUESSES = ("original", "before", "after")  # the last axis of `word_ids`
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width, number
 from bertviz_core.plotting import TOKENS
 
-NO_OP = 0.01  # of the whole model's loss
-TOLERANCE = 0.05  # of the same
+NO_OP = 0.01  # share of the whole model's loss
+TOLERANCE = 0.05  # share of the whole model's loss
 
 
 def matter(result: Ablation, base: int) -> Answer:

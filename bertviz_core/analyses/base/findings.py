@@ -20,7 +20,7 @@ UNDECIDED = "undecided"
 ABSENT = "absent"
 NOT_COMPUTED = "not computed"
 STATES = (SHOWN, NOT_SHOWN, UNDECIDED, ABSENT, NOT_COMPUTED)
-DECIDED = (SHOWN, NOT_SHOWN, UNDECIDED)  # states of findings with numbers
+DECIDED = (SHOWN, NOT_SHOWN, UNDECIDED)  # states of findings that have numbers
 MARKS = {SHOWN: "✓", NOT_SHOWN: "✗", UNDECIDED: "?", ABSENT: "–", NOT_COMPUTED: "–"}
 HELD_OUT = "The head is chosen on one half of the corpus and scored on the other."
 

@@ -16,7 +16,8 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
 from bertviz_core.heads import DirectedHead
 
-COUNT = "parts"  # beside the parts by their numbers, from 0: how many there are in all
+# The entry of this name has the number of parts; the parts themselves are named by their numbers, from 0.
+COUNT = "parts"
 ORDERS = ("most confident first", "least confident first", "file order")
 Entry = TypeVar("Entry")
 

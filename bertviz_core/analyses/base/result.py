@@ -15,7 +15,8 @@ from bertviz_core.heads import all_labels
 from bertviz_core.models.checkpoint import label_of
 from bertviz_core.numbers import plural
 
-UNITS = ("documents", "segments", "sequences", "sentences", "windows", "words", "tokens")  # of a corpus
+# What the size of a corpus is counted in.
+UNITS = ("documents", "segments", "sequences", "sentences", "windows", "words", "tokens")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -98,7 +99,7 @@ class Result:
         return cls(**unpack(data))
 
 
-Results = Mapping[str, Result]  # by the name of their analysis
+Results = Mapping[str, Result]  # results by the name of their analysis
 R = TypeVar("R", bound=Result)
 
 
@@ -134,7 +135,7 @@ def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str 
     changed = before | {"corpus": named(before["corpus"]), "model": before["model"] | dict(model or {})}
     if others:
         changed["others"] = others
-    if "read" in before:  # of a training, what was read of each corpus
+    if "read" in before:  # A training says what was read of each corpus.
         changed["read"] = [each | {"corpus": named(each["corpus"])} for each in before["read"]]
     if changed == before:
         return result

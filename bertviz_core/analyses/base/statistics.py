@@ -13,11 +13,11 @@ from bertviz_core.numbers import plural
 
 ALPHA = 0.05
 MIN_SCORED = 20  # words or mentions that a decision needs
-ROUNDING = 1e-14  # a smaller part of the squares is what float32 rounds
+ROUNDING = 1e-14  # A smaller share of the sum of squares is only rounding of float32.
 MIN_UNITS = 5  # documents (or other units of an interval) that any decision needs
 
 
-Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # right guesses, items, moments: see `effective_n`
+Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # right guesses, items and moments, the arguments of `effective_n`
 
 
 def t_quantile(freedom: ArrayLike = inf, comparisons: int = 1) -> np.ndarray:
@@ -96,7 +96,7 @@ def error_by_document(n: np.ndarray, s: np.ndarray, moments: np.ndarray) -> tupl
     mean = s / known
     effective = known**2 / np.where(nn > 0, nn, np.nan)
     squares = ss - 2 * mean * ns + mean**2 * nn
-    squares = np.where(squares <= ROUNDING * ss, 0.0, squares)  # NaN stays: not known
+    squares = np.where(squares <= ROUNDING * ss, 0.0, squares)  # NaN remains: the error is not known.
     return np.sqrt(squares * effective / (effective - 1)) / known, effective
 
 

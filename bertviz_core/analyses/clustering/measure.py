@@ -38,9 +38,9 @@ from bertviz_core.inputs.tensors import device_of_sums, in_float64
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.model import AttentionModel
 
-SMOOTHING = 0.001  # of the release: 0.001 / N + 0.999 A in place of A
-TINY = 1e-30  # stands for a weight of 0: 0 log 0 = 0 to any precision, without a special case
-CLOSE = 1e-5  # nats a row: pairs under it are computed again
+SMOOTHING = 0.001  # The release has 0.001 / N + 0.999 A in place of A.
+TINY = 1e-30  # It stands for a weight of 0, so that 0 log 0 is 0 to any precision without a special case.
+CLOSE = 1e-5  # Pairs that differ by fewer nats a row are computed again.
 CHUNK = 1024  # positions summed in float32
 CPU_BUFFER = 1 << 18  # elements of a head's mixtures that fit into a CPU's cache
 GPU_BUFFER = 1 << 26  # elements for a busy GPU

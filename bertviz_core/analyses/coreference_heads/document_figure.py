@@ -24,7 +24,7 @@ CHAIN_COLORS = ("#4c6ef5", "#e8890c", "#0c9aa8", "#9c36b5", "#2b9348", "#d6336c"
 ALONE = "#8c8c8c"  # a chain of one mention
 DEEPEST = 3  # underlines below the first
 Point = tuple[float, float]  # pixels from the left and from the top
-Span = tuple[int, float, float]  # of a curve: its line or side, from, to
+Span = tuple[int, float, float]  # a stretch of a curve: its line or side, from, to
 
 
 @dataclass(frozen=True)

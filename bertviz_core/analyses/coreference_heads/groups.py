@@ -9,7 +9,7 @@ from bertviz_core.inputs.annotated_words import Window
 
 # The axis of groups: 3 types x 2 folds, the bins of distance, the genders. An item is in one group of each kind; in one
 # of the genders only if it is a pronoun with that gender.
-FOLDS = 2  # by parity of the document's number
+FOLDS = 2  # the two halves of a corpus, by parity of the document's number
 BINS = (5, 10, 20, 40, 80)  # last distance, in words, of each bin but the last
 BIN_NAMES = ("1-5", "6-10", "11-20", "21-40", "41-80", "81+")
 GENDERS = ("masculine", "feminine", "neuter")

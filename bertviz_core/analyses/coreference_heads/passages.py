@@ -17,9 +17,9 @@ from bertviz_core.corpora.coreference.mentions import TYPES, head_words, mention
 from bertviz_core.corpora.word_search import has
 from bertviz_core.heads import DirectedHead
 
-MAX_ITEMS = 1000  # with guesses in a result
+MAX_ITEMS = 1000  # items whose guesses are in a result
 LONGEST = 4  # passages per sentence, else cut
-Record = dict[str, Any]  # of a document, see `document_record`
+Record = dict[str, Any]  # a document, see `document_record`
 ReadDocuments = Callable[[Iterable[int]], Iterable[tuple[int, Record]]]
 
 

@@ -8,12 +8,12 @@ from bertviz_core.corpora.treebank import Sentence, function_heads
 from bertviz_core.inputs.tensors import Tensor
 
 DIRECTIONS = ("dependent->governor", "governor->dependent")  # row w of the map, column w
-FOLDS = 2  # by parity of the number of the unit, document or sentence
+FOLDS = 2  # the two halves of a treebank, by parity of the number of the unit (document or sentence)
 OFFSETS = np.arange(-20, 21)  # all that are counted; a view shows some
 VIEWS: dict[str, Callable[[Sentence], Sentence]] = {"as-is": lambda tree: tree, "function-heads": function_heads}
 VIEW_NAMES = {"function-heads": "function words as governors", "as-is": "as annotated"}
 DEFAULT_VIEW = "function-heads"
-SIDES = ("earlier", "later")  # where each direction of a causal model finds governors
+SIDES = ("earlier", "later")  # the side on which each direction of a causal model finds governors
 COUNTED = "governor {}"
 CAUSAL = (
     "A token of this model sees only what comes earlier, so a head finds an arc from its later word alone: dependent → "

@@ -11,7 +11,7 @@ from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, Relati
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
 from bertviz_core.heads import DirectedHead, Head, ranks
 
-SENTENCES = 2  # of a relation
+SENTENCES = 2  # sentences that are drawn for a relation
 SHORT = 70  # characters that need no scrolling
 
 

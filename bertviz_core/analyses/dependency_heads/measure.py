@@ -34,7 +34,7 @@ from bertviz_core.inputs.tensors import to_host
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.model import AttentionModel
 
-MAX_SENTENCES = 500  # with guesses in a result
+MAX_SENTENCES = 500  # sentences whose guesses are in a result
 UNIT = 1 << 32  # One right guess of a random word counts this much: fractions become integers, whose sums are exact.
 RELEASE_POSSESSIVES = ("'s", "s'")
 
@@ -154,7 +154,7 @@ class RelationSums(Accumulator):
             if self.causal:
                 above = enumerate(tree.governors, start=1)
                 views = [view_of_side(view, SIDES[g > word]) if g else view for word, g in above]
-            visible = np.where(governors < words, words - 1, last - words)  # on the governor's side
+            visible = np.where(governors < words, words - 1, last - words)  # words on the side of the governor
             counted = {
                 "correct": _is_right(guess, governors, is_shifted),
                 "offsets": _is_right(fixed, governors, is_shifted),

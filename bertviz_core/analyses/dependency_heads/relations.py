@@ -27,7 +27,7 @@ from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.corpora.treebank import ALL, UAS
 from bertviz_core.heads import DirectedHead, Head, all_labels
 
-ROOT = "root"  # in any case; no head can find the governor of a root, so it has no row
+ROOT = "root"  # in upper or lower case. No head can find the governor of a root, so it has no row.
 NO_RELATION = (ALL, UAS, ROOT, "punct")  # rows that say nothing of a relation
 
 
@@ -294,7 +294,7 @@ class RelationCounts(Result):
             "n": n.tolist(),
             "offset_accuracy": to_lists(self.offset_accuracy()),
         }
-        if self.is_causal:  # by direction
+        if self.is_causal:  # Counts differ by direction.
             counted = self.counted.sum(0)
             arrays |= {"counted": [COUNTED.format(side) for side in SIDES], "n": counted.tolist()}
             arrays |= {"n_of_all_words": n.tolist(), "random_accuracy": to_lists(self.random)}

@@ -13,11 +13,11 @@ from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, Relati
 from bertviz_core.corpora.treebank import ALL, UAS
 from bertviz_core.heads import arrow
 
-POINTS = 0.1  # a substantial gap between shares
-OVERALL = 0.15  # how far above an offset one head may be, and still not parse
+POINTS = 0.1  # a substantial difference of shares
+OVERALL = 0.15  # A head that is less far above an offset does not parse.
 TOTALS = {ALL: "governors, punctuation included", UAS: "governors, punctuation left out"}
 ALL_1, DOBJ, DET = (paper.TABLE_1[name] for name in (ALL, "dobj", "det"))
-MAX_NAMED = 6  # relations whose best heads are named: as many as the paper names
+MAX_NAMED = 6  # The best heads of so many relations are named, as many as the paper names.
 CONTROL = " (of a causal model also above a random word)"
 CORRECTED = f"with an interval corrected for the number of relations. {HELD_OUT}"
 
@@ -117,7 +117,7 @@ def dependents_attend(counts: RelationCounts, base: int) -> Answer:
     Raises:
         KeyError: The model is causal.
     """
-    if counts.is_causal:  # each arc has one direction alone, whatever its heads do
+    if counts.is_causal:  # The mask leaves each arc one direction, whatever the heads do.
         raise KeyError("direction")
     is_above = counts.above() & ~np.isin(counts.relations, NO_RELATION)
     directions = counts.best()[is_above, 0]

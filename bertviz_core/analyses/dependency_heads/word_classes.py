@@ -15,7 +15,7 @@ from bertviz_core.heads import Head, all_labels
 
 ClassName = Name  # a scheme is a view of the trees, or PART_OF_SPEECH
 PART_OF_SPEECH = "part of speech"
-EVERY: ClassName = ("", "")  # of every word
+EVERY: ClassName = ("", "")  # the class that has every word
 MIN_WORDS = 20  # rarer classes are not named
 
 
@@ -82,7 +82,7 @@ class ClassSums(NamedSums):
 
     def merge(self, other: NamedSums) -> None:
         assert isinstance(other, ClassSums)
-        self.open_units.merge(other.open_units)  # which adds to the sums of both
+        self.open_units.merge(other.open_units)  # This adds to the sums of both, so it comes before they are merged.
         super().merge(other)
 
     def values(self) -> dict[str, Any]:

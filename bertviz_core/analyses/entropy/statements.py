@@ -6,7 +6,7 @@ from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 
-BROAD = 0.1  # the largest weight of a broad head's rows
+BROAD = 0.1  # A broad head's largest weight, the mean over rows, is below this.
 
 
 def broad_early_head(result: Entropy, base: int) -> Answer:

@@ -90,8 +90,10 @@ class AttentionAndWords(Probe):
         root_vector, candidates = aligned(vectors, self.misaligned_root)
         of_governor = self.governor(candidates).unflatten(-1, (2, -1))  # (sentence, i, 2, head)
         of_dependent = self.dependent(vectors).unflatten(-1, (2, -1))  # (sentence, j, 2, head)
-        first = torch.stack([of_governor[:, :, 0], of_dependent[:, :, 1]], -1)  # read with the map's first index
-        second = torch.stack([of_dependent[:, :, 0], of_governor[:, :, 1]], -1)  # with its second
+        # This is multiplied along the first index of the maps.
+        first = torch.stack([of_governor[:, :, 0], of_dependent[:, :, 1]], -1)
+        # This is multiplied along the second index.
+        second = torch.stack([of_dependent[:, :, 0], of_governor[:, :, 1]], -1)
         by_second = (batch.maps.transpose(1, 2) @ second).transpose(1, 2)
         ahead, back = (batch.maps @ first + by_second).unbind(-1)
         scores = ahead.mT + back

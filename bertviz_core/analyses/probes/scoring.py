@@ -16,9 +16,9 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import InputError
 from bertviz_core.inputs.tensors import to_host
 
-TEST = 0.2  # share of the different sentences
+TEST = 0.2  # share of the different sentences that are scored
 VALIDATION = 0.1
-MIN_SENTENCES = 10  # different ones
+MIN_SENTENCES = 10  # the fewest different sentences
 FARTHEST = 8  # longer distances count as this
 RESAMPLES = 1000
 OFFSETS = (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)
@@ -97,8 +97,9 @@ class GoldWords:
         self.units = int(of_sentence.max(initial=-1)) + 1
         self.governor = np.concatenate([sentence.governors for sentence in chosen])  # 0 is ROOT
         self.relation = np.concatenate([sentence.relations for sentence in chosen])
-        self.counted = np.concatenate(marks)  # not punctuation
-        self.edge = np.concatenate(edges)  # for UUAS: neither the word nor its governor is punctuation or ROOT
+        self.counted = np.concatenate(marks)  # whether each word counts: it is no punctuation
+        # Whether it counts for UUAS: neither it nor its governor is punctuation or ROOT.
+        self.edge = np.concatenate(edges)
         words = np.concatenate([np.arange(1, length + 1) for length in lengths])
         distance = (self.governor - words).clip(-FARTHEST, FARTHEST)
         self.distance = np.where(self.governor == 0, 0, distance)

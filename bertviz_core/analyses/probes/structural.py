@@ -19,9 +19,9 @@ from bertviz_core.inputs.encoding import buckets, collate, membership, word_of
 from bertviz_core.inputs.tensors import to_host
 from bertviz_core.models.model import AttentionModel, running
 
-SENTENCES = 20  # in a step
+SENTENCES = 20  # sentences of a step
 COPIED = 64  # sentences whose distances come from the device at a time
-Edges = list[list[tuple[int, int]]]  # of each layer, (lower word, higher word), words from 0
+Edges = list[list[tuple[int, int]]]  # for each layer its edges (lower word, higher word), words from 0
 
 
 def tree_distances(governors: Sequence[int]) -> np.ndarray:

@@ -18,10 +18,10 @@ from bertviz_core.analyses.probes.probes import Probe, ProbeBatch
 from bertviz_core.engine.progress import Progress
 from bertviz_core.inputs.tensors import device_of_sums, in_float64
 
-ITERATIONS = 500  # of L-BFGS, at most
+ITERATIONS = 500  # the most iterations of L-BFGS
 PATIENCE = 3  # epochs without a better validation loss; for L-BFGS iterations, five times as many
-PATIENT_STEPS = 100  # these epochs have together, at least: those of a small treebank are short
-REDUCTIONS = 2  # of Adam's rate, each to a quarter, where the validation loss no longer falls
+PATIENT_STEPS = 100  # Together these epochs have at least so many steps, since those of a small treebank are short.
+REDUCTIONS = 2  # how often Adam's rate falls to a quarter where the validation loss no longer falls
 # Map entries on the device at a time
 CHUNK = 1 << 23
 Part = TypeVar("Part")

@@ -51,13 +51,14 @@ class ChunkedPass:
         self.corpus = corpus
         self.store = store
         self._name = WORK + "+".join(sorted(request.key() for request in requests))
-        self.work = f"{rounding}, {annotated_words.CHUNK_TOKENS} of a chunk"  # what the rounding of sums depends on
+        # This is what the rounding of sums depends on.
+        self.work = f"{rounding}, {annotated_words.CHUNK_TOKENS} of a chunk"
         if model.encoder is None:
             model = replace(model, device="cpu")
         self.totals: list[stream.Accumulator] = [ANALYSES[each.analysis].accumulator(model, each) for each in requests]
         self.done = 0  # number of chunks, from the first, that are merged into `totals`
         self.waiting: dict[int, list[stream.Accumulator]] = {}  # sums of later chunks by number, without their details
-        self.sizes: list[int] = []  # of the chunks that have been read, in examples
+        self.sizes: list[int] = []  # the number of examples of each chunk that has been read
         self._saved = time.monotonic()
         self._cost = 0.0
         self._is_changed = False

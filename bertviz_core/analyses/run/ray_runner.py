@@ -40,7 +40,7 @@ DESCRIPTION = (
     "notices",
 )
 OBJECT_STORE = 1_000_000_000  # bytes, of a cluster that is started here
-TRIES = 3  # of a call whose process ends
+TRIES = 3  # how often a call is tried whose process ends
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class RayRunner(LocalRunner):
             while sizes:
                 yield from self._next(pool, sizes, progress)
         except BaseException:
-            self._end_workers()  # they may still compute
+            self._end_workers()  # The workers may still compute.
             raise
 
     def _task(self, requests: Sequence[Request]) -> PassTask:

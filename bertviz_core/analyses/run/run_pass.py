@@ -30,7 +30,7 @@ from bertviz_core.settings import Execution
 from bertviz_core.version import __version__
 
 _NOT_STORED = "The model in memory has code that cannot be known ({}), so no result of it is stored, or read."
-PART_TOKENS = 8_192  # of a part, as CHUNK_TOKENS of a chunk: maps are large, so parts are small
+PART_TOKENS = 8_192  # tokens of a part, as CHUNK_TOKENS of a chunk: maps are large, so parts are small
 
 
 def check_model(request: Request) -> None:
@@ -58,7 +58,7 @@ def compute_pass(
     for request in together:
         check_model(request)
     model = runner.start(together, progress)  # without weights if workers have loaded it
-    first.settings.check(model.checkpoint.max_length)  # as its embeddings say
+    first.settings.check(model.checkpoint.max_length)  # The loaded model's embeddings say how long inputs may be.
     loaded = time.monotonic()
     resumed = store is not None and share_done(store, first)
     examples = EXAMPLES[analysis.corpus](first.source, model.tokens, first.settings)
@@ -158,7 +158,7 @@ def needs_language_model(together: Sequence[Request]) -> bool:
 
 def last_model_loader() -> Load:
     """A function that loads the model of requests from its files, and keeps it until it is asked for another one."""
-    last: dict[Any, AttentionModel] = {}  # at most one
+    last: dict[Any, AttentionModel] = {}  # This has at most one model.
 
     def load(together: Sequence[Request], execution: Execution) -> AttentionModel:
         model = together[0].checkpoint

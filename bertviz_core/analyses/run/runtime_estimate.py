@@ -24,7 +24,7 @@ LOADING = 3.0  # seconds to load libraries and the model for the first pass
 LOADING_NEXT = 0.8  # and for each further pass
 PIECES = {"text": 1.3, "treebank": 1.3, "coreference": 2.6, "random": math.inf}  # tokens a word; windows overlap
 SENTENCE = 0.13  # length of a treebank's sentence as a share of the maximum length, which other inputs fill
-SPEED = 0.75  # of a pass of a wide model, as a share of that of a matrix product
+SPEED = 0.75  # speed of a pass of a wide model, as a share of that of a matrix product
 NARROW = 250.0  # dimensions at half that speed
 
 

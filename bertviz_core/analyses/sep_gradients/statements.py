@@ -9,7 +9,7 @@ from bertviz_core.analyses.sep_gradients.result import ATTENTION, GRADIENT, TO_O
 from bertviz_core.heads import highest
 from bertviz_core.plotting import TOKENS
 
-NO_OP = 0.5  # of the gradient to other tokens
+NO_OP = 0.5  # share of the gradient to other tokens
 
 
 def no_op(result: SepGradients, base: int) -> Answer:

@@ -22,7 +22,7 @@ def _share(quantity: str, where: str, name: str, marker: Marker, overview: bool 
     return averaged_column(quantity, f"attention {where}", name=name, marker=marker, overview=overview, maximum=1.0)
 
 
-COLUMNS = (  # in the order of the page's choice
+COLUMNS = (  # These are in the order of the page's choice.
     _share("previous", "to the previous token", "the previous token", PREVIOUS),
     _share("next", "to the next token", "the next token", NEXT),
     _share("current", "to the token itself", "the token itself", NEUTRAL),

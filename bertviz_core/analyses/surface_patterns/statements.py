@@ -12,7 +12,7 @@ from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 from bertviz_core.plotting import TOKENS
 
-HALF = 0.5  # of the attention
+HALF = 0.5  # share of the attention
 SEP_TO_SEP = 0.9
 TO_ITSELF = 0.1
 MOST_HEADS = 0.5

@@ -22,7 +22,7 @@ CLOSING_MARKS = frozenset(["''", "”", '"', "’", "'", ")", "]", "-RRB-"])
 EMPTY_CELLS = frozenset(["", "-", "_", "*"])
 BRACKET = re.compile(r"(\()?([^()|]+)(\))?")
 
-Span = tuple[int, int]  # of words[start:end]
+Span = tuple[int, int]  # start and end, as in words[start:end]
 Bracket = tuple[bool, str, bool]  # whether it opens a mention, the chain's label, whether it closes one
 
 
@@ -73,9 +73,9 @@ class Draft:
     def __init__(self, source: Source, name: str, line: int, *, is_bounded: bool = False) -> None:
         self.source = source
         self.name = name
-        self.line = line  # of its beginning
+        self.line = line  # the line where it begins
         self.is_bounded = is_bounded  # whether it is known where it begins and ends, whatever is wrong with it
-        self.error: InputError | None = None  # what is wrong with it: then the rest of it is not read
+        self.error: InputError | None = None  # What is wrong with the document; the rest of it is then not read.
         self.skipped = Skipped()  # within it
         self.is_sentence_over = True
         self.row_count = 0  # words or not

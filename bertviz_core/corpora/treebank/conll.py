@@ -14,9 +14,9 @@ from bertviz_core.corpora.survey import Survey
 from bertviz_core.corpora.treebank import RELATIONS, TAGS, BrokenSentence, Sentence, check_tree, relation_name
 from bertviz_core.corpora.words import is_left_out
 
-NAMES = tuple(name.upper() for name in DEFAULT_FIELDS)  # of CoNLL-U's columns
-NEEDED = ("ID", "FORM", "HEAD", "DEPREL")  # of those of CoNLL-U Plus
-COMMENT = re.compile(r"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b")  # of CoNLL-U
+NAMES = tuple(name.upper() for name in DEFAULT_FIELDS)  # names of CoNLL-U's columns
+NEEDED = ("ID", "FORM", "HEAD", "DEPREL")  # the columns that a file of CoNLL-U Plus needs
+COMMENT = re.compile(r"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b")  # comments of CoNLL-U
 NUMBERED = re.compile(r"\s*[0-9]+(?:[-.][0-9]+)?\s*\t")  # a word, a multi-word token (5-6) or an empty node (8.1)
 RANGE = re.compile(r"\s*[0-9]+[-.][0-9]+\s*\t")
 LONG_NUMBER = re.compile("[0-9]{10}")  # `int` takes time that grows with the square of the digits, then refuses
