@@ -82,8 +82,16 @@ def present(averages: Mapping[str, np.ndarray]) -> list[str]:
 def behaviors(
     averages: Mapping[str, np.ndarray], thresholds: Thresholds, linguistic: Iterable[Head] = ()
 ) -> np.ndarray:
-    """(layer, head) names out of BEHAVIORS, by `averages` (layer, head) of quantities; if several apply, the last in
-    the order of Thresholds wins (section 6, Figure 6)."""
+    """Label each head by its behavior (docs/methods.md, section 9).
+
+    Args:
+        averages: (layer, head) document averages by quantity.
+        thresholds: A behavior applies above its threshold; if several apply, the last in the order of Thresholds wins.
+        linguistic: Heads that are labeled LINGUISTIC, whatever their averages.
+
+    Returns:
+        (layer, head) names out of BEHAVIORS.
+    """
     shape = next(iter(averages.values())).shape
     labels = np.full(shape, OTHER, dtype=f"<U{max(map(len, BEHAVIORS))}")
     known = present(averages)

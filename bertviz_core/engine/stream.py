@@ -57,7 +57,19 @@ def run(
     batch_tokens: int | None = None,
     passing: PassFunction | None = None,
 ) -> None:
-    """Feed every example once to all accumulators, in a forward pass or in `passing`; halve batches that do not fit."""
+    """Feed every example once to all accumulators; batches that do not fit into memory are halved.
+
+    Args:
+        model: The model.
+        examples: The inputs.
+        accumulators: The sums to fill.
+        progress: Counts the examples; raises Cancelled.
+        batch_tokens: The most tokens of a batch; None for the model's default.
+        passing: Runs the model on a batch and shows its layers; None for a forward pass.
+
+    Raises:
+        ModelError: One example does not fit into the memory of the device.
+    """
 
     def cancellable() -> Iterator[Encoded]:
         for example in examples:
@@ -113,8 +125,21 @@ def extract(
     metadata: dict[str, str] | None = None,
     word_level: str | None = None,
 ) -> None:
-    """Write a safetensors file with float32 maps (layer, head, query, key) of each example, named by its number; of
-    words (methods, section 5) and special tokens where `word_level` is "corrected" or "paper"."""
+    """Write a safetensors file with float32 maps (layer, head, query, key) of each example, named by its number.
+
+    Args:
+        model: The model.
+        examples: The inputs; they are iterated over twice.
+        path: The file, which is replaced when all maps are written.
+        progress: Counts the examples; raises Cancelled.
+        batch_tokens: The most tokens of a batch; None for the model's default.
+        metadata: What the header of the file says besides.
+        word_level: The mode, "corrected" or "paper", for maps between words (docs/methods.md, section 5) and special
+            tokens; None for maps between tokens.
+
+    Raises:
+        SettingsError: The file cannot be written.
+    """
     sizes = {  # tokens, or words and special tokens
         example.number: int(word_of(example, special=True)[-1]) + 1 if word_level else len(example)
         for example in examples

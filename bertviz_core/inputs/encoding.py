@@ -103,8 +103,13 @@ def padded(rows: Sequence[np.ndarray], padding: int) -> np.ndarray:
 
 
 def buckets(examples: Iterable[Encoded], batch_tokens: int, length_limit: int | None = None) -> Iterator[list[Encoded]]:
-    """Groups of similar length, padded to `batch_tokens` or less or of one example; the longest of a WINDOW first.
-    Examples of more than `length_limit` tokens are grouped with those of their own length only."""
+    """Group examples of similar length, the longest of a WINDOW first.
+
+    Args:
+        examples: The inputs.
+        batch_tokens: The most tokens of a group, padding included, unless it is a single example.
+        length_limit: Examples of more tokens are grouped with those of their own length only; None for no limit.
+    """
     stream = iter(examples)
     while window := sorted(islice(stream, WINDOW), key=len, reverse=True):
         while window:
@@ -142,8 +147,16 @@ def encode_text(text: str, tokens: Tokens, where: str, skipped: Skipped) -> list
 def framed(
     sides: Sequence[Iterable[Sequence[int]]], frame: Sequence[Sequence[int]], second: int = 0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(ids, types, words) as in `Encoded`, of one or two sides, each the pieces of its words. `frame` has the special
-    ids before A, after A and after B; `second` is the type of B's tokens."""
+    """Put one or two sides into the frame of special tokens.
+
+    Args:
+        sides: For each side the pieces of its words.
+        frame: The special ids before A, after A and after B.
+        second: The type of B's tokens.
+
+    Returns:
+        (ids, types, words) as in Encoded.
+    """
     ids = list(frame[0])
     types = [0] * len(ids)
     words = [-1] * len(ids)
@@ -185,8 +198,14 @@ class Membership:
 
 
 def membership(owners: Sequence[np.ndarray], device: str, *, first_piece: bool = False) -> Membership:
-    """The membership of a batch, from (token,) the word of each token of each input, -1 for none. From a split word,
-    `first_piece` takes its first piece alone, as the release does."""
+    """The membership of a batch (docs/methods.md, section 5).
+
+    Args:
+        owners: For each input (token,) the word of each token, -1 for none.
+        device: Where its tensors are.
+        first_piece: Whether attention from a split word is that from its first piece, as in the release; else it is the
+            mean over its pieces.
+    """
     import torch
 
     owned = torch.from_numpy(padded(owners, -1)).to(device)

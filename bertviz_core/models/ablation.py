@@ -143,8 +143,18 @@ def predict_without(
     mean: Tensor | None = None,
     batch_tokens: int,
 ) -> Iterator[Predictions]:
-    """Predict a batch's words without each of several sets of heads, `heads` (set, layer, head) bool on the CPU.
-    `inputs` are those of `predict_whole`; as many sets go through the model together as fit into `batch_tokens`."""
+    """Predict a batch's words without each of several sets of heads (docs/methods.md, section 12).
+
+    Args:
+        restart: Runs the model from the input of any layer.
+        batch: The inputs, with their masks.
+        labels: The words to predict.
+        inputs: The input of each layer, as of `predict_whole`.
+        heads: (set, layer, head) bool, on the CPU.
+        keys: (row, token) bool, the keys whose weights are left out; None to replace the heads' whole output.
+        mean: (layer, head, width of a head) what replaces the output; None for zeros.
+        batch_tokens: As many sets go through the model together as fit into so many tokens.
+    """
     first = int(heads.any(0).any(-1).nonzero()[0])
     names = ("ids", "types", "mask", "cls", "sep", "punctuation")
     with torch.inference_mode():

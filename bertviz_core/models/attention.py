@@ -83,8 +83,14 @@ def observed_attention(
     combine: Callable[[Tensor, Tensor], Tensor] | None = None,
     **others: Any,
 ) -> tuple[Tensor, Tensor]:
-    """Compute attention as the model's eager function does, and show it to the observer; `combine` replaces the product
-    of weights and values. Raises TypeError for an argument that may change the maps and is not known."""
+    """Compute attention as the model's eager function does, and show it to the observer.
+
+    The arguments are those with which transformers calls an attention function, and two more: `observer` gets the
+    Scores of the layer, and `combine` replaces the product of weights and values.
+
+    Raises:
+        TypeError: An argument may change the maps and is not known.
+    """
     unknown = [name for name, value in others.items() if value is not None and name not in HARMLESS]
     if unknown:
         raise TypeError(f"attention with {', '.join(sorted(unknown))} is not known")

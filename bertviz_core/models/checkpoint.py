@@ -126,7 +126,16 @@ def download(name: str, revision: str | None = None, access: Access = LOCAL) -> 
 
 
 def checkpoint_of(model: Model, revision: str | None = None, *, quiet: bool = False) -> Checkpoint:
-    """The checkpoint of a model, downloaded if need be, its size printed first; raises ModelError as `find` does."""
+    """The checkpoint of a model, which is downloaded if need be.
+
+    Args:
+        model: A name as of `find`, a folder, or a model in memory with its tokenizer.
+        revision: A branch, tag or commit of a model on the hub.
+        quiet: Whether the size of a download is not printed first.
+
+    Raises:
+        ModelError: It cannot be opened.
+    """
     if isinstance(model, str | Path):
         try:
             return find(str(model), revision)

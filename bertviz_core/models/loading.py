@@ -26,8 +26,17 @@ _loading = threading.Lock()  # transformers patches its own classes while it loa
 def load(
     checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32", *, language_model: bool = False
 ) -> AttentionModel:
-    """Load weights and tokenizer, without remote code, and with `language_model` also the head that predicts words.
-    Raises ModelError where that fails."""
+    """Load weights and tokenizer, without remote code.
+
+    Args:
+        checkpoint: What to load.
+        device: Where the model runs, one of DEVICES.
+        dtype: The type of its parameters, one of DTYPES.
+        language_model: Whether the head that predicts words is loaded too.
+
+    Raises:
+        ModelError: It cannot be loaded, or its maps cannot be read.
+    """
     device = choose_device(device)
     check_memory(checkpoint, device, dtype)
     tokens = load_tokens(checkpoint)
@@ -138,8 +147,20 @@ def prepare(
     predicts: bool = False,
     described: bool = False,
 ) -> AttentionModel:
-    """Wrap a loaded encoder, or one with a head that predicts words, and find how its maps can be read, once for each
-    model whose weights the checkpoint was `described` from."""
+    """Wrap a loaded model, and find how its maps can be read.
+
+    Args:
+        loaded: The model of transformers.
+        tokens: Its tokenizer.
+        checkpoint: What it was loaded from.
+        device: Where it is to run.
+        predicts: Whether `loaded` has the head that predicts words.
+        described: Whether the checkpoint was described from these weights: then the maps of equal models are tried
+            only once.
+
+    Raises:
+        ModelError: The tokenizer is of another model, or the maps cannot be read.
+    """
     from bertviz_core.models.computation import check_attention_functions
     from bertviz_core.models.verification import verify, verify_once
 
@@ -188,8 +209,18 @@ def _longest_input(encoder: Any) -> int | None:
 def model_in_memory(
     pair: tuple[Any, Any], checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32"
 ) -> AttentionModel:
-    """A copy of a model in memory that shares its weights, unless `device` or `dtype` changes them. Raises ModelError
-    where the model has no attention maps, or the tokenizer is of another model."""
+    """A copy of a model in memory that shares its weights, unless `device` or `dtype` changes them.
+
+    Args:
+        pair: The model and its tokenizer.
+        checkpoint: What describes it.
+        device: Where the copy runs, one of DEVICES; "auto" for where the model is.
+        dtype: The type of its parameters, one of DTYPES.
+
+    Raises:
+        ModelError: The model has no attention maps, or the tokenizer is of another model.
+        SettingsError: The weights are not loaded.
+    """
     import torch
 
     from bertviz_core.models.computation import check_copy, unwrapped

@@ -46,8 +46,14 @@ class Targets:
         return np.arange(1, len(ids)) if self.shift else np.flatnonzero(~np.isin(ids, self.tokens.special))
 
     def apply(self, example: Encoded) -> tuple[np.ndarray, np.ndarray]:
-        """(ids, labels), each (token,) int64. 15% of the candidates, at least one, have a label; 80% of those become
-        the mask token, 10% a random ordinary one. For next words, ids are unchanged and labels are the next ids."""
+        """Draw the words to predict of an example (docs/methods.md, section 3, The draw).
+
+        15% of the candidates, at least one, have a label; 80% of those become the mask token, 10% a random ordinary
+        one. For next words, ids are unchanged and labels are the next ids.
+
+        Returns:
+            (ids, labels), each (token,) int64; IGNORED where a token has no label.
+        """
         if self.shift:
             return example.ids, np.append(example.ids[1:], IGNORED)
         draw = np.random.default_rng([self.seed % 2**64, example.number])  # numpy takes no negative seed
@@ -147,8 +153,19 @@ class LayerGradient:
 def backward(
     model: AttentionModel, batch: Batch, *observers: Callable[[LayerGradient], None], targets: Targets
 ) -> None:
-    """Run a model forward and back; observers get every layer once, the last first. The sum of segments' mean losses is
-    differentiated: batches do not matter. Raises ModelError where the gradient does not reach every layer."""
+    """Run a model forward and back (docs/methods.md, section 3).
+
+    The sum of segments' mean losses is differentiated, so that it does not matter which segments share a batch.
+
+    Args:
+        model: A model with the head that predicts words.
+        batch: The segments.
+        observers: Each gets every layer once, the last first.
+        targets: Which words are predicted.
+
+    Raises:
+        ModelError: The gradient does not reach every layer.
+    """
     layers, maps = 0, list[Tensor]()
 
     def begin(_module: Any, _inputs: Any, embedded: Tensor) -> Tensor:
@@ -195,7 +212,16 @@ def predict_words(
     model: AttentionModel, batch: Batch, labels: Labels, **options: Any
 ) -> tuple[Tensor, Predictions, Any]:
     """Run a model on a batch with labels; only labeled positions reach the (large) vocabulary layer.
-    Returns the sum of the segments' losses, in the graph; the predictions, out of it; the output."""
+
+    Args:
+        model: A model with the head that predicts words.
+        batch: The inputs, with their masks.
+        labels: The words to predict.
+        options: Further arguments of the model.
+
+    Returns:
+        The sum of the segments' losses, in the graph; the predictions, out of it; and the output of the model.
+    """
     at = (labels.rows, labels.positions)
 
     def select(_module: Any, _inputs: Any, output: Any) -> Any:

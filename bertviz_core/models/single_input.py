@@ -59,8 +59,18 @@ class OneInput:
 
 
 def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre_split: bool = False) -> OneInput:
-    """Encode `[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]` with a second text; the longer side loses its end if they are
-    too long. With `pre_split`, words are separated by spaces. Raises InputError for a text without tokens."""
+    """Encode `[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]`; the longer side loses its end if they are too long.
+
+    Args:
+        text: A.
+        second: B; empty for none.
+        tokens: The model's tokenizer.
+        settings: Their maximum length and mode.
+        pre_split: Whether words are what stands between spaces; else the tokenizer decides.
+
+    Raises:
+        InputError: There is no token in the text.
+    """
     texts = [part for part in (text, second) if part.strip()]
     if pre_split:  # a word that cleans to nothing is unknown, so that words and rows stay aligned
         sides = [[tokens.pieces(word) or [tokens.unknown] for word in part.split()] for part in texts]
@@ -155,7 +165,17 @@ class Prediction:
 def predict(
     model: AttentionModel, original: OneInput, masked: OneInput, ablated: np.ndarray | None = None
 ) -> tuple[Prediction, ...]:
-    """Predictions where the two differ, () without an MLM head; outputs of `ablated`, (layer, head) bool, are zeros."""
+    """Predict the words that are masked.
+
+    Args:
+        model: The model.
+        original: The input without masks.
+        masked: The same input with masks.
+        ablated: (layer, head) bool, the heads whose outputs are replaced by zeros; None for no head.
+
+    Returns:
+        A prediction for each position where the two differ; none without a head that predicts words.
+    """
     import torch
 
     from bertviz_core.models.ablation import AblatedAttention

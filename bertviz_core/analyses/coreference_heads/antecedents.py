@@ -198,7 +198,13 @@ class AntecedentCounts(Result):
         return Interval(min(gain.low for gain in gains), min(gain.high for gain in gains), gains[0].enough)
 
     def row(self, at: DirectedHead | str, kind: str = "all", picked_on: str = "all") -> dict[str, Any]:
-        """A row of Table 2: a system, or a head that is best on `picked_on` in its direction, scored on one kind."""
+        """A row of Table 2.
+
+        Args:
+            at: A system, or a head with its direction.
+            kind: The mentions that are scored, one of TYPE_ROWS.
+            picked_on: The mentions on which the held-out accuracy chooses its heads, one of TYPE_ROWS.
+        """
         index = TYPE_ROWS.index(kind)
         right, n, low, high = (part[index].item() for part in self.scores(at).of("type"))
         accuracy = right / n if n else np.nan

@@ -43,9 +43,14 @@ class ClassSums(NamedSums):
         causal: bool,
         units: Sequence[int] = (),
     ) -> None:
-        """Add a batch: the classes of each word of its sentences, beside EVERY; attention (layer, sentence, head, word)
-        from all words of a sentence to each word; and the numbers of the sentences' documents, where these are the
-        units."""
+        """Add a batch.
+
+        Args:
+            sentences: For each sentence the classes of each word, besides EVERY.
+            received: (layer, sentence, head, word) attention from all words of a sentence to each word.
+            causal: Whether a word attends only to itself and to earlier ones.
+            units: The numbers of the sentences' documents, where these are the units; else empty.
+        """
         self.rows(name for words in sentences for names in words for name in names)
         size = max(map(len, sentences))
         batch_members = np.zeros((len(sentences), size, len(self.names)))

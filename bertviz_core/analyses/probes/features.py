@@ -168,8 +168,17 @@ def reinitialized(model: AttentionModel, seed: int) -> AttentionModel:
 def word_vectors(
     model: AttentionModel, words: Sequence[str], source: Source | None, scaled: bool
 ) -> tuple[dict[str, int], np.ndarray, str]:
-    """The row of each word, the vectors (row, dimension) float32, row 0 being zeros, and their name: those of the file,
-    else the model's input embeddings, means over pieces. Where `scaled`, their mean square is 1."""
+    """The vectors of words, from a file, else the model's input embeddings, means over pieces.
+
+    Args:
+        model: The model.
+        words: The different words.
+        source: A file of vectors in GloVe format; None for the model's.
+        scaled: Whether vectors are scaled to a mean square of 1.
+
+    Returns:
+        The row of each word that has a vector, the vectors (row, dimension) float32, row 0 being zeros, and their name.
+    """
     if source:
         rows, matrix = read_vectors(source, set(words))
         name = source.name

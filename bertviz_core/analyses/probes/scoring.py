@@ -39,8 +39,18 @@ class Splits(NamedTuple):
 
 
 def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopping: bool, skipped: Skipped) -> Splits:
-    """Split sentences, of which the last `test_count` are of a separate test file (0: a part is held out), into parts
-    that share none; the cut depends on the seed and the words, not on the file's order."""
+    """Split sentences into parts that share none; the cut depends on the seed and the words, not on the file's order.
+
+    Args:
+        sentences: Those of the treebank, then those of a separate test file.
+        test_count: How many are of the test file; 0 to hold out a part of the treebank.
+        seed: The seed of the cut.
+        early_stopping: Whether a part is held out to end the training.
+        skipped: Counts the sentences that are also in the test file.
+
+    Raises:
+        InputError: There are fewer than MIN_SENTENCES different sentences.
+    """
     count = len(sentences) - test_count
     given = sentences[:count]
     tested = {sentence.words for sentence in sentences[count:]}

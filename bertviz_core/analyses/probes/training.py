@@ -89,7 +89,18 @@ def mean_loss(probe: Probe, data: Data) -> Tensor:
 
 
 def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, name: str) -> list[float]:
-    """Minimize the mean loss in at most ITERATIONS steps; keeps the step with the lowest validation loss."""
+    """Minimize the mean loss by L-BFGS; the step with the lowest validation loss is kept.
+
+    Args:
+        probe: The probe, which is changed in place.
+        train: The sentences that it is trained on.
+        validation: The sentences whose loss ends the training, after ITERATIONS steps at the latest.
+        progress: Counts the iterations; raises Cancelled.
+        name: The name of the probe, in the progress.
+
+    Returns:
+        The validation loss of each iteration, nats a word; NaN without held-out sentences.
+    """
     parameters = list(probe.parameters())
     best = Best(probe, 5 * PATIENCE)
     losses = list[float]()
@@ -135,8 +146,19 @@ def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, n
 def fit_adam(
     probe: Probe, train: Data, validation: Data, schedule: Schedule, progress: Progress, name: str
 ) -> list[float]:
-    """Epochs of minibatches in an order drawn from the seed, until the validation loss no longer falls; keeps the epoch
-    where it is lowest."""
+    """Train by Adam until the validation loss no longer falls; the epoch where it is lowest is kept.
+
+    Args:
+        probe: The probe, which is changed in place.
+        train: The sentences that it is trained on.
+        validation: The sentences whose loss ends the training.
+        schedule: The schedule, which also has the seed of the order of minibatches.
+        progress: Counts the steps; raises Cancelled.
+        name: The name of the probe, in the progress.
+
+    Returns:
+        The validation loss of each epoch, nats a word; NaN without held-out sentences.
+    """
 
     def step(part: tuple[Group, np.ndarray]) -> tuple[Tensor, Tensor]:
         batch = train.take(part)
@@ -158,7 +180,20 @@ def run_epochs(
     progress: Progress,
     name: str,
 ) -> list[float]:
-    """Train by Adam. `step` returns a minibatch's loss to minimize, and its share of the epoch's loss."""
+    """Train by Adam (docs/methods.md, section 8, Length of training).
+
+    Args:
+        probe: The probe, which is changed in place.
+        schedule: The schedule.
+        parts: The minibatches.
+        step: From a minibatch to its loss, which is minimized, and its share of the epoch's loss.
+        validate: The validation loss, of each layer where layers have their own.
+        progress: Counts the steps; raises Cancelled.
+        name: The name of the probe, in the progress.
+
+    Returns:
+        The validation loss of each epoch, its mean over layers.
+    """
     best = Best(probe, max(schedule.patience, math.ceil(PATIENT_STEPS / max(1, len(parts)))))
     losses = list[float]()
     rng = np.random.default_rng(schedule.seed)

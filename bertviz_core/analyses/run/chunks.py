@@ -30,7 +30,18 @@ Parts = Iterator[tuple[int, Sequence[stream.Accumulator | bytes]]]  # number of 
 def compute_chunk(
     chunk: Chunk, model: AttentionModel, requests: Sequence[Request], progress: Progress, batch_tokens: int | None
 ) -> tuple[int, list[stream.Accumulator]]:
-    """Compute a chunk in one pass; returns its number and each request's sums over its examples."""
+    """Compute a chunk in one pass.
+
+    Args:
+        chunk: Its number and its examples.
+        model: The model of the requests.
+        requests: Those that share the pass.
+        progress: Counts the examples; raises Cancelled.
+        batch_tokens: The most tokens of a batch; None for the model's default.
+
+    Returns:
+        The number of the chunk, and the sums of each request over its examples.
+    """
     number, examples = chunk
     analysis = ANALYSES[requests[0].analysis]
     accumulators = [ANALYSES[request.analysis].accumulator(model, request) for request in requests]

@@ -144,8 +144,16 @@ class RayRunner(LocalRunner):
         return AttentionModel(checkpoint=model, encoder=None, tokens=load_tokens(model), **shapes[0])
 
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
-        """Compute chunks by whichever worker is free. Reading is at most BACKLOG chunks for each worker ahead of the
-        first one that is missing, so that memory is bounded."""
+        """Compute chunks by whichever worker is free.
+
+        Reading is at most BACKLOG chunks for each worker ahead of the first one that is missing, so that memory is
+        bounded.
+
+        Args:
+            requests: Those that share the pass.
+            chunks: The chunks, which are read as they are needed.
+            progress: Counts the examples; raises Cancelled.
+        """
         pool = ActorPool(self.workers)
         task = self._task(requests)
         sizes: dict[int, int] = {}  # number of a chunk that is being computed -> its examples, in order

@@ -50,7 +50,20 @@ def can_compute(request: Request) -> bool:
 def compute_pass(
     together: list[Request], store: Store | None, runner: "LocalRunner", progress: Progress
 ) -> list[Result]:
-    """The results of requests that share one pass, from one reading of the corpus; all stored when all are done."""
+    """Compute the results of requests that share one pass, from one reading of the corpus.
+
+    Args:
+        together: The requests.
+        store: Where the results are stored, when all are done; None to store nothing.
+        runner: Computes the chunks.
+        progress: How far the pass is; raises Cancelled.
+
+    Returns:
+        A result for each request.
+
+    Raises:
+        BertvizError: The model, the corpus or the settings do not allow it, or the store cannot be used.
+    """
     started = time.monotonic()
     first = together[0]
     analysis = ANALYSES[first.analysis]
