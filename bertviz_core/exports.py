@@ -67,7 +67,8 @@ def zipped(tables: dict[str, bytes]) -> bytes:
     packed = BytesIO()
     with ZipFile(packed, "w") as archive:
         for name, data in tables.items():
-            archive.writestr(ZipInfo(f"{name}.csv"), data, ZIP_DEFLATED)  # without the time of day
+            # ZipInfo has a fixed date, so that equal tables make equal files.
+            archive.writestr(ZipInfo(f"{name}.csv"), data, ZIP_DEFLATED)
     return packed.getvalue()
 
 

@@ -13,7 +13,7 @@ from bertviz_core.heads import Head
 from bertviz_core.overview.summary import every_finding, roles
 
 ASSETS = Path(__file__).parent / "assets"
-PICTURE = ASSETS / "tour.svg"  # the terms, drawn
+PICTURE = ASSETS / "tour.svg"  # a drawing of the terms
 
 
 @dataclass(frozen=True)
@@ -82,4 +82,4 @@ CONTENT = tomllib.loads((ASSETS / "tour.toml").read_text(encoding="utf-8"))
 TERMS: dict[str, str] = CONTENT["terms"]  # words that the first slide explains, in Markdown
 STEPS = tuple(map(Step.from_toml, CONTENT["steps"]))
 END = len(STEPS) + 1  # the slide after the steps: what this model shows
-OWN = END + 1  # the reader's own sentence
+OWN = END + 1  # the slide with the reader's own sentence

@@ -144,7 +144,7 @@ def newcombe_z(a: Estimate, b: Estimate) -> np.ndarray:
     while (wide := excludes(above)).any():
         below = np.where(wide, above, below)
         above = np.where(wide, 2 * above, above)
-    for _ in range(60):  # halvings
+    for _ in range(60):  # Each round halves the interval that contains z.
         middle = (below + above) / 2
         wide = excludes(middle)
         below = np.where(wide, middle, below)
@@ -221,7 +221,7 @@ def names(a: Provenance, b: Provenance) -> tuple[str, str]:
         parts = {name: pair[run] for name, pair in different.items()}
         named.append(", ".join(worded(name, models.get(value, value)) for name, (_, value) in parts.items()))
         digests.append(", ".join(identity[:8] for identity, value in parts.values() if identity != value))
-    if named[0] == named[1]:  # equal file names
+    if named[0] == named[1]:  # The names are equal, so digests tell them apart.
         named = [f"{name} ({digest})" for name, digest in zip(named, digests, strict=True)]
     return named[0], named[1]
 

@@ -129,7 +129,7 @@ class _Window:
     pieces: Iterator[str]
     text: str = ""
     position: int = 0
-    lines: int = 0  # before `text`
+    lines: int = 0  # the number of lines before `text`
 
     def line(self, position: int) -> int:
         return self.lines + self.text.count("\n", 0, position) + 1

@@ -153,10 +153,11 @@ def _stanza_sentence(sentence: Any) -> ParsedSentence:
 
 
 def _stanza_chains(document: Any) -> Iterator[list[tuple[int, int]]]:
-    first = [0]  # word of each sentence
+    first = [0]  # the first word of each sentence
     for sentence in document.sentences:
         first.append(first[-1] + len(sentence.words))
     for chain in getattr(document, "coref", None) or []:
-        mentions = [mention for mention in chain.mentions if isinstance(mention.start_word, int)]  # others are zeros
+        # Other mentions are zeros.
+        mentions = [mention for mention in chain.mentions if isinstance(mention.start_word, int)]
         starts = [first[mention.sentence] for mention in mentions]
         yield [(s + mention.start_word, s + mention.end_word - 1) for s, mention in zip(starts, mentions, strict=True)]

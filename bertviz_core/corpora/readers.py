@@ -30,7 +30,7 @@ from bertviz_core.errors import InputError
 
 DOCUMENT_TAG_LINE = "a line of <doc> or </doc> (read as the border of documents)"
 SAMPLE = 1000  # records whose words are looked at before any is read
-LONGEST_HEAD = 10_000  # characters
+LONGEST_HEAD = 10_000  # characters that are read to recognize a format
 # A list of objects or of strings, or an empty one; a text may begin with "[".
 JSON_LIST = re.compile(r'\[\s*(?:[{\]]|"(?:[^"\\]|\\.)*"\s*[,\]])')
 JSON_ROW = re.compile(r'\s*(?:"[^"]*"\s*:|[{}\[\]],?\s*$)')

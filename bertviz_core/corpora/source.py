@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from bertviz_core.errors import InputError
 
-Line = tuple[int, str]  # number, from 1; text
+Line = tuple[int, str]  # its number, from 1, and its text
 CHUNK = 1 << 20  # bytes that are read together
 MAX_RATIO = 100  # times its size that a compressed file may unpack to: text shrinks to a tenth at best
 MIN_UNPACKED = 50 * CHUNK  # bytes that a small file may unpack to
@@ -35,7 +35,7 @@ MAX_DIRECTORY = 4 << 20  # bytes of a zip's list of members, which is read as a 
 # such files, and everything in such folders
 SKIPPED = re.compile(r"(^|/)(readme|licen[cs]e|copying|__macosx|\.(?!\./))", re.IGNORECASE)
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for any amount of memory
-NOT_TEXT = (  # position, beginning, name, hint
+NOT_TEXT = (  # position and bytes of the beginning, name of the format, hint
     (0, b"%PDF-", "a PDF", "Save it as text (pdftotext file.pdf file.txt), or copy its text and paste it."),
     (0, b"\xd0\xcf\x11\xe0", "an old Word document", "Save it as plain text."),
     (0, b"{\\rtf", "rich text (RTF)", "Save it as plain text."),
@@ -139,7 +139,7 @@ class Source:
         def texts() -> Iterator[Iterator[bytes]]:
             files = ((name, blocks) for part in self.parts or [self] for name, blocks in part._files())
             for index, (name, blocks) in enumerate(files):
-                self.beginnings[number + 2 if index else 1] = name  # after the blank line of _join
+                self.beginnings[number + 2 if index else 1] = name  # The file begins after the blank line of _join.
                 yield blocks
 
         try:
@@ -273,7 +273,7 @@ def _unxz(packed: BinaryIO) -> Iterator[bytes]:
                 raise EOFError("it ends before its end mark")
             yield unpacker.decompress(rest, CHUNK)
             rest = b""
-        rest = (unpacker.unused_data or packed.read(XZ_READ)).lstrip(b"\0")  # a file may hold several streams
+        rest = (unpacker.unused_data or packed.read(XZ_READ)).lstrip(b"\0")  # A file may have several streams.
 
 
 def _with_line_ends(blocks: Iterator[bytes]) -> Iterator[bytes]:

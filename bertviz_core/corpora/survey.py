@@ -118,7 +118,7 @@ def _share(fitting: Iterable[object]) -> Share:
     return sum(found) / max(1, len(found))
 
 
-@lru_cache(maxsize=4)  # a source in memory stays there as long
+@lru_cache(maxsize=4)  # A source in memory stays there while it is cached.
 def survey(source: Source) -> Survey:
     """Read a source to its end; raises InputError for an unreadable one. Long lines are cut, not refused."""
     found = Survey(source)

@@ -23,7 +23,7 @@ from bertviz_core.plotting import percent
 
 AVERAGED: dict[str, type[HeadAverages]] = {each.analysis: each for each in (SurfacePatterns, Entropy)}
 REQUIRED = (*AVERAGED, RelationCounts.analysis)  # a checkpoint without one of these is skipped
-OF_RELATIONS = (  # the same at every step
+OF_RELATIONS = (  # fields that are the same at every step
     *("relations", "n", "offsets", "offset_correct", "visible", "random_correct"),
     *("unit_moments", "offset_moments"),
 )

@@ -55,7 +55,7 @@ class JobQueue:
     def __init__(self, runner: Runner, access: Access = LOCAL) -> None:
         self._runner = runner
         self._access = access
-        self._jobs: list[Job] = []  # unfinished; the first one runs
+        self._jobs: list[Job] = []  # the unfinished jobs, of which the first one runs
         self._lock = threading.Lock()
 
     def submit(self, key: str, title: str, task: Any, session_id: str) -> Job:

@@ -43,7 +43,7 @@ def sweep(folder: Path, old: float = OLD) -> int:
     paths = value_files(folder)
     with closing(Reader(folder)) as reader:
         known = reader.files()
-    if known is None:  # each file may have a row
+    if known is None:  # It is not known which files have a row.
         return 0
     for path in paths:
         if str(path.relative_to(folder)) not in known:

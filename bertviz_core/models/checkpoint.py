@@ -19,7 +19,7 @@ from bertviz_core.settings import LOCAL, Access
 DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parent.parent / "assets" / "demo-bert"
 PAPER_MODEL = "bert-base-uncased"
-PAPER_LENGTH = 512  # tokens
+PAPER_LENGTH = 512  # the longest input of BERT-base in tokens
 PAPER_CONFIG: dict[str, Any] = {"model_type": "bert", "hidden_size": 768, "type_vocab_size": 2}
 PAPER_CONFIG |= {"num_hidden_layers": 12, "num_attention_heads": 12, "max_position_embeddings": PAPER_LENGTH}
 Model = str | Path | tuple[Any, Any]  # the tuple: (model, tokenizer)
@@ -82,9 +82,20 @@ class Checkpoint:
 
 
 def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
-    """Find a model on this machine: `demo`, a folder, or a hub name with a branch, tag or commit. Where `access` limits
-    the folders, a name is looked up among theirs and is never a path.
-    Raises DownloadNeeded for a model on the hub, ModelError or SettingsError for one that cannot be opened."""
+    """Find a model on this machine.
+
+    Args:
+        name: `demo`, a folder, or a hub name. Where `access` limits the folders, a name is looked up among theirs and
+        is
+            never a path.
+        revision: A branch, tag or commit of a hub name; None for the default one.
+        access: What may be opened.
+
+    Raises:
+        DownloadNeeded: The model is on the hub.
+        ModelError: It cannot be opened.
+        SettingsError: A folder has no revisions.
+    """
     if name == DEMO:
         folder: Path | None = DEMO_FOLDER
     else:

@@ -22,9 +22,9 @@ AFTER_PADDING = (
     *("data2vec-text", "luke", "mluke", "ibert", "esm", "lilt", "markuplm", "layoutlmv3"),
 )
 AFTER_ONE = ("mpnet",)
-MAX_COUNT = 512  # layers, or heads
-MAX_SIZE = 1_000_000  # anything else
-MAX_LABELS = 10_000  # transformers writes a name for each
+MAX_COUNT = 512  # the most layers, or heads of a layer
+MAX_SIZE = 1_000_000  # the largest value of any other number
+MAX_LABELS = 10_000  # the most labels: transformers writes a name for each
 UNBOUNDED = ("position", "theta", "length", "n_ctx")  # parts of the names of numbers that may be larger
 MIN_POSITIONS = 8
 

@@ -113,7 +113,7 @@ def downloaded() -> int:
 
     size = 0
     for path in (Path(parent, name) for parent, _, names in os.walk(HF_HUB_CACHE) for name in names):
-        with suppress(OSError):  # gone, renamed
+        with suppress(OSError):  # The file has gone, or has a new name.
             status = path.lstat()
             size += status.st_size if stat.S_ISREG(status.st_mode) else 0
     return size

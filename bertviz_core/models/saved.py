@@ -16,7 +16,7 @@ BUFFERS = re.compile(
     r"(^|\.)(position_ids|causal_mask|token_type_ids|masked_bias|inv_freq|cos_cached|sin_cached|_float_tensor|embed_positions\.weights)$"
 )
 CAUSAL_MASK = re.compile(r"(^|\.)(attn|attention)\.bias$")  # only where the weight has four axes
-POOLER = "pooler."  # after the last layer
+POOLER = "pooler."  # It comes after the last layer, so that it changes no map.
 # Names of settings that are about attention; a number among them, such as a rate of dropout, is none to mention.
 OF_ATTENTION = re.compile(r"attention|attn|position|rotary|alibi|window|softcap|relative")
 

@@ -124,7 +124,7 @@ def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInp
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
     """(layer, head, query, key) float32 of one input; raises InputError where that takes more than MAX_BYTES."""
     size = len(example)
-    each = 4 * model.layers * model.heads  # bytes, of one query and one key
+    each = 4 * model.layers * model.heads  # bytes for one query and one key
     needed = each * size**2
     if needed > MAX_BYTES:
         what = f"The attention maps of {size:,} tokens take {needed / 1e6:,.0f} MB with this model"
@@ -159,7 +159,7 @@ class Prediction:
 
     @property
     def loss(self) -> float:
-        return -log(self.probability or 1e-38)  # 0 has no logarithm
+        return -log(self.probability or 1e-38)  # 0 has no logarithm.
 
 
 def predict(

@@ -19,7 +19,7 @@ EXACT = torch.float32, torch.float64
 TOLERANCE = 1e-5  # largest error of weights and of the sums of rows
 # In bfloat16, where depth amplifies rounding (measured in docs/models.md):
 ROUNDED = 2.0**-5  # largest error of any weight
-MOVED = 0.05  # mean share of a row, by padding
+MOVED = 0.05  # mean share of a row that padding may move
 KEPT = 100
 
 
@@ -129,7 +129,7 @@ def unrounded(model: AttentionModel) -> Iterator[AttentionModel]:
     exact."""
     encoder = model.encoder
     experts = getattr(encoder.config, "_experts_implementation", None)
-    if experts:  # some kernels know no float64
+    if experts:  # Some kernels of experts have no float64.
         encoder.set_experts_implementation("eager")
     device = device_of_sums(model.device)
     encoder.to(device).double()

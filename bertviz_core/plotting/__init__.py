@@ -14,7 +14,7 @@ from bertviz_core.heads import Head, ranks
 from bertviz_core.numbers import quantity
 from bertviz_core.plotting.plotly_internals import set_template
 
-Marker = tuple[str, str]  # color, plotly symbol
+Marker = tuple[str, str]  # color, and symbol of plotly
 Scale = tuple[tuple[float, str], ...]  # (position between the limits, from 0 to 1; CSS color)
 # Alpha instead of a light end: low values fade into the page, light or dark.
 SEQUENTIAL: Scale = ((0.0, "rgba(76, 110, 245, 0.06)"), (1.0, "rgba(76, 110, 245, 1)"))
@@ -51,8 +51,8 @@ BEHAVIORS = {
 }
 # Colors of overlaid heads, each with a contrast of at least 3:1 on white and on the dark page
 OVERLAY = ("#3a7bd5", "#e8590c", "#2b9348", "#d6336c", "#9a5bd8", "#a8752a", "#0b929c", "#7d8590")
-RING = "#e03131"  # around the chosen head
-BEST = "#4c6ef5"  # the best head, or this run
+RING = "#e03131"  # color of the ring around the chosen head
+BEST = "#4c6ef5"  # color of the best head, or of this run
 COLORBAR = {"orientation": "h", "thickness": 10, "outlinewidth": 0, "yref": "container", "y": 0.04, "yanchor": "bottom"}
 CATEGORIES = {  # an axis of squares
     "type": "category",

@@ -119,7 +119,7 @@ def picture_map(pictures: np.ndarray, base: int = 1) -> HeadMap:
 
     layers, heads, down, across = pictures.shape
     hover = tuple(f"Head {head.label(base)}" for head in all_heads(layers, heads))
-    pixels = np.zeros((heads, down + 1, layers, across + 1, 4), np.uint8)  # a gap of one pixel after each
+    pixels = np.zeros((heads, down + 1, layers, across + 1, 4), np.uint8)  # A gap of one pixel follows each picture.
     pixels[:, :down, :, :across, :3] = INK
     alpha = np.rint(255 * FAINTEST + (1 - FAINTEST) * pictures)
     pixels[:, :down, :, :across, 3] = alpha.transpose(1, 2, 0, 3)

@@ -22,8 +22,8 @@ from bertviz_core.plotting.head_map import HeadMap, picture_map
 SIDES = {"all": None, "A to A": (0, 0), "A to B": (0, 1), "B to A": (1, 0), "B to B": (1, 1)}
 
 # Of the small pictures, in pixels
-THUMBNAIL = 24  # side, at most
-MIN_SIZE = 8  # side, at least
+THUMBNAIL = 24  # the longest side of a small picture
+MIN_SIZE = 8  # the shortest side of a small picture
 WIDTH = 330  # pixels of one row, all layers together
 
 

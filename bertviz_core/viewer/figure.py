@@ -22,7 +22,7 @@ INK = "#1f2430"
 SPECIAL = "#8a90a0"
 ROW = 20  # pixels between two tokens
 COLUMN_GAP = 0.4  # share of a panel's width
-LABELS = 45  # along one side of the heatmap, at most; hovering shows the others
+LABELS = 45  # the most labels along one side of the heatmap; hovering shows the others
 SHORT = 16  # letters of a label in a figure
 
 
@@ -174,7 +174,7 @@ def products_figure(products: QueryKey) -> go.Figure:
         cliponaxis=False,
     )
     figure.update_xaxes(showgrid=False, zeroline=False, showticklabels=False, fixedrange=True)
-    figure.update_xaxes(range=[0, 2.6 * max(products.weights.max(), 1e-9)], col=3)  # room for the sums
+    figure.update_xaxes(range=[0, 2.6 * max(products.weights.max(), 1e-9)], col=3)  # This leaves room for the sums.
     figure.update_yaxes(showgrid=False, type="category", autorange="reversed", fixedrange=True)
     labels = [_label(text) for text in products.tokens.labels]
     ticks = [f"query: {labels[products.position]}", *labels]

@@ -16,7 +16,7 @@ from bertviz_core.models.attention import LayerAttention, Scores, forward
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput
 
-MASKED = -1e30  # a lower logit is masked
+MASKED = -1e30  # A lower logit means that a mask hides the key.
 
 
 @dataclass(frozen=True)

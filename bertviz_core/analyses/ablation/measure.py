@@ -239,7 +239,7 @@ def finish(run: AblationRun, segments: Segments, provenance: dict[str, Any]) -> 
     change = averages["mean"][0, 0].tolist()
     interval = (t_quantile(averages["effective_units"][0] - 1) * averages["error"][0, 0]).tolist()
     records = []
-    first = curve  # set of the next group
+    first = curve  # the number of the set of the next group
     for name, sets in run.groups.items():
         end = first + len(sets)
         draws = change[first + 1 : end]

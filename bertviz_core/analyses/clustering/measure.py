@@ -41,9 +41,9 @@ from bertviz_core.models.model import AttentionModel
 SMOOTHING = 0.001  # The release has 0.001 / N + 0.999 A in place of A.
 TINY = 1e-30  # It stands for a weight of 0, so that 0 log 0 is 0 to any precision without a special case.
 CLOSE = 1e-5  # Pairs that differ by fewer nats a row are computed again.
-CHUNK = 1024  # positions summed in float32
+CHUNK = 1024  # positions that are summed in float32
 CPU_BUFFER = 1 << 18  # elements of a head's mixtures that fit into a CPU's cache
-GPU_BUFFER = 1 << 26  # elements for a busy GPU
+GPU_BUFFER = 1 << 26  # elements that keep a GPU busy
 BELOW_ONE = 1 - 2**-24  # the largest float32 below 1
 SOURCE = Path(__file__).with_name("mixture_kernel.cpp")
 LANES = 16  # positions per vector of the kernel
@@ -80,7 +80,7 @@ class DivergenceSums(SegmentAverages[LayerAttention]):
         weights = layer.weights
         if self.smoothed:
             weights = SMOOTHING * batch.row_weights[:, None, None] + (1 - SMOOTHING) * weights
-        weights = weights * batch.mask[:, None, :, None]  # rows of padding become 0
+        weights = weights * batch.mask[:, None, :, None]  # The rows of padding become 0.
         weights = weights.transpose(0, 1).flatten(1)  # (head, position)
         size = weights.shape[1]
         if self.maps is None:

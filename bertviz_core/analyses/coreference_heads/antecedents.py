@@ -187,7 +187,7 @@ class AntecedentCounts(Result):
         other = self.of_system(system)[0]
         size, freedom = (each[0] for each in effective_n(*heldout))
         interval = share_interval(accuracy, size / FOLDS, freedom=freedom / FOLDS, enough=enough)
-        if system in EXACT:  # has no interval
+        if system in EXACT:  # An exact system has no interval.
             return interval.minus(Interval(other, other))
         size, freedom = (each[0] for each in effective_n(*self.sums_of(system)))
         return gain_interval(accuracy, interval, other, share_interval(other, size, freedom=freedom))

@@ -15,14 +15,14 @@ from bertviz_core.writing import PICTURES, columns, isolated, right_to_left
 
 COLUMNS = 94  # letters in a line
 BESIDE = 48  # pixels at the right, for the weight of a line's last word
-LETTER = 8.4  # pixels, of a monospaced letter
+LETTER = 8.4  # width of a monospaced letter in pixels
 LANE = 6  # pixels between curves side by side
 TEXT = 32  # pixels from the lowest lane above a line to the baseline of its letters
-BELOW = 20  # pixels under it, for underlines
-RISE = 13  # pixels of the letters above it
+BELOW = 20  # pixels below the baseline, for underlines
+RISE = 13  # pixels of the letters above the baseline
 CHAIN_COLORS = ("#4c6ef5", "#e8890c", "#0c9aa8", "#9c36b5", "#2b9348", "#d6336c", "#8a6d1a", "#5f7d95")
-ALONE = "#8c8c8c"  # a chain of one mention
-DEEPEST = 3  # underlines below the first
+ALONE = "#8c8c8c"  # color of a chain of one mention
+DEEPEST = 3  # the most underlines below the first
 Point = tuple[float, float]  # pixels from the left and from the top
 Span = tuple[int, float, float]  # a stretch of a curve: its line or side, from, to
 

@@ -18,7 +18,7 @@ from bertviz_core.corpora.word_search import has
 from bertviz_core.heads import DirectedHead
 
 MAX_ITEMS = 1000  # items whose guesses are in a result
-LONGEST = 4  # passages per sentence, else cut
+LONGEST = 4  # A sentence is left whole up to so many times the length of a passage.
 Record = dict[str, Any]  # a document, see `document_record`
 ReadDocuments = Callable[[Iterable[int]], Iterable[tuple[int, Record]]]
 
@@ -181,7 +181,8 @@ class PassageQuery(GuessQuery[PassageExample]):
             items = first_guesses(collection.stored, self.choice)
             return GuessedPassages(self, items, lambda numbers: ((number, first[number]) for number in numbers))
         parts = []
-        for values in collection.read(ItemGuesses._fields[1:], self.choice.at):  # see `AntecedentSums.take_detail`
+        # `AntecedentSums.take_detail` has written these.
+        for values in collection.read(ItemGuesses._fields[1:], self.choice.at):
             values["right"] = np.unpackbits(values["right"], count=len(values["items"])).astype(bool)
             parts.append(ItemGuesses(**values))
 
@@ -199,7 +200,7 @@ class GuessedPassages:
         self.query = query
         self.read = read
         self.items = items.by_passage()
-        self.starts = np.flatnonzero(np.diff(self.items.passages(), prepend=-1))  # each passage's first item
+        self.starts = np.flatnonzero(np.diff(self.items.passages(), prepend=-1))  # the first item of each passage
 
     def confidence(self) -> np.ndarray:
         steps = np.rint(255 * self.items.weight.astype(float)).astype(np.int64)

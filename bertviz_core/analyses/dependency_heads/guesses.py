@@ -7,9 +7,9 @@ import numpy as np
 from bertviz_core.corpora.treebank import Sentence, function_heads
 from bertviz_core.inputs.tensors import Tensor
 
-DIRECTIONS = ("dependent->governor", "governor->dependent")  # row w of the map, column w
+DIRECTIONS = ("dependent->governor", "governor->dependent")  # the first reads row w of the map, the second column w
 FOLDS = 2  # the two halves of a treebank, by parity of the number of the unit (document or sentence)
-OFFSETS = np.arange(-20, 21)  # all that are counted; a view shows some
+OFFSETS = np.arange(-20, 21)  # all offsets that are counted; a view shows some
 VIEWS: dict[str, Callable[[Sentence], Sentence]] = {"as-is": lambda tree: tree, "function-heads": function_heads}
 VIEW_NAMES = {"function-heads": "function words as governors", "as-is": "as annotated"}
 DEFAULT_VIEW = "function-heads"

@@ -241,7 +241,8 @@ class RelationCounts(Result):
         gain = gain_interval(heldout, interval, baseline, share_interval(baseline, size, count, freedom))
         if not self.is_causal:
             return gain
-        random = interval.minus(Interval(self.random, self.random))  # exact
+        # The accuracy of a random word is exact, so its interval is a point.
+        random = interval.minus(Interval(self.random, self.random))
         return Interval(np.fmin(gain.low, random.low), np.fmin(gain.high, random.high), enough)
 
     def above(self) -> np.ndarray:

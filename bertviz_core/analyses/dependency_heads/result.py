@@ -107,7 +107,7 @@ class DependencyHeads(Result):
         is_shown = [
             n >= min_count and base_of(self.relations[row]).lower() != ROOT for row, n in zip(rows, counts, strict=True)
         ]
-        is_shown[:2] = True, True  # the totals
+        is_shown[:2] = True, True  # The totals are always shown.
         sides = [self._rows(view_of_side(chosen.view, side), chosen.merge_subtypes) for side in SIDES]
         is_causal = all(sides)
         rows, *sides = (list(compress(each, is_shown)) for each in (rows, *sides))

@@ -16,7 +16,7 @@ from bertviz_core.heads import Head, all_labels
 ClassName = Name  # a scheme is a view of the trees, or PART_OF_SPEECH
 PART_OF_SPEECH = "part of speech"
 EVERY: ClassName = ("", "")  # the class that has every word
-MIN_WORDS = 20  # rarer classes are not named
+MIN_WORDS = 20  # classes of fewer words are not named
 
 
 def classes_of(sentence: Sentence) -> list[list[ClassName]]:

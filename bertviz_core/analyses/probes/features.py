@@ -24,8 +24,8 @@ from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.loading import prepare
 from bertviz_core.models.model import AttentionModel, with_weights
 
-IN_MEMORY = 1 << 29  # bytes; more goes to disk
-MAX_ON_DISK = 1 << 35  # bytes that may go there
+IN_MEMORY = 1 << 29  # bytes of features in memory; more go to disk
+MAX_ON_DISK = 1 << 35  # bytes of features that may go to disk
 # A parameter of a layer among layers
 NUMBERED = re.compile(r"(^|\.)\d+\.")
 ROOT_ROWS = 4  # A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j]
@@ -138,7 +138,7 @@ class WordMaps(Accumulator):
         features = np.zeros((n + ROOT_ROWS, n, maps.shape[-1]), dtype=np.float16)
         features[:n] = maps[np.ix_(words, words)]
         for row, token in ((n, self.model.tokens.cls), (n + 2, self.model.tokens.sep)):
-            for special in owner[~is_word & (example.ids == token)][:1]:  # a model without it has zeros
+            for special in owner[~is_word & (example.ids == token)][:1]:  # A model without the token has zeros.
                 features[row] = maps[words, special]
                 features[row + 1] = maps[special, words]
         return features
@@ -189,4 +189,4 @@ def word_vectors(
         matrix = np.stack([np.zeros(table.shape[1]), *(table[ids].mean(0) for ids in pieces)])
         name = "the model's input embeddings"
     scale = np.sqrt(np.square(matrix[1:], dtype=np.float64).mean()) if scaled and len(matrix) > 1 else 1.0
-    return rows, (matrix / (scale or 1.0)).astype(np.float32), name  # embeddings may all be zero
+    return rows, (matrix / (scale or 1.0)).astype(np.float32), name  # All embeddings may be zero.

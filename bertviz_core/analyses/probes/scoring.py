@@ -19,7 +19,7 @@ from bertviz_core.inputs.tensors import to_host
 TEST = 0.2  # share of the different sentences that are scored
 VALIDATION = 0.1
 MIN_SENTENCES = 10  # the fewest different sentences
-FARTHEST = 8  # longer distances count as this
+FARTHEST = 8  # Longer distances are counted with this one.
 RESAMPLES = 1000
 OFFSETS = (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)
 

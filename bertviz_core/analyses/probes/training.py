@@ -69,7 +69,7 @@ class Data:
         group, rows = part
         end = rows[-1] + 1
         whole = len(rows) == end - rows[0]
-        at = slice(rows[0], end) if whole else rows  # a run of rows needs no copy
+        at = slice(rows[0], end) if whole else rows  # Consecutive rows need no copy.
         arrays = (group.maps, group.root, group.words, group.governors)
         maps, root, words, governors = (torch.from_numpy(array[at]).to(self.device) for array in arrays)
         return ProbeBatch(maps.float(), root.float(), words, governors)
@@ -166,7 +166,7 @@ def fit_adam(
         return loss if schedule.singly else loss / batch.governors.numel(), loss.detach() / train.words
 
     parts = train.parts(1 if schedule.singly else schedule.words)
-    if schedule.singly:  # in file order
+    if schedule.singly:  # The release takes the sentences in file order.
         parts.sort(key=lambda part: int(part[0].indices[part[1][0]]))
     return run_epochs(probe, schedule, parts, step, partial(mean_loss, probe, validation), progress, name)
 
@@ -199,7 +199,8 @@ def run_epochs(
     rng = np.random.default_rng(schedule.seed)
     optimizer = torch.optim.Adam(probe.parameters(), lr=schedule.rate)
     reductions = 0
-    progress.start(f"Training {name}", len(parts) if schedule.singly else 0, "steps")  # the total is not known before
+    # The number of steps is not known beforehand.
+    progress.start(f"Training {name}", len(parts) if schedule.singly else 0, "steps")
     for _ in range(schedule.epochs):
         shares = list[Tensor]()
         for index in range(len(parts)) if schedule.singly else rng.permutation(len(parts)):

@@ -120,7 +120,7 @@ def compute_all(
         for number, together in enumerate(groups, 1):
             cause = (together[0].source.digest, *(request.analysis for request in together))
             if cause in failures and not isinstance(failures[cause][1], ModelError):
-                continue  # the corpus or the settings fail for every model
+                continue  # The corpus or the settings would fail for every model.
             progress.start_pass(number, len(groups), together[0].checkpoint.label)
             try:
                 compute_pass(together, store, runner, progress)

@@ -80,7 +80,7 @@ class ChunkWorker:
     def _load(self, task: PassTask) -> None:
         if task == self._task:
             return
-        vars(self).pop("_model", None)  # never two at once
+        vars(self).pop("_model", None)  # The memory never has two models at once.
         self._task = None
         first = task.requests[0]
         model = checkpoint.reopen(first.checkpoint.name, first.checkpoint.folder, first.checkpoint.revision)

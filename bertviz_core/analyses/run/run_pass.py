@@ -70,7 +70,7 @@ def compute_pass(
     first.settings.check(first.checkpoint.max_length)
     for request in together:
         check_model(request)
-    model = runner.start(together, progress)  # without weights if workers have loaded it
+    model = runner.start(together, progress)  # Where workers have loaded the model, this one has no weights.
     first.settings.check(model.checkpoint.max_length)  # The loaded model's embeddings say how long inputs may be.
     loaded = time.monotonic()
     resumed = store is not None and share_done(store, first)
@@ -197,7 +197,7 @@ class LocalRunner(ExitStack):
 
     def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
         progress.start("Loading the model")
-        vars(self).pop("model", None)  # never two at once
+        vars(self).pop("model", None)  # The memory never has two models at once.
         self.model = with_weights(self._load(together, self.execution), together[0].settings.weights)
         return self.model
 

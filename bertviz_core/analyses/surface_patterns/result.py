@@ -60,5 +60,5 @@ def sinks(values: HeadAverages | Mapping[str, np.ndarray]) -> list[str]:
     means = {name: values[name].mean(1).max() for name in SINKS if name in values}
     means = {name: mean for name, mean in means.items() if not np.isnan(mean)}
     if "to_cls" in means:
-        means.pop("to_first", None)  # the first token is CLS
+        means.pop("to_first", None)  # The first token is CLS, so that it counts once.
     return sorted(means, key=lambda name: -means[name])

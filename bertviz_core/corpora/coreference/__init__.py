@@ -15,7 +15,7 @@ from bertviz_core.numbers import small_int
 MAX_WORDS = 700_000
 MAX_BRACKETS = 500_000
 MAX_LETTERS = 5_000_000
-MAX_OPEN = 10_000  # mentions not yet ended
+MAX_OPEN = 10_000  # mentions that are open at a time
 MAX_AT_WORD = 100  # mentions that begin at one word: each is compared with those of the words before
 SENTENCE_ENDS = frozenset(".?!")
 CLOSING_MARKS = frozenset(["''", "”", '"', "’", "'", ")", "]", "-RRB-"])
@@ -76,9 +76,9 @@ class Draft:
         self.line = line  # the line where it begins
         self.is_bounded = is_bounded  # whether it is known where it begins and ends, whatever is wrong with it
         self.error: InputError | None = None  # What is wrong with the document; the rest of it is then not read.
-        self.skipped = Skipped()  # within it
+        self.skipped = Skipped()  # what was skipped within the document
         self.is_sentence_over = True
-        self.row_count = 0  # words or not
+        self.row_count = 0  # the number of its rows, with or without a word
         self.bracket_count = 0
         self.letter_count = 0
         self.words: list[str] = []
@@ -86,7 +86,8 @@ class Draft:
         self.parse: list[str] = []
         self.governors: list[int | None] = []  # None where the cell is not a number
         self.sentences: list[int] = []
-        self.open_brackets: dict[str, list[tuple[int, int]]] = {}  # chain -> (first word, line)
+        # From a chain to the (first word, line) of each open mention.
+        self.open_brackets: dict[str, list[tuple[int, int]]] = {}
         self.open_count = 0
         self.clusters: dict[str, int] = {}
         self.mentions: dict[Mention, None] = {}
