@@ -32,7 +32,7 @@ XZ_READ = CHUNK // 16
 XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
 MAX_MEMBERS = 10_000
 MAX_DIRECTORY = 4 << 20  # bytes of a zip's list of members, which is read as a whole
-# such files, and everything in such folders
+# Members of archives with such names are left out, and everything in folders with such names.
 SKIPPED = re.compile(r"(^|/)(readme|licen[cs]e|copying|__macosx|\.(?!\./))", re.IGNORECASE)
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for any amount of memory
 NOT_TEXT = (  # position and bytes of the beginning, name of the format, hint
@@ -42,7 +42,7 @@ NOT_TEXT = (  # position and bytes of the beginning, name of the format, hint
     (0, b"PAR1", "a Parquet file", 'Write its text as .txt, or give the column to the library: corpus=frame["text"].'),
     (257, b"ustar", "a tar archive", "Unpack it, or pack its files as a .zip."),
 )
-# Raised by reading and unpacking; RuntimeError for a zip that is encrypted or of a newer version.
+# Errors of reading and unpacking; RuntimeError is that of a zip that is encrypted or of a newer version.
 DAMAGE = (EOFError, OSError, RuntimeError, UnicodeError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
 
 

@@ -17,8 +17,10 @@ from bertviz_core.inputs.encoding import Batch, Encoded, buckets, collate, membe
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.model import AttentionModel
 
-BATCHES_A_TRIM = 4  # more let holes in the heap grow between trims; fewer cost time (benchmarks/memory.py)
-PassFunction = Callable[..., None]  # (model, batch, *observers): each observer sees every layer
+# With more, holes in the heap grow between trims; with fewer, trims cost time (benchmarks/memory.py).
+BATCHES_A_TRIM = 4
+# Its arguments are the model, the batch, and observers, each of which sees every layer.
+PassFunction = Callable[..., None]
 
 
 class Accumulator(Protocol):
@@ -32,11 +34,25 @@ class Accumulator(Protocol):
 
     has_detail: ClassVar[bool] = False
 
-    def new_empty(self) -> Self: ...  # of the same kind
-    def update(self, batch: Batch, layer: Any, /) -> None: ...  # by what the pass shows of one layer; once for each
-    def merge(self, other: Self) -> None: ...  # of another batch or chunk; equal bytes need an equal order
-    def to_bytes(self) -> bytes: ...  # all that `merge` reads, by `packing.pack`
-    def from_bytes(self, data: bytes) -> Self: ...  # a new one; raises ValueError or KeyError for other bytes
+    def new_empty(self) -> Self:
+        """Empty sums of the same kind."""
+        ...
+
+    def update(self, batch: Batch, layer: Any, /) -> None:
+        """Add what the pass shows of one layer of a batch; called once for each layer."""
+        ...
+
+    def merge(self, other: Self) -> None:
+        """Add the sums of another batch or chunk; equal bytes need an equal order."""
+        ...
+
+    def to_bytes(self) -> bytes:
+        """All that `merge` reads, packed by `packing.pack`."""
+        ...
+
+    def from_bytes(self, data: bytes) -> Self:
+        """New sums with the content that `to_bytes` wrote; raises ValueError or KeyError for other bytes."""
+        ...
 
     @property
     def skipped(self) -> Skipped:

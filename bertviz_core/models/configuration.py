@@ -15,8 +15,8 @@ LAYERS, HEADS, WIDTH = "num_hidden_layers", "num_attention_heads", "hidden_size"
 INNER, POSITIONS, PADDING = "intermediate_size", "max_position_embeddings", "pad_token_id"
 SIZES = ("vocab_size", "type_vocab_size")
 COMMON = (LAYERS, HEADS, WIDTH, INNER, POSITIONS, PADDING, *SIZES)
-# Families that count positions from the one after the padding's; those of the second kind, from a fixed one. A test
-# looks for further ones in transformers, and a loaded model's own embeddings are asked again.
+# Families that count positions from the one after the padding's; those of the second kind count from a fixed one. A
+# test looks for further ones in transformers, and the embeddings of a loaded model have the last word.
 AFTER_PADDING = (
     *("roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "xmod", "longformer"),
     *("data2vec-text", "luke", "mluke", "ibert", "esm", "lilt", "markuplm", "layoutlmv3"),

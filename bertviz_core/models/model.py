@@ -23,7 +23,8 @@ OUTPUTS = {  # family -> name, in the encoder, of the output projection of a lay
     "gpt2": "h.{}.attn.c_proj",
     **dict.fromkeys(LLAMAS, "layers.{}.self_attn.o_proj"),
 }
-# Endings of the names of classes with a head that predicts words; two of masked words end as those of next words do.
+# Endings of the names of classes with a head that predicts words. Two that predict masked words end as those of next
+# words do.
 MASKED_WORDS = ("ForMaskedLM", "ForPreTraining", "XLMWithLMHeadModel", "FlaubertWithLMHeadModel")
 NEXT_WORDS = ("ForCausalLM", "LMHeadModel")
 LANGUAGE_HEADS = (*MASKED_WORDS, *NEXT_WORDS)

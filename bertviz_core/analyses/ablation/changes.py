@@ -58,7 +58,7 @@ class HeadChanges(PredictionAverages[LayerChanges]):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         shape = (*self.top.shape[:2], TOP, len(FIELDS))
-        # float64: ids are integers below 2^53.
+        # Ids are integers below 2^53, which float64 has exactly.
         self.worst = torch.full(shape, -torch.inf, dtype=torch.float64, device=device_of_sums(self.device))
 
     def update(self, batch: Batch, layer: LayerChanges) -> None:

@@ -32,7 +32,7 @@ def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> tuple[np
         MDS(metric="precomputed", init=start, n_init=STARTS[start], random_state=seed, normalized_stress=True)
         for start in starts
     ]
-    # The scale changes nothing in the picture, but the stopping rule is not free of it.
+    # The scale changes nothing in the picture, but the rule that stops the fit depends on it.
     best = min((fit.fit(distances / scale) for fit in fits), key=lambda fit: fit.stress_)
     points = best.embedding_ * scale
     points = points - points.mean(0)

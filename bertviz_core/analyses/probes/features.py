@@ -26,7 +26,7 @@ from bertviz_core.models.model import AttentionModel, with_weights
 
 IN_MEMORY = 1 << 29  # bytes of features in memory; more go to disk
 MAX_ON_DISK = 1 << 35  # bytes of features that may go to disk
-# A parameter of a layer among layers
+# The name of a parameter that belongs to one of several layers
 NUMBERED = re.compile(r"(^|\.)\d+\.")
 ROOT_ROWS = 4  # A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j]
 

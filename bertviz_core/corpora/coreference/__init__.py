@@ -91,7 +91,7 @@ class Draft:
         self.open_count = 0
         self.clusters: dict[str, int] = {}
         self.mentions: dict[Mention, None] = {}
-        # word -> mentions that begin there
+        # From a word to the number of mentions that begin there
         self.begun = Counter[int]()
 
     @contextmanager

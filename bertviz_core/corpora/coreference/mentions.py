@@ -199,7 +199,7 @@ def find_items(
     by end; mentions that reach past the last are skipped."""
     items: list[list[Item]] = [[] for _ in windows]
     ends = [end for _, end in windows]
-    # preceding (head word, mention), sorted
+    # The preceding mentions as (head word, mention), sorted
     before: list[tuple[int, int]] = []
     chains: dict[int, set[int]] = {}  # chain -> its head words so far
     for index, (mention, head) in enumerate(zip(document.mentions, heads, strict=True)):
