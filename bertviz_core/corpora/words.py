@@ -11,8 +11,8 @@ LEFT_OUT = re.compile(r"_+|[\[<({]+(?i:word|token|form|text)[\])>}]+|\s*")
 PLACEHOLDER = re.compile(r"[-*?.…#]+|[xX]{2,}|(?i:word|token|form|text|none|null|nan|redacted|hidden|masked)")
 MARKS = re.compile(r"[-*?.…#]+")
 MIN_ALIKE = 20  # words of a file, from which on one word alone is no text
-# Marks of tokenizers, and (PIECES) the share of a file's words with a mark above which the words are pieces. English text
-# that BERT has cut has the first mark in 8% of its words, text of SentencePiece and GPT-2 the second in each word.
+# Marks of tokenizers, and (PIECES) the share of a file's words with a mark above which the words are pieces. English
+# text that BERT has cut has the first mark in 8% of its words, text of SentencePiece and GPT-2 the second in each word.
 CONTINUATION = re.compile(r"##\w")
 WORD_START = re.compile(r"[▁Ġ]\S")
 SPECIAL = re.compile(r"\[(?:CLS|SEP|PAD)\]|</?s>")
