@@ -170,7 +170,11 @@ def slug(*parts: str) -> str:
 
 
 def write_bytes(path: Path, data: bytes | Iterable[bytes]) -> None:
-    """Write a file as a whole or in pieces, visible when it is complete; raises SettingsError where that fails."""
+    """Write a file as a whole or in pieces, visible when it is complete.
+
+    Raises:
+        SettingsError: The file cannot be written.
+    """
     unfinished = path.with_name(path.name + ".partial")
     try:
         with unfinished.open("wb") as stream:
@@ -193,7 +197,11 @@ def json_pieces(records: Iterable[Any]) -> Iterator[bytes]:
 
 
 def check_path(path: Path, allowed: tuple[str, ...]) -> str:
-    """The suffix of a path, one of those allowed; raises SettingsError, ahead of any work, for an unwritable path."""
+    """The suffix of a path, one of those allowed.
+
+    Raises:
+        SettingsError: The path cannot be written; this is known ahead of any work.
+    """
     suffix = next((suffix for suffix in allowed if path.name.lower().endswith(suffix)), None)
     if suffix is None:
         what = f"{path.name!r} cannot be written: its extension is not one of {', '.join(allowed)}."

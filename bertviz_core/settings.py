@@ -124,7 +124,11 @@ LOCAL = Access()  # the access that the command line has
 
 
 def access_from_environment(env: Mapping[str, str] = os.environ) -> Access:
-    """Read the limits of the app from `BERTVIZ_*` variables; raises SettingsError for one that cannot be read."""
+    """Read the limits of the app from `BERTVIZ_*` variables.
+
+    Raises:
+        SettingsError: A variable cannot be read.
+    """
     switch = env.get("BERTVIZ_PUBLIC", "").strip().lower()
     if switch not in (*YES, *NO):
         raise SettingsError(f"BERTVIZ_PUBLIC is {switch!r}.", hint="Give 1 or 0.")
@@ -146,7 +150,11 @@ def access_from_environment(env: Mapping[str, str] = os.environ) -> Access:
 
 
 def gigabytes(variables: Mapping[str, str], name: str, default: T) -> int | T:
-    """A number of gigabytes in bytes, the default where there is none; raises SettingsError for another value."""
+    """A number of gigabytes in bytes, the default where there is none.
+
+    Raises:
+        SettingsError: The value is no number of gigabytes.
+    """
     value = variables.get(name, "").strip()
     if not value:
         return default

@@ -168,7 +168,11 @@ class Comparison(Result):
 
 
 def compare(a: Result, b: Result) -> Comparison:
-    """Compare two results of one analysis; raises SettingsError where they have no quantity in common."""
+    """Compare two results of one analysis.
+
+    Raises:
+        SettingsError: The two have no quantity in common.
+    """
     first = a.default_view()
     second = b.default_view()
     estimates = _estimates(first)

@@ -163,7 +163,11 @@ class Treebank(AnnotatedCorpus):
         return len(list(islice(named, 2))) == 2
 
     def sentences(self, skipped: Skipped) -> Iterator[Sentence]:
-        """Every sentence that is a tree; others are counted. Raises InputError for none, and for too many labels."""
+        """Every sentence that is a tree; others are counted.
+
+        Raises:
+            InputError: No sentence is a tree, or there are too many labels.
+        """
         number = document = 0
         labels = set[str]()
         first: BrokenSentence | None = None
@@ -205,8 +209,11 @@ class CoreferenceCorpus(AnnotatedCorpus):
     form: CoreferenceFormat
 
     def documents(self, skipped: Skipped) -> Iterator[CoreferenceDocument]:
-        """Every document; broken ones, whose bounds are known, and mentions that are skipped are counted. Raises
-        InputError for another broken one, and where none can be read."""
+        """Every document; broken ones, whose bounds are known, and mentions that are skipped are counted.
+
+        Raises:
+            InputError: Another document is broken, or none can be read.
+        """
         number = 0
         first: InputError | None = None
         for draft in self.form.read(self.source):
@@ -242,7 +249,11 @@ def begins_document(block: Sequence[Line]) -> bool:
 
 
 def blocks(source: Source) -> Iterator[list[Line]]:
-    """The lines between blank lines. Raises InputError for a block longer than any sentence: it is in memory."""
+    """The lines between blank lines.
+
+    Raises:
+        InputError: A block, which is in memory as a whole, is longer than any sentence.
+    """
     block: list[Line] = []
     length = 0
     for number, text in source.lines():

@@ -52,8 +52,12 @@ class ExampleCorpus:
     has_lines: bool = False
 
     def records(self, skipped: Skipped | None = None) -> Iterator[Record]:
-        """Every object. Raises InputError naming the line for anything but a whole list of such objects. Lines that are
-        no such object are counted in `skipped`; where all are, the first is refused."""
+        """Every object; lines that are no such object are counted in `skipped`.
+
+        Raises:
+            InputError: The file is no whole list of such objects, or none of its lines is such an object; the error
+                names the line.
+        """
         if self.has_lines:
             yield from self._from_lines(skipped or Skipped())
             return
@@ -105,7 +109,11 @@ def _record(source: Source, number: int, line: int, value: Any) -> Record:
 
 
 def json_list(source: Source) -> Iterator[tuple[int, Any]]:
-    """(line, value) of every entry; raises InputError naming the line for anything but one whole list."""
+    """(line, value) of every entry.
+
+    Raises:
+        InputError: The file is no whole list; the error names the line.
+    """
     window = _Window(source, source.text())
     if not window.skip("["):
         raise window.error("The JSON is not a list.", "Write [{...}, {...}].")

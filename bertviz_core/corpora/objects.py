@@ -48,9 +48,11 @@ class Form(NamedTuple):
 
 
 def source_of_object(corpus: Any, kind: str) -> Source:
-    """The source of an object for an analysis of a kind of corpora ("text", "treebank" or "coreference"). Raises
-    InputError for an object that is no corpus, and for an entry that is of another kind than the first, or cannot be
-    written."""
+    """The source of an object for an analysis of a kind of corpora ("text", "treebank" or "coreference").
+
+    Raises:
+        InputError: The object is no corpus, or an entry is of another kind than the first, or cannot be written.
+    """
     entries = _entries(corpus, kind)
     start = list(islice(entries, 1))
     if not start:

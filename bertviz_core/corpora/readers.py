@@ -40,8 +40,11 @@ VECTORS_HINT = "Give one text file, with a word and its numbers, between spaces,
 
 
 def read_text(source: Source) -> "TextCorpus | ExampleCorpus":
-    """Text, the authors' JSON, or the sentences of an annotated corpus; raises InputError for an empty source, and for
-    one without words."""
+    """Text, the authors' JSON, or the sentences of an annotated corpus.
+
+    Raises:
+        InputError: The source is empty, or has no words.
+    """
     head, is_blank = _head(source)
     if not head:
         kind = "contains only blank lines" if is_blank else "is empty"
@@ -112,7 +115,11 @@ OPENERS: dict[str, Callable[[Source], Any]] = {
 
 
 def check(kind: str, source: Source) -> None:
-    """Read a source of this kind, or of "vectors", to its end; raises InputError where it cannot be read."""
+    """Read a source of this kind, or of "vectors", to its end.
+
+    Raises:
+        InputError: The source cannot be read.
+    """
     if kind == "vectors":
         read_vectors(source, frozenset())
     elif kind == "coreference":
@@ -243,8 +250,12 @@ class CoreferenceText(TextCorpus):
 
 def read_vectors(source: Source, words: Set[str]) -> tuple[dict[str, int], np.ndarray]:
     """The row of each word in a matrix (row, dimension) of float32: that of its first line, as written or else in lower
-    case, or else row 0, zeros. Blank lines and word2vec's header are skipped. Raises InputError for other lines than a
-    word and its numbers, and for an archive of several files, which may differ in dimension."""
+    case, or else row 0, zeros. Blank lines and word2vec's header are skipped.
+
+    Raises:
+        InputError: A line is no word and its numbers, or the source is an archive of several files, which may differ in
+            dimension.
+    """
     forms = words | set(map(str.lower, words))
     rows: dict[str, int] = {}
     vectors: list[np.ndarray] = []

@@ -25,7 +25,11 @@ CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"  # These are written without spa
 
 
 def kinds(source: Source) -> tuple[str, ...]:
-    """What the source can be read as, the most specific first; raises InputError for an unreadable source."""
+    """What the source can be read as, the most specific first.
+
+    Raises:
+        InputError: The source cannot be read.
+    """
     found = survey(source)
     if not found.rows:
         return ("text",)
@@ -71,7 +75,11 @@ def _start(source: Source) -> str:
 
 def join_files(files: Sequence[tuple[bytes, str]], max_unpacked: int) -> tuple[bytes, Source, str]:
     """Files (bytes, name), unpacked where there are several, as one: its bytes, its source, and the encoding it was
-    converted from. Raises InputError where they cannot be read, are too large or of different kinds."""
+    converted from.
+
+    Raises:
+        InputError: The files cannot be read, are too large or of different kinds.
+    """
     decoded = [(*to_utf8(data), name) for data, name in files]
     sources = [from_bytes(data, name, max_unpacked) for data, _, name in decoded]
     if len(decoded) == 1:
@@ -106,7 +114,11 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
 
 @lru_cache(maxsize=4)  # A source in memory stays there while it is cached.
 def estimate_word_count(source: Source) -> int:
-    """The number of words, or of rows, as the beginning suggests; raises InputError for an unreadable source."""
+    """The number of words, or of rows, as the beginning suggests.
+
+    Raises:
+        InputError: The source cannot be read.
+    """
     start = _start(source)
     columns = kinds(source)[0] != "text"
     words = 0

@@ -81,9 +81,14 @@ class Source:
         return InputError(what, where=where, hint=hint)
 
     def lines(self, *, cut: bool = False) -> Iterator[Line]:
-        """(line number from 1, line without its end), unpacked. A line ends at LF or CR LF, and at CR in a file without
-        LF; at no other character. Raises InputError naming the line for bytes that are not UTF-8, NUL bytes, broken
-        compression, a line over LONGEST_LINE, unless it is to be `cut`, and a file that unpacks to too much."""
+        """(line number from 1, line without its end), unpacked.
+
+        A line ends at LF or CR LF, and at CR in a file without LF; at no other character.
+
+        Raises:
+            InputError: There are bytes that are not UTF-8, NUL bytes, broken compression, or a line over LONGEST_LINE,
+                unless it is to be `cut`; or the file unpacks to too much. The error names the line.
+        """
         line = ""
         for number, piece in self._pieces():
             is_too_long = len(line) + len(piece) > LONGEST_LINE
@@ -247,7 +252,11 @@ def from_bytes(data: bytes, name: str, max_unpacked: int | None = None) -> Sourc
 
 
 def from_path(path: Path | str) -> Source:
-    """A file on disk, read in pieces; raises InputError where it cannot be opened."""
+    """A file on disk, read in pieces.
+
+    Raises:
+        InputError: The file cannot be opened.
+    """
     path = Path(path)
     try:
         with path.open("rb") as stream:

@@ -161,7 +161,11 @@ class Series:
         }
 
     def assemble(self, find: Callable[[Request], Result | None]) -> Emergence:
-        """Build the emergence from stored results; raises ModelError where every checkpoint lacks one of REQUIRED."""
+        """Build the emergence from stored results.
+
+        Raises:
+            ModelError: Every checkpoint lacks one of REQUIRED.
+        """
         training = self.training
         skipped = deepcopy(training.skipped)
         rows: list[dict[str, Any]] = []

@@ -59,7 +59,11 @@ class JobQueue:
         self._lock = threading.Lock()
 
     def submit(self, key: str, title: str, task: Any, session_id: str) -> Job:
-        """Queue a job, or join that of the same key which is not cancelled; raises QueueFull where no more may wait."""
+        """Queue a job, or join that of the same key which is not cancelled.
+
+        Raises:
+            QueueFull: No more may wait.
+        """
         with self._lock:
             if job := next((job for job in self._jobs if job.key == key and job.sessions), None):
                 job.sessions.add(session_id)

@@ -183,7 +183,11 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[Cache]:
-        """The cache for writing; raises StoreError where nothing can be written."""
+        """The cache for writing.
+
+        Raises:
+            StoreError: Nothing can be written.
+        """
         cache = self._current()
         if cache is None:
             raise self._error(self._problem)

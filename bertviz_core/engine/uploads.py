@@ -46,7 +46,11 @@ class Uploads:
         self._lock = threading.Lock()
 
     def keep(self, data: bytes, name: str, kind: str) -> Upload:
-        """Store a checked file; on a local app keep an equal stored one longer. Raises InputError without space."""
+        """Store a checked file; on a local app keep an equal stored one longer.
+
+        Raises:
+            InputError: There is no space for it.
+        """
         new = Upload(secrets.token_urlsafe(32), name, kind, hashlib.sha256(data).hexdigest(), len(data))
         expire = DAY * (1 if self.access.public else self.access.upload_days)
         with self._lock:

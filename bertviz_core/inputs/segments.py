@@ -199,7 +199,11 @@ class FirstSegments:
         self.tokens = 0
 
     def pick(self, number: int) -> Encoded:
-        """The segment with this number, from 1; raises InputError where there is none among them."""
+        """The segment with this number, from 1.
+
+        Raises:
+            InputError: There is no segment with this number among them.
+        """
         with self._lock:
             try:
                 while self.last < number and self.tokens < MAX_TOKENS and (example := next(self._further, None)):
@@ -217,7 +221,11 @@ class FirstSegments:
         raise self.segments.source.error(f"There is no segment {number}{why}.", hint)
 
     def number_of(self, hit: Hit) -> int:
-        """The number of the segment, from 1, with the line of a hit; raises InputError where none of them has it."""
+        """The number of the segment, from 1, with the line of a hit.
+
+        Raises:
+            InputError: None of the segments has the line.
+        """
         if hit.record is not None:
             return hit.record + 1
         part = last = 0

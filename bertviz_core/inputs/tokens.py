@@ -63,8 +63,11 @@ class Tokens:
         self.suffix = "" if self.prefix or self.marks_spaces else _suffix(t, vocabulary)
 
     def encode(self, text: str) -> list[int]:
-        """Ids without special tokens; "[SEP]" in a text stays text. Raises InputError for a word of absurd length, or
-        a text that the tokenizer cannot read."""
+        """Ids without special tokens; "[SEP]" in a text stays text.
+
+        Raises:
+            InputError: A word is of absurd length, or the tokenizer cannot read the text.
+        """
         ids: list[int | None] = []
         for part in _parts(replace_surrogates(text)):
             try:

@@ -171,8 +171,11 @@ def checkpoint_of(model: Model, revision: str | None = None, *, quiet: bool = Fa
 
 
 def describe(model: Any, tokenizer: Any) -> Checkpoint:
-    """Describe a transformers model and its tokenizer as they are now; every weight is read once. Raises ModelError
-    where something outside the model computes its attention."""
+    """Describe a transformers model and its tokenizer as they are now; every weight is read once.
+
+    Raises:
+        ModelError: Something outside the model computes its attention.
+    """
     import torch
 
     from bertviz_core.models.computation import check_attention_functions, describe_parts, unknown_code

@@ -167,7 +167,11 @@ def _weight_files(folder: Path) -> list[Path]:
 
 
 def read_weights(folder: Path) -> dict[str, list[int]]:
-    """Name -> shape of every array in the safetensors files; raises ModelError for none, or a damaged one."""
+    """Name -> shape of every array in the safetensors files.
+
+    Raises:
+        ModelError: There is no such file, or one is damaged.
+    """
     weights: dict[str, list[int]] = {}
     for path in _weight_files(folder):
         try:

@@ -134,7 +134,11 @@ def _modules_among(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def unwrapped(model: Any) -> Any:
-    """The model inside one of PEFT's, with its adapters; raises ModelError where they are not in its layers."""
+    """The model inside one of PEFT's, with its adapters.
+
+    Raises:
+        ModelError: The adapters are not in its layers.
+    """
     peft = sys.modules.get("peft")
     if peft is None or not isinstance(model, peft.PeftModel | peft.PeftMixedModel):
         return model

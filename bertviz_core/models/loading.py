@@ -254,8 +254,11 @@ def _cast(model: Any, device: str, dtype: Any) -> Any:
 
 
 def choose_device(device: str) -> str:
-    """Choose cuda for `auto` where there is one, else cpu, never mps, which has been tried on a simulated device only;
-    raises SettingsError for a device that is missing."""
+    """Choose cuda for `auto` where there is one, else cpu, never mps, which has been tried on a simulated device only.
+
+    Raises:
+        SettingsError: The device is missing.
+    """
     from bertviz_core.models.libraries import torch
 
     if device not in DEVICES:

@@ -83,7 +83,11 @@ def snapshot(name: str, revision: str | None, access: Access, download: bool = F
 
 
 def check_room(name: str, revision: str | None, access: Access) -> int:
-    """Bytes that a download takes; raises ModelError where the hub cannot say, or a limit or the disk is too small."""
+    """Bytes that a download takes.
+
+    Raises:
+        ModelError: The hub cannot say, or a limit or the disk is too small.
+    """
     from huggingface_hub import HfApi
     from huggingface_hub.constants import HF_HUB_CACHE
 

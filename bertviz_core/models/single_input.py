@@ -100,7 +100,11 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre
 
 
 def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
-    """The tokens at `positions` replaced by the model's [MASK]; raises InputError where that cannot be."""
+    """The tokens at `positions` replaced by the model's [MASK].
+
+    Raises:
+        InputError: A position has no token that can be masked, or the model has no [MASK].
+    """
     for position in positions:
         if not original.can_mask(position, tokens):
             what = f"Position {position + 1} has no token that this model can mask."
@@ -122,7 +126,11 @@ def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInp
 
 
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
-    """(layer, head, query, key) float32 of one input; raises InputError where that takes more than MAX_BYTES."""
+    """(layer, head, query, key) float32 of one input.
+
+    Raises:
+        InputError: The maps take more than MAX_BYTES.
+    """
     size = len(example)
     each = 4 * model.layers * model.heads  # bytes for one query and one key
     needed = each * size**2

@@ -61,7 +61,11 @@ def verify_once(model: AttentionModel) -> AttentionModel:
 
 def verify(model: AttentionModel) -> AttentionModel:
     """The model with its shape and the way in which its maps can be read, inside the layers or as it returns them,
-    tried on two short inputs. Raises ModelError where there is none, or what the model raises."""
+    tried on two short inputs.
+
+    Raises:
+        ModelError: Its maps cannot be read; the error says why, or what the model raises.
+    """
     examples = _examples(model)
     model.encoder.set_attn_implementation("eager")
     has_both = model.encoder.config.is_encoder_decoder and hasattr(model.encoder, "decoder")

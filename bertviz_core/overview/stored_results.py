@@ -65,7 +65,11 @@ def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any
 
 
 def results_of(store: Store, checkpoint: Checkpoint, settings: Settings) -> Results:
-    """A model's `largest` results; raises InputError where there is none."""
+    """A model's `largest` results.
+
+    Raises:
+        InputError: No result of the model is stored.
+    """
     settings.check(None)
     results = largest(store, checkpoint.fingerprint(), settings)
     if columns(results):

@@ -105,7 +105,11 @@ def check_svg() -> None:
 
 
 def to_svg(figure: go.Figure, origin: str = "") -> bytes:
-    """Draw a figure on white, its origin at the bottom; raises SettingsError without kaleido or a browser."""
+    """Draw a figure on white, its origin at the bottom.
+
+    Raises:
+        SettingsError: There is no kaleido, or no browser.
+    """
     check_svg()
     from kaleido import calc_fig_sync
     from kaleido.errors import BrowserFailedError, ChromeNotFoundError

@@ -58,7 +58,11 @@ def pack_weights(weights: np.ndarray) -> str:
 
 
 def lines_html(attention: InputAttention, heads: Sequence[Head], head: Head, *, model: str, caption: str) -> str:
-    """The lines of some heads as an HTML page that opens on `head`; raises InputError for more than MAX_BYTES."""
+    """The lines of some heads as an HTML page that opens on `head`.
+
+    Raises:
+        InputError: The page would have more than MAX_BYTES.
+    """
     size = attention.weights[head].size * 2 * len(heads)
     if size > MAX_BYTES:
         raise InputError(

@@ -81,7 +81,11 @@ class QueryKey:
 
 
 def measure(model: AttentionModel, single: OneInput, head: Head, position: int) -> QueryKey:
-    """Record one head's query at a position, from 0, and its keys; raises ModelError where a model shows none."""
+    """Record one head's query at a position, from 0, and its keys.
+
+    Raises:
+        ModelError: The model shows no queries and keys.
+    """
     if not model.observable:
         raise ModelError(
             "This model returns its attention maps, and does not show the queries and keys that they come from.",

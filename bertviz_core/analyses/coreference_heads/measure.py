@@ -184,7 +184,11 @@ class AntecedentSums(Accumulator):
         return pack(self.sums | state | {"blocks": blocks, "documents": list(self.documents.items())})
 
     def from_bytes(self, data: bytes) -> Self:
-        """New sums with the content that `to_bytes` wrote; raises KeyError where it lacks something."""
+        """New sums with the content that `to_bytes` wrote.
+
+        Raises:
+            KeyError: The bytes lack something.
+        """
         state = unpack(data)
         full = self.new_empty()
         full.sums = {name: state[name] for name in self.sums}

@@ -225,7 +225,11 @@ class RelationSums(Accumulator):
         return pack(self.counts.sums | self.moments.sums | records | arrays | self.classes.values() | opened)
 
     def from_bytes(self, data: bytes) -> Self:
-        """New sums with the content that `to_bytes` wrote; raises KeyError where it lacks something."""
+        """New sums with the content that `to_bytes` wrote.
+
+        Raises:
+            KeyError: The bytes lack something.
+        """
         state = unpack(data)
         full = self.new_empty()
         full.counts.restore(state["names"], state)

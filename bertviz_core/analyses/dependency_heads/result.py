@@ -99,7 +99,11 @@ class DependencyHeads(Result):
     random_correct: np.ndarray | None = None
 
     def show(self, chosen: RelationFilter) -> RelationCounts:
-        """The counts of one view; raises SettingsError where there is no such view, or the offsets were not counted."""
+        """The counts of one view.
+
+        Raises:
+            SettingsError: There is no such view, or the offsets were not counted.
+        """
         chosen.check()
         min_count = self.min_count if chosen.min_count is None else chosen.min_count
         rows = self._rows(chosen.view, chosen.merge_subtypes)

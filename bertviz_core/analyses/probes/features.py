@@ -32,8 +32,11 @@ ROOT_ROWS = 4  # A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j]
 
 
 def scratch_arrays(shapes: Sequence[tuple[int, ...]], what: str) -> list[np.ndarray]:
-    """Float16 zeros of each of the shapes, in memory if small, else in a memory-mapped file that goes with them. Raises
-    SettingsError without room for `what`."""
+    """Float16 zeros of each of the shapes, in memory if small, else in a memory-mapped file that goes with them.
+
+    Raises:
+        SettingsError: There is no room for `what`.
+    """
     ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
     size = 2 * ends[-1]
     folder = tempfile.gettempdir()

@@ -105,7 +105,11 @@ class Draft:
             self.error = error
 
     def begin_row(self, line: int, *cells: str) -> None:
-        """Count a row and the cells that are kept of it; raises InputError where the document grows too large."""
+        """Count a row and the cells that are kept of it.
+
+        Raises:
+            InputError: The document grows too large.
+        """
         self.row_count += 1
         self.bracket_count += sum(cell.count("(") for cell in cells)
         self.letter_count += len("".join(cells))
@@ -135,7 +139,11 @@ class Draft:
 
     def add_bracket(self, chain: str, opens: bool, closes: bool, span: Span, line: int) -> None:
         """Open or close a mention at the words of `span`; mentions of different chains may cross, those of a chain
-        nest. Raises InputError for a bracket that closes nothing, and for too many open ones."""
+        nest.
+
+        Raises:
+            InputError: The bracket closes nothing, or too many are open.
+        """
         starts = self.open_brackets.setdefault(chain, [])
         if opens:
             self.open_count += 1
@@ -152,7 +160,11 @@ class Draft:
             self.add_mention(start, span[1], chain, line)
 
     def add_mention(self, start: int, end: int, chain: str, line: int) -> None:
-        """Add `words[start:end]` to a chain, once; raises InputError where too many begin at one word."""
+        """Add `words[start:end]` to a chain, once.
+
+        Raises:
+            InputError: Too many mentions begin at one word.
+        """
         mention = Mention(start, end, self.clusters.setdefault(chain, len(self.clusters)))
         if start >= end:
             self.skipped.add("a mention without a word of its own (a zero)", f"line {line}")
@@ -166,8 +178,11 @@ class Draft:
                 raise self.source.error(what, "Put each mention into one chain.", line)
 
     def to_document(self, number: int) -> CoreferenceDocument:
-        """The document with this number in the corpus; raises InputError for one that is broken, or has a bracket that
-        never closes."""
+        """The document with this number in the corpus.
+
+        Raises:
+            InputError: The document is broken, or has a bracket that never closes.
+        """
         if self.error:
             raise self.error
         if self.open_count:

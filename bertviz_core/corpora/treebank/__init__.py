@@ -78,7 +78,11 @@ def relation_name(label: str) -> str:
 
 
 def check_tree(sentence: Sentence, lines: list[int], single_root: bool) -> Sentence:
-    """The sentence itself; raises BrokenSentence, naming one of its lines, where the words do not form a tree."""
+    """The sentence itself.
+
+    Raises:
+        BrokenSentence: The words do not form a tree; the error names a line of the sentence.
+    """
     size = len(sentence)
     governors = sentence.governors
     for line, governor in zip(lines, governors, strict=True):
