@@ -109,7 +109,13 @@ class WholeModel:
 
 
 def predict_whole(restart: Restart, batch: Batch, labels: Labels) -> WholeModel:
-    """One pass forward and one back of labeled segments."""
+    """One pass forward and one back of labeled segments, with no head ablated (docs/methods.md, section 12).
+
+    Args:
+        restart: Runs the model from the input of any layer.
+        batch: The segments, with their masks.
+        labels: The words to predict.
+    """
     inputs: list[Tensor] = []
     outputs: list[Tensor] = []
 

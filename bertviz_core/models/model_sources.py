@@ -61,7 +61,18 @@ def _scan(roots: tuple[Path, ...], _now: int) -> tuple[dict[str, Path], dict[str
 
 
 def snapshot(name: str, revision: str | None, access: Access, download: bool = False) -> Path:
-    """The folder of a hub model, downloaded if `download`; raises DownloadNeeded or ModelError where there is none."""
+    """The folder of a hub model.
+
+    Args:
+        name: Its name on the hub.
+        revision: A branch, tag or commit; None for the default one.
+        access: Whether models may be downloaded, and how much.
+        download: Whether it is downloaded where it is not on the disk.
+
+    Raises:
+        DownloadNeeded: The model is not on the disk, and may be downloaded.
+        ModelError: There is no such model, or it cannot be had.
+    """
     from huggingface_hub import snapshot_download
 
     try:

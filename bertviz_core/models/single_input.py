@@ -100,7 +100,7 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre
 
 
 def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
-    """The tokens at `positions` replaced by the model's [MASK].
+    """The input with the tokens at some positions, from 0, replaced by the model's [MASK].
 
     Raises:
         InputError: A position has no token that can be masked, or the model has no [MASK].

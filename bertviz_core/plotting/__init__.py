@@ -113,8 +113,17 @@ class Series:
 def layer_figure(
     panels: Sequence[Sequence[Series]], titles: Sequence[str] = (), *, base: int, height: int, gap: float = 0.17
 ) -> go.Figure:
-    """Draw panels one above another, `gap` apart as a share of the figure: a dot for each head at its layer (of more
-    than CROWD heads a band for the middle half, and the highest), and a line through the layer means of each series."""
+    """Draw quantities by layer: a dot for each head, and a line through the layer means of each series.
+
+    Of more than CROWD heads there is a band for the middle half, and a dot for the highest, in place of all dots.
+
+    Args:
+        panels: For each panel its series, one panel above another.
+        titles: A title for each panel.
+        base: Number of the first layer and the first head in labels.
+        height: The height of the figure in pixels.
+        gap: The distance between panels, as a share of the figure.
+    """
     rows = len(panels)
     panel_height = (1 - gap * (rows - 1)) / rows
     layers, heads = panels[0][0].values.shape

@@ -91,7 +91,17 @@ def value_map(
     scale: Scale = SEQUENTIAL,
     texts: Iterable[str] = (),
 ) -> HeadMap:
-    """The map of (layer, head) values. A hover text has the head's rank, and its text, by default `name` and value."""
+    """The map of a value of every head, as colors.
+
+    Args:
+        values: (layer, head) values.
+        name: What the values are, in hover texts.
+        base: Number of the first layer and the first head in labels.
+        limits: The ends of the color scale.
+        unit: The title of the scale.
+        scale: The colors.
+        texts: The hover text of each head, beside its rank; empty for `name` and the value.
+    """
     layers, heads = values.shape
     shown = texts or (quantity(name, number(value)) for value in values.flat)
     hover = tuple(

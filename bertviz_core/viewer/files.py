@@ -124,7 +124,13 @@ def input_html(attention: InputAttention, head: Head, origin: dict[str, Any]) ->
 
 
 def input_origin(checkpoint: Checkpoint, settings: Settings, digest: str) -> dict[str, Any]:
-    """The origin of one input's attention, in fields as of `results.origin`; `digest` is of its tokens."""
+    """The origin of one input's attention, in fields as of `origin` of results.
+
+    Args:
+        checkpoint: The model.
+        settings: The settings.
+        digest: The digest of the input's tokens.
+    """
     return {
         "model": checkpoint.name,
         "model_fingerprint": checkpoint.fingerprint()[:16],

@@ -61,7 +61,14 @@ class AblationRun:
     def run(
         self, examples: Sequence[Encoded], run_stage: RunStage, progress: Progress, batch_tokens: int | None
     ) -> None:
-        """Measure behaviors, then the loss without each head, then the loss without sets of heads."""
+        """Measure behaviors, then the loss without each head, then the loss without sets of heads.
+
+        Args:
+            examples: The segments.
+            run_stage: Not used: the passes need one another's results, so that one process computes them.
+            progress: Counts the layers that are computed; raises Cancelled.
+            batch_tokens: The most tokens of a batch; None for the model's default.
+        """
         layers = self.model.layers
         self.restart = Restart(self.model)
         self.progress = progress

@@ -190,7 +190,17 @@ class Statement:
     role: str = ""
 
     def finding(self, analysis: str, title: str, result: Result | None, base: int = 1) -> Finding:
-        """The finding of a result of this analysis; NOT_COMPUTED where there is none."""
+        """The finding of a result of this analysis.
+
+        Args:
+            analysis: The name of the analysis.
+            title: The title of its page, for a sentence that says that there is no result.
+            result: The result; None where none is stored.
+            base: Number of the first layer and the first head in labels.
+
+        Returns:
+            The verdict; NOT_COMPUTED without a result, ABSENT where the result lacks what the statement is about.
+        """
         if result is None:
             answer = Answer(NOT_COMPUTED, f"No result of “{title}” is stored for this model.")
         else:

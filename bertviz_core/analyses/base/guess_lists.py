@@ -86,7 +86,17 @@ class GuessQuery(ABC, Generic[Entry]):
 def page(
     collection: Any, query: GuessQuery[Entry], first: int = 0, count: int | None = None
 ) -> tuple[int, list[Entry]]:
-    """The number of listed entries, and those from number `first`, from 0, on in their order, at most `count`."""
+    """One page of a list.
+
+    Args:
+        collection: A result or StoredParts.
+        query: Which entries are listed, and in which order.
+        first: The number of the first entry of the page, from 0.
+        count: The most entries of the page; None for all.
+
+    Returns:
+        The number of all listed entries, and those of the page.
+    """
     listing = query.listing(collection)
     confidence = listing.confidence()
     indices = np.flatnonzero(confidence >= 0)

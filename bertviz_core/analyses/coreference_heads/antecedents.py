@@ -1,4 +1,5 @@
-"""Right guesses of antecedents for one set of candidates, with intervals over documents (methods, uncertainty)."""
+"""Right guesses of antecedents for one set of candidates, with intervals over documents (docs/methods.md,
+Uncertainty)."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -32,7 +33,8 @@ CAUSAL = (
 
 
 def interval_by_document(correct: np.ndarray, n: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(low, high) of shares: Wilson's interval of the effective counts, with the quantile of Student's t."""
+    """(low, high) of shares: Wilson's interval of the effective counts, with the quantile of Student's t
+    (docs/methods.md, Uncertainty, Shares)."""
     size, freedom = effective_n(correct, n, moments)
     return wilson(share(correct, n) * size, size, t_quantile(freedom))
 

@@ -108,7 +108,16 @@ class BatchItems:
 
 
 def chance(allowed: np.ndarray, right: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """(2, candidates, group) sums over the items of BatchItems: 1 / candidates, and antecedents / candidates."""
+    """Sums over the items of a batch of 1 / candidates, and antecedents / candidates (docs/methods.md, section 7).
+
+    Args:
+        allowed: (batch, 1, candidates, item, word) bool, the words that may be guessed.
+        right: (batch, item, word) bool, the head words of antecedents.
+        groups: (batch, item, group) 0/1.
+
+    Returns:
+        (2, candidates, group)
+    """
     candidates = allowed[:, 0].sum(-1).astype(float)  # (batch, candidates, item)
     antecedents = right.sum(-1)[:, None].astype(float)
     counts = [np.ones_like(candidates), np.broadcast_to(antecedents, candidates.shape)]
@@ -118,7 +127,7 @@ def chance(allowed: np.ndarray, right: np.ndarray, groups: np.ndarray) -> np.nda
 
 def answers(items: BatchItems, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """(batch, direction, candidates, head, item): the guess (the allowed word with the largest weight, the first
-    of equals), its weight, and whether it heads an antecedent."""
+    of equals), its weight, and whether it heads an antecedent (docs/methods.md, section 7)."""
     scores = items.scores(weights)[:, :, None]  # (batch, direction, 1, head, item, word)
     allowed = items.allowed[:, :, :, None]  # (batch, 1, candidates, 1, item, word)
     best, guess = scores.masked_fill(~allowed, -1.0).max(-1)

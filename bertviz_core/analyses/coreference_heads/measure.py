@@ -32,9 +32,13 @@ from bertviz_core.models.model import AttentionModel
 
 
 def count_moments(sums: np.ndarray) -> np.ndarray:
-    """(4, system, row) sums over documents of 1 (where n > 0), n^2, n c and c^2 for c right guesses among n items.
+    """The moments from which errors of accuracies follow (docs/methods.md, Uncertainty, Shares).
 
-    sums: counts (document, system, group), of which the last system is all items.
+    Args:
+        sums: (document, system, group) counts of right guesses, of which the last system is all items.
+
+    Returns:
+        (4, system, row) sums over documents of 1 (where n > 0), n^2, n c and c^2 for c right guesses among n items.
     """
     counts = by_row(sums)
     correct = counts[:, :-1]

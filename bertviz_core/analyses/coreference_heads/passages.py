@@ -24,7 +24,16 @@ ReadDocuments = Callable[[Iterable[int]], Iterable[tuple[int, Record]]]
 
 
 def passages(sentences: Sequence[int], words: int, length: int = 160) -> list[Span]:
-    """Runs of whole sentences of about `length` words, from the first word of each sentence and the number of words."""
+    """Cut a document into runs of whole sentences (docs/methods.md, section 7, Lists of passages).
+
+    Args:
+        sentences: The first word of each sentence, from 0.
+        words: The number of words.
+        length: About how many words a passage has; a sentence of more than LONGEST times as many is cut.
+
+    Returns:
+        The first word of each passage, and the word after its last one.
+    """
     edges: list[int] = []
     for start, end in pairwise([*sentences, words]):
         edges += [*range(start + LONGEST * length, end, length), end]

@@ -43,11 +43,15 @@ def offset_name(offset: int) -> str:
 
 
 def best_words(maps: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
-    """The most attended other word of each word, in both directions: (weight, guess), each (batch, direction, head,
-    word). Ties go to the first word; the guess in a sentence of one word is that word, which is never right.
+    """The most attended other word of each word, in both directions (docs/methods.md, section 6).
 
-    maps: (batch, head, word, word), whose diagonals are overwritten; padding is 0, so it never wins a tie.
-    last: (batch, 1) index of the last word.
+    Args:
+        maps: (batch, head, word, word), whose diagonals are overwritten; padding is 0, so it never wins a tie.
+        last: (batch, 1) index of the last word.
+
+    Returns:
+        (weight, guess), each (batch, direction, head, word). Ties go to the first word; the guess in a sentence of one
+        word is that word, which is never right.
     """
     import torch
 

@@ -349,7 +349,16 @@ def rows_that_count(name: Name) -> list[Name]:
 
 
 def rows_of(names: Sequence[Name], n: np.ndarray, causal: bool) -> dict[Name, list[int]]:
-    """The rows of the result, and which of the accumulator's `names` add up to each."""
+    """The rows of the result.
+
+    Args:
+        names: The (view, relation) of each count of the accumulator.
+        n: (name,) words.
+        causal: Whether there are rows for words with an earlier and with a later governor.
+
+    Returns:
+        From the (view, relation) of a row to the indices of the names that add up to it.
+    """
     rows: dict[Name, list[int]] = {}
     same: Callable[[str], str] = str
     for view in VIEWS:

@@ -61,7 +61,14 @@ class ProbeRun:
     def run(
         self, examples: Sequence[EncodedSentence], run_stage: RunStage, progress: Progress, batch_tokens: int | None
     ) -> None:
-        """Train and score every probe; after a cancel nothing is left."""
+        """Train and score every probe; after a cancel nothing is left.
+
+        Args:
+            examples: The sentences of the treebank.
+            run_stage: Computes the maps of all sentences, in other processes where there are any.
+            progress: Counts steps; raises Cancelled.
+            batch_tokens: The most tokens of a batch; None for the model's default.
+        """
         self.progress = progress
         self.run_stage = run_stage
         tested = self._test_file()

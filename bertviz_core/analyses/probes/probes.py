@@ -28,11 +28,14 @@ class ProbeBatch:
 
 
 class Probe(nn.Module):
-    """A probe with two choices of the release.
+    """A probe with two choices of the release (docs/methods.md, section 8).
 
-    paper: ROOT has the words' weights, on maps with CLS times one learned scale plus maps with SEP times another, and a
-        word may govern itself; else ROOT has its own weights.
-    misaligned_root: candidate i has the vector of word i+1 (a slip); for the last, both its and the dependent's are 0.
+    Attributes:
+        paper: Whether ROOT has the words' weights, on maps with CLS times one learned scale plus maps with SEP times
+            another, and a word may govern itself; else ROOT has its own weights.
+        misaligned_root: Whether candidate i has the vector of word i+1, a slip of the release; for the last candidate
+            both its vector and the dependent's are then 0.
+        scales: (2,) the scales for CLS and SEP; None unless `paper`.
     """
 
     def __init__(self, paper: bool = False, misaligned_root: bool = False) -> None:
@@ -50,8 +53,13 @@ class Probe(nn.Module):
 
 
 class AttentionOnly(Probe):
-    """sum_k w_k A_k[i,j] + u_k A_k[j,i]; `weights` (2, head) are w (governor -> dependent), then u (dependent ->
-    governor). This probe and the next are linear in their parameters: their losses are convex."""
+    """The score sum_k w_k A_k[i,j] + u_k A_k[j,i] over heads k (docs/methods.md, section 8).
+
+    This probe and the next are linear in their parameters, so that their losses are convex.
+
+    Attributes:
+        weights: (2, head) w (governor -> dependent), then u (dependent -> governor).
+    """
 
     def __init__(self, heads: int, vectors: Tensor | None = None, **release: bool) -> None:
         super().__init__(**release)

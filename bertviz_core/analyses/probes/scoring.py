@@ -70,8 +70,18 @@ def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopp
 
 
 def control_governors(sentences: Sequence[Sequence[str]], seed: int) -> list[np.ndarray]:
-    """Trees that can only be memorized (Hewitt and Liang 2019): ROOT, the first word or the last governs every word of
-    a type, drawn once for the type; ROOT governs a word that would govern itself."""
+    """Trees that can only be memorized (Hewitt and Liang 2019; docs/methods.md, section 8, Selectivity).
+
+    ROOT, the first word or the last governs every word of a type, drawn once for the type; ROOT governs a word that
+    would govern itself.
+
+    Args:
+        sentences: The words of each sentence.
+        seed: The seed of the draw.
+
+    Returns:
+        For each sentence (word,) governors, from 1; 0 is ROOT.
+    """
     trees = []
     for words in sentences:
         drawn = [_draw(word, seed)[0] % 3 for word in words]
@@ -90,7 +100,18 @@ def not_punctuation(sentence: Sentence) -> np.ndarray:
 
 
 class GoldWords:
-    """All words of some sentences, in order."""
+    """All words of some sentences, in order.
+
+    Attributes:
+        indices: (sentence,) indices of the sentences.
+        unit: (word,) the unit of each word, from 0.
+        units: The number of units.
+        governor: (word,) governors, from 1; 0 is ROOT.
+        relation: (word,) relations to the governors.
+        counted: (word,) bool, whether each word counts: it is no punctuation.
+        edge: (word,) bool, whether it counts for UUAS: neither it nor its governor is punctuation or ROOT.
+        distance: (word,) governor - word, in words, cut at FARTHEST; 0 for ROOT.
+    """
 
     def __init__(self, sentences: Sequence[Sentence], indices: np.ndarray, units: np.ndarray | None = None) -> None:
         """`units` are the numbers of the sentences' documents where these are the units; else each is its own."""
@@ -102,13 +123,12 @@ class GoldWords:
         for sentence, mark in zip(chosen, marks, strict=True):
             is_governor = np.append(False, mark)  # ROOT first
             edges.append(mark & is_governor[list(sentence.governors)])
-        self.indices = indices  # (sentence,)
-        self.unit = np.repeat(of_sentence, lengths)  # (word,)
+        self.indices = indices
+        self.unit = np.repeat(of_sentence, lengths)
         self.units = int(of_sentence.max(initial=-1)) + 1
-        self.governor = np.concatenate([sentence.governors for sentence in chosen])  # 0 is ROOT
+        self.governor = np.concatenate([sentence.governors for sentence in chosen])
         self.relation = np.concatenate([sentence.relations for sentence in chosen])
-        self.counted = np.concatenate(marks)  # whether each word counts: it is no punctuation
-        # Whether it counts for UUAS: neither it nor its governor is punctuation or ROOT.
+        self.counted = np.concatenate(marks)
         self.edge = np.concatenate(edges)
         words = np.concatenate([np.arange(1, length + 1) for length in lengths])
         distance = (self.governor - words).clip(-FARTHEST, FARTHEST)
