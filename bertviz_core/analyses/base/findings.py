@@ -1,5 +1,6 @@
-"""Findings: the paper's statements with this run's numbers, each decided by its rule, the same way for all (methods,
-section 6): enough units, accuracies of chosen heads held out, intervals corrected for multiple comparisons."""
+"""Findings: the paper's statements with this run's numbers, each decided by its rule, the same way for all: enough
+units, accuracies of chosen heads held out, intervals corrected for multiple comparisons (docs/methods.md, section 6,
+Decisions)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

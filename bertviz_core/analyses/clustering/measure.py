@@ -1,4 +1,4 @@
-"""Jensen-Shannon divergences between all pairs of heads (section 6; Figure 6).
+"""Jensen-Shannon divergences between all pairs of heads (docs/methods.md, section 9; Figure 6).
 
 JS(P, Q) = H((P + Q) / 2) - (H(P) + H(Q)) / 2 = (ln 2 / 2) [(S_pp + S_qq) / 2 - S_pq] nats, with s = p + q and S_pq the
 sum of s log2 s over positions (row, column): one logarithm for each pair and position, and JS(P, P) is exactly 0.

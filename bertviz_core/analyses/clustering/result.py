@@ -1,4 +1,5 @@
-"""The result of clustering: divergences between all pairs of heads, heads in a plane, a dendrogram (section 6)."""
+"""The result of clustering: divergences between all pairs of heads, heads in a plane, a dendrogram (docs/methods.md,
+section 9)."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar

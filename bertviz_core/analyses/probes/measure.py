@@ -41,7 +41,7 @@ class ProbeRun:
     Attributes:
         names: Rows of Table 3 that are computed, in its order.
         outcomes: The scores of each row on the test part.
-        about: The field of this name of the result, filled by and by.
+        about: What the result says about the trainings, its field `about`; each step adds to it.
         skipped: Sentences that are left out, besides those that the reading of the corpus left out.
         weights: The fields `attention`, `root` and `layers` of the result.
     """

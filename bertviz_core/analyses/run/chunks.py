@@ -1,4 +1,5 @@
-"""Requests of one pass, summed chunk by chunk and merged in order: the same result wherever chunks run (section 14)."""
+"""Requests of one pass, summed chunk by chunk and merged in order: the same result wherever chunks run
+(docs/methods.md, section 14)."""
 
 import json
 import time
