@@ -212,7 +212,7 @@ class CoreferenceCorpus(AnnotatedCorpus):
         """Every document; broken ones, whose bounds are known, and mentions that are skipped are counted.
 
         Raises:
-            InputError: Another document is broken, or none can be read.
+            InputError: The bounds of a broken document are not known, or no document can be read.
         """
         number = 0
         first: InputError | None = None

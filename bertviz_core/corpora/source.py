@@ -55,7 +55,8 @@ class Source:
         digest: The sha256 of its bytes, hexadecimal; keys contain it.
         size: Its size in bytes.
         opener: Opens its bytes.
-        max_unpacked: The most bytes to which it may unpack; None for any number.
+        max_unpacked: The most bytes to which it may unpack; None for MAX_RATIO times its size, and at least
+            MIN_UNPACKED.
         locator: Where it is, "file:PATH" or "upload:TOKEN"; empty for bytes in memory.
         parts: The files that are read as one, in place of the opener's bytes.
         beginnings: From the line at which each file begins to its name, for the parts and the members of archives that
