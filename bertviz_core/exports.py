@@ -67,7 +67,8 @@ def zipped(tables: dict[str, bytes]) -> bytes:
     packed = BytesIO()
     with ZipFile(packed, "w") as archive:
         for name, data in tables.items():
-            archive.writestr(ZipInfo(f"{name}.csv"), data, ZIP_DEFLATED)  # without the time of day
+            # ZipInfo has a fixed date, so that equal tables make equal files.
+            archive.writestr(ZipInfo(f"{name}.csv"), data, ZIP_DEFLATED)
     return packed.getvalue()
 
 
@@ -155,7 +156,8 @@ def builders(result: Result) -> dict[str, Callable[[], bytes]]:
         ".json": partial(to_json, shown),
         ".html": partial(to_html, shown),
         ".svg": partial(to_svg, shown),
-        ".safetensors": (getattr(result, "stored", None) or result).to_bytes,  # of a view what the store has
+        # Of a view, the file has the stored result behind it.
+        ".safetensors": (getattr(result, "stored", None) or result).to_bytes,
     }
     if (analysis := ANALYSES.get(result.analysis)) and (latex := analysis.latex):
         files[".tex"] = lambda: latex(shown).encode()
@@ -168,7 +170,11 @@ def slug(*parts: str) -> str:
 
 
 def write_bytes(path: Path, data: bytes | Iterable[bytes]) -> None:
-    """Write a file as a whole or in pieces, visible when it is complete; raises SettingsError where that fails."""
+    """Write a file as a whole or in pieces, visible when it is complete.
+
+    Raises:
+        SettingsError: The file cannot be written.
+    """
     unfinished = path.with_name(path.name + ".partial")
     try:
         with unfinished.open("wb") as stream:
@@ -191,7 +197,11 @@ def json_pieces(records: Iterable[Any]) -> Iterator[bytes]:
 
 
 def check_path(path: Path, allowed: tuple[str, ...]) -> str:
-    """The suffix of a path, one of those allowed; raises SettingsError, ahead of any work, for an unwritable path."""
+    """The suffix of a path, one of those allowed.
+
+    Raises:
+        SettingsError: The path cannot be written; this is known ahead of any work.
+    """
     suffix = next((suffix for suffix in allowed if path.name.lower().endswith(suffix)), None)
     if suffix is None:
         what = f"{path.name!r} cannot be written: its extension is not one of {', '.join(allowed)}."

@@ -10,12 +10,16 @@ from bertviz_core.errors import SettingsError
 
 
 class Head(NamedTuple):
-    """One attention head, an index of (layer, head) arrays; `layer` and `head` count from 0, as arrays do.
+    """One attention head, an index of (layer, head) arrays.
 
     >>> Head(7, 9).label()
     '8-10'
     >>> Head.parse("8-10")
     Head(layer=7, head=9)
+
+    Attributes:
+        layer: The layer, from 0, as arrays count.
+        head: The head in its layer, from 0.
     """
 
     layer: int
@@ -41,9 +45,14 @@ class Head(NamedTuple):
 
 
 class DirectedHead(NamedTuple):
-    """A head read in one direction."""
+    """A head read in one direction.
 
-    direction: int  # index of DIRECTIONS
+    Attributes:
+        direction: An index of DIRECTIONS.
+        head: The head.
+    """
+
+    direction: int
     head: Head
 
     @property

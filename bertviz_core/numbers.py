@@ -3,7 +3,7 @@
 import math
 import re
 
-SINGULAR = {"analyses": "analysis", "passes": "pass"}  # of plurals that do not add an s
+SINGULAR = {"analyses": "analysis", "passes": "pass"}  # singulars of plurals that do not add an s
 NATS = ", nats"  # unit at the end of a label
 
 

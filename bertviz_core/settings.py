@@ -22,14 +22,25 @@ NO = ("", "0", "false", "no", "off")
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a request; all of them are part of a result's key."""
+    """Settings of a request; all of them are part of a result's key.
 
-    max_length: int = 128  # tokens of an input, special ones included
-    limit: int | None = None  # maximum number of inputs; None for all
-    seed: int = 0  # of every random choice
-    mode: Mode = "corrected"  # or "paper", which follows the release
-    dtype: str = "float32"  # of the parameters; softmax and statistics are float32 and sums float64 in any case
-    weights: Weights = "attention"  # or norms: weights times the lengths of the vectors they carry
+    Attributes:
+        max_length: The most tokens of an input, special ones included.
+        limit: The maximum number of inputs; None for all.
+        seed: The seed of every random choice.
+        mode: "corrected" follows the text of the paper, "paper" the authors' released code (docs/methods.md).
+        dtype: The type of the parameters, one of DTYPES; softmax and statistics are float32 and sums float64 in any
+            case.
+        weights: "attention", or "norms": the weights times the lengths of the vectors that they carry (docs/methods.md,
+            section 11).
+    """
+
+    max_length: int = 128
+    limit: int | None = None
+    seed: int = 0
+    mode: Mode = "corrected"
+    dtype: str = "float32"
+    weights: Weights = "attention"
 
     @property
     def paper(self) -> bool:
@@ -56,12 +67,20 @@ class Settings:
 
 @dataclass(frozen=True)
 class Execution:
-    """How a result is computed; never part of a key."""
+    """How a result is computed; never part of a key.
 
-    device: str = "auto"  # or another of DEVICES
-    batch_tokens: int | None = None  # None lets the device choose
-    workers: int = 0  # processes that share the work; 0 for this one alone, or as many as a cluster has room for
-    ray: str = ""  # address of a running Ray cluster; empty for none
+    Attributes:
+        device: Where the model runs, one of DEVICES.
+        batch_tokens: The most tokens of a batch; None lets the device choose.
+        workers: The number of processes that share the work; 0 for this one alone, or as many as a cluster has room
+            for.
+        ray: The address of a running Ray cluster; empty for none.
+    """
+
+    device: str = "auto"
+    batch_tokens: int | None = None
+    workers: int = 0
+    ray: str = ""
 
 
 def app_execution() -> Execution:
@@ -75,24 +94,41 @@ def app_execution() -> Execution:
 
 @dataclass(frozen=True)
 class Access:
-    """The limits of a server. The defaults are for a local app; every server has those of the last four."""
+    """The limits of a server. The defaults are for a local app; every server has those of the last four.
 
-    public: bool = False  # open to strangers
-    folders: tuple[Path, ...] | None = None  # whose models and trainings are opened, resolved; None for any
-    downloads: int | None = None  # bytes of models from the hub on the disk; 0 turns the hub off
-    hub_token: bool | None = None  # whether requests have the machine's token; None: where there is one
-    uploads: int = 5 * 10**9  # bytes, of all
-    upload_days: int = 30  # until it is deleted
-    session_uploads: int = 100 * 10**6  # bytes of a session's uploads, on a public server
-    sessions: int = 400  # connections at a time
-    jobs: int = 64  # waiting or running; on a public server one of each session
+    Attributes:
+        public: Whether the server is open to strangers.
+        folders: The folders whose models and trainings may be opened, resolved; None for any.
+        downloads: The most bytes of models from the hub that the disk may hold; 0 turns the hub off, None sets no
+            limit.
+        hub_token: Whether requests have the machine's token; None has it where there is one.
+        uploads: The most bytes of all uploads together.
+        upload_days: The days until an upload is deleted.
+        session_uploads: The most bytes of a session's uploads, on a public server.
+        sessions: The most connections at a time.
+        jobs: The most jobs that wait or run; on a public server one of each session.
+    """
+
+    public: bool = False
+    folders: tuple[Path, ...] | None = None
+    downloads: int | None = None
+    hub_token: bool | None = None
+    uploads: int = 5 * 10**9
+    upload_days: int = 30
+    session_uploads: int = 100 * 10**6
+    sessions: int = 400
+    jobs: int = 64
 
 
-LOCAL = Access()  # of the command line
+LOCAL = Access()  # the access that the command line has
 
 
 def access_from_environment(env: Mapping[str, str] = os.environ) -> Access:
-    """Read the limits of the app from `BERTVIZ_*` variables; raises SettingsError for one that cannot be read."""
+    """Read the limits of the app from `BERTVIZ_*` variables.
+
+    Raises:
+        SettingsError: A variable cannot be read.
+    """
     switch = env.get("BERTVIZ_PUBLIC", "").strip().lower()
     if switch not in (*YES, *NO):
         raise SettingsError(f"BERTVIZ_PUBLIC is {switch!r}.", hint="Give 1 or 0.")
@@ -114,7 +150,11 @@ def access_from_environment(env: Mapping[str, str] = os.environ) -> Access:
 
 
 def gigabytes(variables: Mapping[str, str], name: str, default: T) -> int | T:
-    """A number of gigabytes in bytes, the default where there is none; raises SettingsError for another value."""
+    """A number of gigabytes in bytes, the default where there is none.
+
+    Raises:
+        SettingsError: The value is no number of gigabytes.
+    """
     value = variables.get(name, "").strip()
     if not value:
         return default

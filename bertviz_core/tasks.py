@@ -90,7 +90,7 @@ def _download(name: str, revision: str | None, progress: Progress) -> checkpoint
     before = model_sources.downloaded()
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(checkpoint.download, name, revision, access)
-        while wait([running], 5 * EVERY).not_done:  # for each time the hub's folder is walked
+        while wait([running], 5 * EVERY).not_done:  # Each round walks the hub's folder, so it comes less often.
             progress.done = min(round((model_sources.downloaded() - before) / 1e6), progress.total)
     return running.result()
 
@@ -208,9 +208,9 @@ def main(link: connection.Connection) -> None:
     """Perform the tasks that come in by this link, until the server has ended."""
     if sys.platform != "win32":
         os.set_inheritable(link.fileno(), False)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's
-    with suppress(AttributeError, OSError):  # as on Windows
-        os.nice(19)  # pages come first
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server alone.
+    with suppress(AttributeError, OSError):  # Windows has no such function.
+        os.nice(19)  # Pages come before tasks.
         Path("/proc/self/oom_score_adj").write_text("500")  # the first to be killed when memory runs out
     pool = ThreadPoolExecutor(1)
     perform_task = partial(perform, load=run_pass.last_model_loader())
@@ -218,7 +218,7 @@ def main(link: connection.Connection) -> None:
         while True:
             message = json.loads(link.recv_bytes())
             if "task" not in message:
-                continue  # a cancel, too late
+                continue  # The message is a cancel that comes too late.
             progress = Progress()
             running = pool.submit(outcome, perform_task, message["task"], progress, "a task")
             while wait([running], EVERY).not_done:
@@ -229,10 +229,10 @@ def main(link: connection.Connection) -> None:
             state, error = running.result()
             parts = error and [error.what, error.where, error.hint]
             _send(link, end=state, error=parts, broken=isinstance(error, Unexpected))
-    os._exit(1)  # whatever the task does
+    os._exit(1)  # The process ends, whatever the task does.
 
 
 if __name__ == "__main__":
     logging.basicConfig(stream=sys.stderr)
-    kind = getattr(connection, "PipeConnection", connection.Connection)  # Windows has its own
+    kind = getattr(connection, "PipeConnection", connection.Connection)  # Windows has a class of its own.
     main(kind(int(sys.argv[1])))

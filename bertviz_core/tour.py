@@ -13,23 +13,36 @@ from bertviz_core.heads import Head
 from bertviz_core.overview.summary import every_finding, roles
 
 ASSETS = Path(__file__).parent / "assets"
-PICTURE = ASSETS / "tour.svg"  # the terms, drawn
+PICTURE = ASSETS / "tour.svg"  # a drawing of the terms
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the tour: a question for a class, and the figure that answers it."""
+    """A step of the tour: a question for a class, and the figure that answers it.
+
+    Attributes:
+        title: Its title.
+        section: The section of the paper, with its figure or table.
+        page: The page where more of it is shown.
+        look: How to read the figure.
+        question: The question for the class.
+        findings: Ids of the answers.
+        background: What a reader should know first, without numbers of this model.
+        needs: The analyses that it reads, by default the page's.
+        as_map: Whether its figure is a map of the answer's quantity.
+        asks_for_head: Whether the answer is a head, which is chosen only with the answer.
+    """
 
     title: str
-    section: str  # of the paper, with its figure or table
-    page: str  # where to see more of it
-    look: str  # how to read the figure
+    section: str
+    page: str
+    look: str
     question: str
-    findings: tuple[str, ...]  # ids of answers
-    background: str = ""  # what a reader should know first, without numbers of this model
-    needs: tuple[str, ...] = ()  # the analyses that it reads, by default the page's
-    as_map: bool = False  # whether its figure is a map of the answer's quantity
-    asks_for_head: bool = False  # whether the answer is a head, which is chosen only with the answer
+    findings: tuple[str, ...]
+    background: str = ""
+    needs: tuple[str, ...] = ()
+    as_map: bool = False
+    asks_for_head: bool = False
 
     @classmethod
     def from_toml(cls, table: dict[str, Any]) -> Self:
@@ -66,7 +79,7 @@ def first_head(findings: list[Finding]) -> Head | None:
 
 
 CONTENT = tomllib.loads((ASSETS / "tour.toml").read_text(encoding="utf-8"))
-TERMS: dict[str, str] = CONTENT["terms"]  # on the first slide, as Markdown
+TERMS: dict[str, str] = CONTENT["terms"]  # words that the first slide explains, in Markdown
 STEPS = tuple(map(Step.from_toml, CONTENT["steps"]))
 END = len(STEPS) + 1  # the slide after the steps: what this model shows
-OWN = END + 1  # the reader's own sentence
+OWN = END + 1  # the slide with the reader's own sentence

@@ -24,7 +24,8 @@ def right_to_left(words: Iterable[str]) -> bool:
 
 def columns(text: str) -> int:
     """Width in monospaced letters: two for a wide letter, as in Chinese, none for a mark."""
-    letters = [letter for letter in text if category(letter) not in ("Mn", "Me", "Cf")]  # marks, invisible characters
+    # Marks and invisible characters are left out.
+    letters = [letter for letter in text if category(letter) not in ("Mn", "Me", "Cf")]
     return len(letters) + sum(east_asian_width(letter) in "WF" for letter in letters)
 
 

@@ -23,8 +23,19 @@ COREFERENCE = "coreference"  # the name of a head that finds antecedents
 
 @dataclass(frozen=True)
 class Thresholds:
-    """A head has a behavior where its document average is above the threshold. `entropy` is in nats, and shorter
-    inputs need less; the others are shares of attention. The defaults are the release's, which has no `to_first`."""
+    """A head has a behavior where its document average is above the threshold (docs/methods.md, section 9).
+
+    The defaults are the release's, which has no `to_first`.
+
+    Attributes:
+        next: Share of attention to the next token.
+        previous: Share of attention to the previous token.
+        entropy: Entropy in nats; shorter inputs need less.
+        to_cls: Share of attention to [CLS].
+        to_sep: Share of attention to [SEP].
+        to_punct: Share of attention to full stops and commas.
+        to_first: Share of attention to the first token.
+    """
 
     next: float = 0.5
     previous: float = 0.5
@@ -71,8 +82,16 @@ def present(averages: Mapping[str, np.ndarray]) -> list[str]:
 def behaviors(
     averages: Mapping[str, np.ndarray], thresholds: Thresholds, linguistic: Iterable[Head] = ()
 ) -> np.ndarray:
-    """(layer, head) names out of BEHAVIORS, by `averages` (layer, head) of quantities; if several apply, the last in
-    the order of Thresholds wins (section 6, Figure 6)."""
+    """Label each head by its behavior (docs/methods.md, section 9).
+
+    Args:
+        averages: (layer, head) document averages by quantity.
+        thresholds: A behavior applies above its threshold; if several apply, the last in the order of Thresholds wins.
+        linguistic: Heads that are labeled LINGUISTIC, whatever their averages.
+
+    Returns:
+        (layer, head) names out of BEHAVIORS.
+    """
     shape = next(iter(averages.values())).shape
     labels = np.full(shape, OTHER, dtype=f"<U{max(map(len, BEHAVIORS))}")
     known = present(averages)

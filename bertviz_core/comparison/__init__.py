@@ -21,15 +21,24 @@ OFFERED = 5  # checkpoints of a training: the first, the last, and those between
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """The quantities that both runs have; `provenance` is that of run A."""
+    """The quantities that both runs have (docs/methods.md, section 13); `provenance` is that of run A.
+
+    Attributes:
+        compared: The name of the analysis whose results are compared.
+        a: The estimates of run A by quantity, first the one that the page of the analysis opens on.
+        b: The estimates of run B, in the same order.
+        other: The provenance of run B.
+        missing: The quantities that only one run has.
+        changes: The differences by quantity; empty where the models have different shapes.
+    """
 
     analysis: ClassVar[str] = "comparison"
-    compared: str  # name of the analysis
-    a: dict[str, Estimate]  # by quantity, first the one that the page of the analysis opens on
-    b: dict[str, Estimate]  # in the same order
-    other: dict[str, Any]  # provenance of run B
-    missing: list[str]  # only one run has them
-    changes: dict[str, Change]  # by quantity; empty where the models have different shapes
+    compared: str
+    a: dict[str, Estimate]
+    b: dict[str, Estimate]
+    other: dict[str, Any]
+    missing: list[str]
+    changes: dict[str, Change]
 
     @property
     def names(self) -> tuple[str, str]:
@@ -37,6 +46,7 @@ class Comparison(Result):
 
     @property
     def notes(self) -> list[str]:
+        """What a reader must know of the two runs: differences besides the model, what one lacks, and the units."""
         notes = cautions(self.provenance, self.other)
         if not self.changes:
             shapes = " and ".join("{} × {}".format(*run[self.opens_on].values.shape) for run in (self.a, self.b))
@@ -139,6 +149,12 @@ class Comparison(Result):
         return ANALYSES[self.compared].label(key)
 
     def change_sentence(self, key: str, base: int = 1) -> str:
+        """A sentence on how heads differ in a quantity.
+
+        Args:
+            key: One of the quantities of `changes`.
+            base: Number of the first layer and the first head in labels.
+        """
         change = self.changes[key]
         name = self.label(key)
         head = change.by_size()[0]
@@ -152,7 +168,11 @@ class Comparison(Result):
 
 
 def compare(a: Result, b: Result) -> Comparison:
-    """Compare two results of one analysis; raises SettingsError where they have no quantity in common."""
+    """Compare two results of one analysis.
+
+    Raises:
+        SettingsError: The two have no quantity in common.
+    """
     first = a.default_view()
     second = b.default_view()
     estimates = _estimates(first)

@@ -17,14 +17,23 @@ from bertviz_core.numbers import number, p_value
 
 @dataclass(frozen=True)
 class Change:
-    """One quantity in two runs of the same shape, and its difference; all (layer, head)."""
+    """One quantity in two runs of the same shape, and its difference (docs/methods.md, section 13); all (layer, head).
+
+    Attributes:
+        a: Values of run A.
+        b: Values of run B.
+        difference: B minus A.
+        low: Lower ends of the 95% intervals, Newcombe's of proportions, else Welch's; NaN where no error is known.
+        high: Upper ends.
+        p: Two-sided p values, adjusted (see `changes`); NaN for unknown errors or too few units.
+    """
 
     a: np.ndarray
     b: np.ndarray
     difference: np.ndarray
-    low: np.ndarray  # of the 95% interval, Newcombe's of proportions, else Welch's; NaN where no error is known
+    low: np.ndarray
     high: np.ndarray
-    p: np.ndarray  # two-sided, adjusted (see `changes`); NaN for unknown errors or too few units
+    p: np.ndarray
 
     @classmethod
     def of(cls, a: Estimate, b: Estimate) -> "Change":
@@ -65,6 +74,12 @@ class Change:
         return sorted(known, key=lambda head: -abs(self.difference[head]))
 
     def rows(self, count: int, base: int) -> list[dict[str, str]]:
+        """Rows of a table of the heads that differ most.
+
+        Args:
+            count: The most rows.
+            base: Number of the first layer and the first head in labels.
+        """
         rows = []
         for head in self.by_size()[:count]:
             low = self.low[head]
@@ -129,7 +144,7 @@ def newcombe_z(a: Estimate, b: Estimate) -> np.ndarray:
     while (wide := excludes(above)).any():
         below = np.where(wide, above, below)
         above = np.where(wide, 2 * above, above)
-    for _ in range(60):  # halvings
+    for _ in range(60):  # Each round halves the interval that contains z.
         middle = (below + above) / 2
         wide = excludes(middle)
         below = np.where(wide, middle, below)
@@ -139,7 +154,7 @@ def newcombe_z(a: Estimate, b: Estimate) -> np.ndarray:
 
 SETTINGS = ("mode", "weights", "seed", "max_length", "limit", "dtype")
 INPUTS = {"max_length": "maximum length", "limit": "limit of inputs", "dtype": "precision"}
-WARNINGS = {  # of differences whose two values are not named
+WARNINGS = {  # sentences on differences whose two values are not named
     "mode": "The runs differ in mode, which changes definitions: token types, smoothing, skipped inputs.",
     "weights": "One run read attention weights, the other norms, so the quantities were measured on different maps.",
     "corpus": "The runs read different corpora, so a difference may be due to the texts.",
@@ -148,7 +163,7 @@ CONSERVATIVE = (
     "The errors of A and B are combined as if the runs were independent. On one corpus they are not, and the test is "
     "conservative: it marks too few heads rather than too many."
 )
-WORDS = {  # of values in names; others follow the name of their part
+WORDS = {  # words for values in names; other values follow the name of their part
     **dict.fromkeys(("model", "corpus", "weights", "dtype"), "{}"),
     "max_length": "at most {} tokens",
     "limit": "{} inputs",
@@ -206,7 +221,7 @@ def names(a: Provenance, b: Provenance) -> tuple[str, str]:
         parts = {name: pair[run] for name, pair in different.items()}
         named.append(", ".join(worded(name, models.get(value, value)) for name, (_, value) in parts.items()))
         digests.append(", ".join(identity[:8] for identity, value in parts.values() if identity != value))
-    if named[0] == named[1]:  # equal file names
+    if named[0] == named[1]:  # The names are equal, so digests tell them apart.
         named = [f"{name} ({digest})" for name, digest in zip(named, digests, strict=True)]
     return named[0], named[1]
 

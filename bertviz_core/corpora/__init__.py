@@ -8,13 +8,18 @@ from bertviz_core.errors import shorten
 
 UNKNOWN = "a token not in the vocabulary (read as unknown)"
 SPELLED = "a special token spelled out in the text (read as letters)"
-MAX_LOCATIONS = 20  # for each reason; the count goes on
+MAX_LOCATIONS = 20  # locations that are kept for each reason; the count goes on
 SHOWN_LOCATIONS = 3
 
 
 @dataclass
 class Skipped:
-    """Reasons, in plain words, with their counts and first locations, and the unit of what was lost as a whole."""
+    """What was skipped or changed, and why.
+
+    Attributes:
+        reasons: From each reason, in plain words, to its count, its first locations, and the unit of what was lost as a
+            whole.
+    """
 
     reasons: dict[str, dict] = field(default_factory=dict)
 

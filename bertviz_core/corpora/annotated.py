@@ -16,7 +16,7 @@ from bertviz_core.corpora.words import WHERE_TO_GET_WORDS, WHOLE_WORDS, find_pla
 from bertviz_core.errors import InputError
 
 BROKEN = "a document that cannot be read"
-MAX_LABELS = 2000  # of a treebank, which sums and tables grow with; the largest in use have some hundreds
+MAX_LABELS = 2000  # labels of a treebank, with which sums and tables grow; the largest treebanks have some hundreds
 Kind = Literal["treebank", "coreference"]
 
 
@@ -32,7 +32,14 @@ class SentenceReader(Protocol):
 
 @dataclass(frozen=True)
 class TreebankFormat:
-    """A format of treebanks. That of a file is the first one that recognizes its survey."""
+    """A format of treebanks. That of a file is the first one that recognizes its survey.
+
+    Attributes:
+        name: The name of the format, for people.
+        recognize: Whether a file, of which this is the survey, has the format.
+        open: Makes the reader of such a file's sentences.
+        kind: The kind of corpus.
+    """
 
     name: str
     recognize: Callable[[Survey], bool]
@@ -47,7 +54,15 @@ class TreebankFormat:
 
 @dataclass(frozen=True)
 class CoreferenceFormat:
-    """A format of corpora with coreference; `words` returns those of a row."""
+    """A format of corpora with coreference.
+
+    Attributes:
+        name: The name of the format, for people.
+        recognize: Whether a file, of which this is the survey, has the format.
+        read: Reads the documents of such a file, one after the other.
+        words_of: The words of a row of the file.
+        kind: The kind of corpus.
+    """
 
     name: str
     recognize: Callable[[Survey], bool]
@@ -99,8 +114,14 @@ EXPECTED: dict[Kind, str] = {
 
 
 class AnnotatedCorpus:
-    """A corpus in one of the formats, read again on every pass; raises InputError for a source in none of them, and for
-    one without words."""
+    """A corpus in one of the formats, read again on every pass.
+
+    Opening one raises InputError for a source in none of the formats, and for one without words.
+
+    Attributes:
+        kind: The kind of corpus.
+        form: The format of the source.
+    """
 
     kind: ClassVar[Kind]
     form: Any
@@ -121,6 +142,12 @@ class AnnotatedCorpus:
 
 
 class Treebank(AnnotatedCorpus):
+    """A treebank in one of the formats.
+
+    Attributes:
+        form: The format of the source.
+    """
+
     kind = "treebank"
     form: TreebankFormat
 
@@ -136,7 +163,11 @@ class Treebank(AnnotatedCorpus):
         return len(list(islice(named, 2))) == 2
 
     def sentences(self, skipped: Skipped) -> Iterator[Sentence]:
-        """Every sentence that is a tree; others are counted. Raises InputError for none, and for too many labels."""
+        """Every sentence that is a tree; others are counted.
+
+        Raises:
+            InputError: No sentence is a tree, or there are too many labels.
+        """
         number = document = 0
         labels = set[str]()
         first: BrokenSentence | None = None
@@ -168,12 +199,21 @@ class Treebank(AnnotatedCorpus):
 
 
 class CoreferenceCorpus(AnnotatedCorpus):
+    """A corpus with coreference in one of the formats.
+
+    Attributes:
+        form: The format of the source.
+    """
+
     kind = "coreference"
     form: CoreferenceFormat
 
     def documents(self, skipped: Skipped) -> Iterator[CoreferenceDocument]:
-        """Every document; broken ones, whose bounds are known, and mentions that are skipped are counted. Raises
-        InputError for another broken one, and where none can be read."""
+        """Every document; broken ones, whose bounds are known, and mentions that are skipped are counted.
+
+        Raises:
+            InputError: The bounds of a broken document are not known, or no document can be read.
+        """
         number = 0
         first: InputError | None = None
         for draft in self.form.read(self.source):
@@ -209,7 +249,11 @@ def begins_document(block: Sequence[Line]) -> bool:
 
 
 def blocks(source: Source) -> Iterator[list[Line]]:
-    """The lines between blank lines. Raises InputError for a block longer than any sentence: it is in memory."""
+    """The lines between blank lines.
+
+    Raises:
+        InputError: A block, which is in memory as a whole, is longer than any sentence.
+    """
     block: list[Line] = []
     length = 0
     for number, text in source.lines():

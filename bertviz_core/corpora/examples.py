@@ -22,7 +22,15 @@ BROKEN = "The JSON is broken or cut off here."
 
 @dataclass(frozen=True)
 class Record:
-    """One object: `form` says which of the three fields it has, `value` is a string or a list of strings."""
+    """One object of a file of JSON examples.
+
+    Attributes:
+        number: Its index, from 0.
+        line: The line where it begins, from 1.
+        form: Which of the three fields it has: text, words or tokens.
+        value: The value of this field, a string or a list of strings.
+        other: Its other fields.
+    """
 
     number: int
     line: int
@@ -33,14 +41,23 @@ class Record:
 
 @dataclass(frozen=True)
 class ExampleCorpus:
-    """Objects of a JSON list, or of lines, read again from the source on every pass, one at a time."""
+    """Objects of a JSON list, or of lines, read again from the source on every pass, one at a time.
+
+    Attributes:
+        source: The file.
+        has_lines: Whether each line is an object, in place of one list.
+    """
 
     source: Source
-    has_lines: bool = False  # an object on each, in place of a list
+    has_lines: bool = False
 
     def records(self, skipped: Skipped | None = None) -> Iterator[Record]:
-        """Every object. Raises InputError naming the line for anything but a whole list of such objects. Lines that are
-        no such object are counted in `skipped`; where all are, the first is refused."""
+        """Every object; lines that are no such object are counted in `skipped`.
+
+        Raises:
+            InputError: The file is no whole list of such objects, or none of its lines is such an object; the error
+                names the line.
+        """
         if self.has_lines:
             yield from self._from_lines(skipped or Skipped())
             return
@@ -92,7 +109,11 @@ def _record(source: Source, number: int, line: int, value: Any) -> Record:
 
 
 def json_list(source: Source) -> Iterator[tuple[int, Any]]:
-    """(line, value) of every entry; raises InputError naming the line for anything but one whole list."""
+    """(line, value) of every entry.
+
+    Raises:
+        InputError: The file is no whole list; the error names the line.
+    """
     window = _Window(source, source.text())
     if not window.skip("["):
         raise window.error("The JSON is not a list.", "Write [{...}, {...}].")
@@ -116,7 +137,7 @@ class _Window:
     pieces: Iterator[str]
     text: str = ""
     position: int = 0
-    lines: int = 0  # before `text`
+    lines: int = 0  # the number of lines before `text`
 
     def line(self, position: int) -> int:
         return self.lines + self.text.count("\n", 0, position) + 1

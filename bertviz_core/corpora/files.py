@@ -20,13 +20,17 @@ SAMPLES: dict[str, dict[str, str]] = {
     "text": {"encyclopedia": "encyclopedia.txt"},
     "treebank": {"treebank": "treebank.conllu"},
     "coreference": {"coreference": "coreference.conll"},
-    "random": {"random": "random.txt"},  # what stands for sequences that are drawn
+    "random": {"random": "random.txt"},  # the file that stands for sequences that are drawn
 }
 FILES = {name: FOLDER / file for kind in SAMPLES.values() for name, file in kind.items()}
 
 
 class HasSentences(Protocol):
-    """A Document of Stanza, which is not iterable."""
+    """A Document of Stanza, which is not iterable.
+
+    Attributes:
+        sentences: Its sentences.
+    """
 
     sentences: Any
 
@@ -46,8 +50,13 @@ def find_source(name: str) -> Source:
 
 
 def find_sources(names: Sequence[str]) -> Source:
-    """A sample, or all files that the names match, in their order, as one source. Names are files, folders (without
-    hidden files), or patterns such as `news/*.txt.gz`. Raises InputError for one without a file that can be read."""
+    """A sample, or all files that the names match, in their order, as one source.
+
+    Names are files, folders (without hidden files), or patterns such as `news/*.txt.gz`.
+
+    Raises:
+        InputError: A name has no file that can be read.
+    """
     paths = list(dict.fromkeys(path for name in names for path in expand(name)))
     if len(paths) == 1:
         return find_source(str(paths[0]))
@@ -58,7 +67,11 @@ def find_sources(names: Sequence[str]) -> Source:
 
 
 def expand(name: str) -> list[Path]:
-    """The files that a name matches, or the name itself. Raises InputError for a folder or a pattern without files."""
+    """The files that a name matches, or the name itself.
+
+    Raises:
+        InputError: A folder or a pattern has no files.
+    """
     path = Path(name)
     exists = False
     with suppress(OSError, ValueError):  # a name too long for a file, or with a NUL
@@ -79,7 +92,10 @@ def expand(name: str) -> list[Path]:
 def source_of(corpus: Corpus | None, kind: str) -> Source:
     """The source of a corpus as the library takes it: a file's path, a sample's name, a Source, or an object as in
     `objects`. None is the sample of the kind ("text", "treebank", "coreference", or "random", which takes no corpus).
-    Raises InputError for another corpus, and for an entry that cannot be written."""
+
+    Raises:
+        InputError: The corpus is none of these, or an entry cannot be written.
+    """
     if isinstance(corpus, Source):
         return corpus
     if kind == "random" and corpus is not None:

@@ -30,19 +30,29 @@ MISSING = {"treebank": "no dependency trees", "coreference": "no chains of menti
 
 
 class Form(NamedTuple):
-    """How the entries of a corpus are written."""
+    """How the entries of a corpus are written.
 
-    unit: str  # what they are, in the plural
-    write: Callable[[Any, int], str]  # an entry and its number, from 1; "" for an entry without content
+    Attributes:
+        unit: What the entries are, in the plural.
+        write: From an entry and its number, from 1, to its text; empty for an entry without content.
+        start: Text before the first entry.
+        between: Text between two entries.
+        end: Text after the last entry.
+    """
+
+    unit: str
+    write: Callable[[Any, int], str]
     start: str = ""
     between: str = ""
     end: str = ""
 
 
 def source_of_object(corpus: Any, kind: str) -> Source:
-    """The source of an object for an analysis of a kind of corpora ("text", "treebank" or "coreference"). Raises
-    InputError for an object that is no corpus, and for an entry that is of another kind than the first, or cannot be
-    written."""
+    """The source of an object for an analysis of a kind of corpora ("text", "treebank" or "coreference").
+
+    Raises:
+        InputError: The object is no corpus, or an entry is of another kind than the first, or cannot be written.
+    """
     entries = _entries(corpus, kind)
     start = list(islice(entries, 1))
     if not start:

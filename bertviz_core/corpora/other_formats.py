@@ -13,7 +13,12 @@ GIVE_COLUMNS = "Give the same corpus in columns, with words and chains in one fi
 
 
 class StandOff(NamedTuple):
-    """What a file is, as the end of a sentence, and a hint."""
+    """A format that cannot be read, since its annotations stand in another file than its words.
+
+    Attributes:
+        what: What the file is, as the end of a sentence.
+        hint: What to do.
+    """
 
     what: str
     hint: str

@@ -11,19 +11,34 @@ COREFERENCE_SPANS = "coref_clusters"  # what the names of spaCy's groups of span
 
 
 class ParsedSentence(NamedTuple):
-    """A sentence; its text is one line, unless the library does not divide the document into sentences."""
+    """A sentence; its text is one line, unless the library does not divide the document into sentences.
+
+    Attributes:
+        text: The sentence as it was written.
+        words: Its words.
+        governors: The word that governs each word, from 1; 0 for the root, None without a parse.
+        relations: The relation of each word to its governor; None without a parse.
+        tags: Universal part of speech of each word; None where it has none.
+    """
 
     text: str
     words: Sequence[str]
-    governors: Sequence[int | None]  # of each word, counted from 1; 0 for the root, None without a parse
+    governors: Sequence[int | None]
     relations: Sequence[str | None]
-    tags: Sequence[str | None]  # universal parts of speech
+    tags: Sequence[str | None]
 
 
 class ParsedDocument(NamedTuple):
-    """A document; each mention of a chain is its first and its last word, counted from 0 over the document."""
+    """A document; each mention of a chain is its first and its last word, counted from 0 over the document.
 
-    name: str  # of its class
+    Attributes:
+        name: The name of its class.
+        sentences: Its sentences.
+        has_trees: Whether the library has parsed it.
+        chains: The mentions of each chain, each as its first and its last word, from 0 in the document.
+    """
+
+    name: str
     sentences: Sequence[ParsedSentence]
     has_trees: bool
     chains: Sequence[Sequence[tuple[int, int]]]
@@ -138,10 +153,11 @@ def _stanza_sentence(sentence: Any) -> ParsedSentence:
 
 
 def _stanza_chains(document: Any) -> Iterator[list[tuple[int, int]]]:
-    first = [0]  # word of each sentence
+    first = [0]  # the first word of each sentence
     for sentence in document.sentences:
         first.append(first[-1] + len(sentence.words))
     for chain in getattr(document, "coref", None) or []:
-        mentions = [mention for mention in chain.mentions if isinstance(mention.start_word, int)]  # others are zeros
+        # Other mentions are zeros.
+        mentions = [mention for mention in chain.mentions if isinstance(mention.start_word, int)]
         starts = [first[mention.sentence] for mention in mentions]
         yield [(s + mention.start_word, s + mention.end_word - 1) for s, mention in zip(starts, mentions, strict=True)]

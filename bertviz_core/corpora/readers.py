@@ -30,7 +30,7 @@ from bertviz_core.errors import InputError
 
 DOCUMENT_TAG_LINE = "a line of <doc> or </doc> (read as the border of documents)"
 SAMPLE = 1000  # records whose words are looked at before any is read
-LONGEST_HEAD = 10_000  # characters
+LONGEST_HEAD = 10_000  # characters that are read to recognize a format
 # A list of objects or of strings, or an empty one; a text may begin with "[".
 JSON_LIST = re.compile(r'\[\s*(?:[{\]]|"(?:[^"\\]|\\.)*"\s*[,\]])')
 JSON_ROW = re.compile(r'\s*(?:"[^"]*"\s*:|[{}\[\]],?\s*$)')
@@ -40,8 +40,11 @@ VECTORS_HINT = "Give one text file, with a word and its numbers, between spaces,
 
 
 def read_text(source: Source) -> "TextCorpus | ExampleCorpus":
-    """Text, the authors' JSON, or the sentences of an annotated corpus; raises InputError for an empty source, and for
-    one without words."""
+    """Text, the authors' JSON, or the sentences of an annotated corpus.
+
+    Raises:
+        InputError: The source is empty, or has no words.
+    """
     head, is_blank = _head(source)
     if not head:
         kind = "contains only blank lines" if is_blank else "is empty"
@@ -112,7 +115,11 @@ OPENERS: dict[str, Callable[[Source], Any]] = {
 
 
 def check(kind: str, source: Source) -> None:
-    """Read a source of this kind, or of "vectors", to its end; raises InputError where it cannot be read."""
+    """Read a source of this kind, or of "vectors", to its end.
+
+    Raises:
+        InputError: The source cannot be read.
+    """
     if kind == "vectors":
         read_vectors(source, frozenset())
     elif kind == "coreference":
@@ -126,7 +133,13 @@ def check(kind: str, source: Source) -> None:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """One line of text; `document` counts from 0, `line` from 1."""
+    """One line of text.
+
+    Attributes:
+        document: The document that it is part of, from 0.
+        line: Its number in the file, from 1.
+        text: Its text.
+    """
 
     document: int
     line: int
@@ -136,7 +149,11 @@ class Paragraph:
 @dataclass(frozen=True)
 class TextCorpus:
     """Documents of paragraphs, read again from the source on every pass: memory does not grow with the file. They end
-    at blank lines; in a file with them, at the lines <doc ...> and </doc> that WikiExtractor writes instead."""
+    at blank lines; in a file with them, at the lines <doc ...> and </doc> that WikiExtractor writes instead.
+
+    Attributes:
+        source: The file.
+    """
 
     source: Source
 
@@ -146,7 +163,7 @@ class TextCorpus:
         skipped = skipped or Skipped()
         oddity = find_oddity([text for text in survey(self.source).texts if not DOCUMENT_TAG.fullmatch(text)])
         document = -1
-        is_first = True  # of its document
+        is_first = True  # whether the line is the first of its document
         for line, text, ends_document in self._lines():
             if ends_document:
                 is_first = True
@@ -178,6 +195,11 @@ class TreebankText(TextCorpus):
     """A paragraph for each sentence of a treebank: its `# text`, else its words with spaces between."""
 
     def paragraphs(self, skipped: Skipped | None = None) -> Iterator[Paragraph]:
+        """The text of every sentence; those without words are counted in `skipped`.
+
+        Raises:
+            InputError: No sentence has words.
+        """
         reader = Treebank(self.source).reader
         skipped = skipped or Skipped()
         document = 0
@@ -222,14 +244,18 @@ class CoreferenceText(TextCorpus):
         for document in CoreferenceCorpus(self.source).documents(found):
             for start, end in pairwise([*document.sentences, len(document.words)]):
                 yield Paragraph(document.number, start + 1, " ".join(document.words[start:end]))
-        if skipped is not None:  # of mentions a text has none
+        if skipped is not None:  # A text has no mentions.
             skipped.merge(Skipped({BROKEN: found.reasons[BROKEN]} if BROKEN in found.reasons else {}))
 
 
 def read_vectors(source: Source, words: Set[str]) -> tuple[dict[str, int], np.ndarray]:
     """The row of each word in a matrix (row, dimension) of float32: that of its first line, as written or else in lower
-    case, or else row 0, zeros. Blank lines and word2vec's header are skipped. Raises InputError for other lines than a
-    word and its numbers, and for an archive of several files, which may differ in dimension."""
+    case, or else row 0, zeros. Blank lines and word2vec's header are skipped.
+
+    Raises:
+        InputError: A line is no word and its numbers, or the source is an archive of several files, which may differ in
+            dimension.
+    """
     forms = words | set(map(str.lower, words))
     rows: dict[str, int] = {}
     vectors: list[np.ndarray] = []

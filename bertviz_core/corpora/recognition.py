@@ -17,15 +17,19 @@ from bertviz_core.corpora.survey import Survey, survey
 from bertviz_core.corpora.treebank import conll, lines
 from bertviz_core.errors import InputError
 
-START_LENGTH = 1 << 16  # characters
+START_LENGTH = 1 << 16  # characters at the start of a file that decide what it is
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # characters that no text has
-UNPACKED = 3  # times the packed size, about
+UNPACKED = 3  # about how many times its packed size a file unpacks to
 MARKUP = ("<", "{", "[", "#")
-CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"  # written without spaces: each letter is a word
+CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"  # These are written without spaces, so each letter counts as a word.
 
 
 def kinds(source: Source) -> tuple[str, ...]:
-    """What the source can be read as, the most specific first; raises InputError for an unreadable source."""
+    """What the source can be read as, the most specific first.
+
+    Raises:
+        InputError: The source cannot be read.
+    """
     found = survey(source)
     if not found.rows:
         return ("text",)
@@ -71,7 +75,11 @@ def _start(source: Source) -> str:
 
 def join_files(files: Sequence[tuple[bytes, str]], max_unpacked: int) -> tuple[bytes, Source, str]:
     """Files (bytes, name), unpacked where there are several, as one: its bytes, its source, and the encoding it was
-    converted from. Raises InputError where they cannot be read, are too large or of different kinds."""
+    converted from.
+
+    Raises:
+        InputError: The files cannot be read, are too large or of different kinds.
+    """
     decoded = [(*to_utf8(data), name) for data, name in files]
     sources = [from_bytes(data, name, max_unpacked) for data, _, name in decoded]
     if len(decoded) == 1:
@@ -96,27 +104,32 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encodings = [("utf-16", "UTF-16")]
     elif not CONTROL.search(data):
-        encodings += [("cp1252", "Windows-1252 (Latin-1)"), ("latin-1", "Latin-1")]  # cp1252 cannot decode five bytes
+        # Windows-1252 has no letter for five bytes.
+        encodings += [("cp1252", "Windows-1252 (Latin-1)"), ("latin-1", "Latin-1")]
     for codec, encoding in encodings:
         with suppress(UnicodeDecodeError):
             return data.decode(codec).encode(), encoding
     return data, ""
 
 
-@lru_cache(maxsize=4)  # a source in memory stays there as long
+@lru_cache(maxsize=4)  # A source in memory stays there while it is cached.
 def estimate_word_count(source: Source) -> int:
-    """The number of words, or of rows, as the beginning suggests; raises InputError for an unreadable source."""
+    """The number of words, or of rows, as the beginning suggests.
+
+    Raises:
+        InputError: The source cannot be read.
+    """
     start = _start(source)
     columns = kinds(source)[0] != "text"
     words = 0
     for line in start.split("\n"):
-        if columns and line.startswith("{"):  # a whole document
+        if columns and line.startswith("{"):  # The line is a whole document.
             words += line.count('"') // 2
         elif not columns or (line.count(" ") >= 20 and not line.startswith("#")):
             words += len(line.split()) + len(re.findall(f"[{CJK}]", line))
         else:
             words += bool(line) and line[0] != "#" and not line[0].isspace()
-    if len(start) > START_LENGTH // 2:  # there may be more
+    if len(start) > START_LENGTH // 2:  # The file may have more.
         size = source.size * (UNPACKED if source.is_packed else 1)
         words = round(words * max(1.0, size / len(start.encode())))
     return max(1, words)

@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from bertviz_core.errors import InputError
 
-Line = tuple[int, str]  # number, from 1; text
+Line = tuple[int, str]  # its number, from 1, and its text
 CHUNK = 1 << 20  # bytes that are read together
 MAX_RATIO = 100  # times its size that a compressed file may unpack to: text shrinks to a tenth at best
 MIN_UNPACKED = 50 * CHUNK  # bytes that a small file may unpack to
@@ -32,32 +32,44 @@ XZ_READ = CHUNK // 16
 XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
 MAX_MEMBERS = 10_000
 MAX_DIRECTORY = 4 << 20  # bytes of a zip's list of members, which is read as a whole
-# such files, and everything in such folders
+# Members of archives with such names are left out, and everything in folders with such names.
 SKIPPED = re.compile(r"(^|/)(readme|licen[cs]e|copying|__macosx|\.(?!\./))", re.IGNORECASE)
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for any amount of memory
-NOT_TEXT = (  # position, beginning, name, hint
+NOT_TEXT = (  # position and bytes of the beginning, name of the format, hint
     (0, b"%PDF-", "a PDF", "Save it as text (pdftotext file.pdf file.txt), or copy its text and paste it."),
     (0, b"\xd0\xcf\x11\xe0", "an old Word document", "Save it as plain text."),
     (0, b"{\\rtf", "rich text (RTF)", "Save it as plain text."),
     (0, b"PAR1", "a Parquet file", 'Write its text as .txt, or give the column to the library: corpus=frame["text"].'),
     (257, b"ustar", "a tar archive", "Unpack it, or pack its files as a .zip."),
 )
-# Raised by reading and unpacking; RuntimeError for a zip that is encrypted or of a newer version.
+# Errors of reading and unpacking; RuntimeError is that of a zip that is encrypted or of a newer version.
 DAMAGE = (EOFError, OSError, RuntimeError, UnicodeError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
 
 
 @dataclass(frozen=True)
 class Source:
-    """A corpus file, or several as one."""
+    """A corpus file, or several as one.
 
-    name: str  # for display
-    digest: str  # sha256 of the bytes, hexadecimal; keys contain it
+    Attributes:
+        name: Its name, for display.
+        digest: The sha256 of its bytes, hexadecimal; keys contain it.
+        size: Its size in bytes.
+        opener: Opens its bytes.
+        max_unpacked: The most bytes to which it may unpack; None for MAX_RATIO times its size, and at least
+            MIN_UNPACKED.
+        locator: Where it is, "file:PATH" or "upload:TOKEN"; empty for bytes in memory.
+        parts: The files that are read as one, in place of the opener's bytes.
+        beginnings: From the line at which each file begins to its name, for the parts and the members of archives that
+            have been read.
+    """
+
+    name: str
+    digest: str
     size: int
-    opener: Callable[[], BinaryIO] = field(default=io.BytesIO, repr=False, compare=False)  # opens the bytes
-    max_unpacked: int | None = field(default=None, repr=False, compare=False)  # bytes
-    locator: str = field(default="", repr=False, compare=False)  # "file:PATH", "upload:TOKEN", or empty: in memory
-    parts: "tuple[Source, ...]" = field(default=(), repr=False, compare=False)  # files, in place of the opener's bytes
-    # The line at which each file begins -> its name; of the parts, and members of archives, that have been read.
+    opener: Callable[[], BinaryIO] = field(default=io.BytesIO, repr=False, compare=False)
+    max_unpacked: int | None = field(default=None, repr=False, compare=False)
+    locator: str = field(default="", repr=False, compare=False)
+    parts: "tuple[Source, ...]" = field(default=(), repr=False, compare=False)
     beginnings: dict[int, str] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     def error(self, what: str, hint: str = "", line: int | None = None) -> InputError:
@@ -70,9 +82,14 @@ class Source:
         return InputError(what, where=where, hint=hint)
 
     def lines(self, *, cut: bool = False) -> Iterator[Line]:
-        """(line number from 1, line without its end), unpacked. A line ends at LF or CR LF, and at CR in a file without
-        LF; at no other character. Raises InputError naming the line for bytes that are not UTF-8, NUL bytes, broken
-        compression, a line over LONGEST_LINE, unless it is to be `cut`, and a file that unpacks to too much."""
+        """(line number from 1, line without its end), unpacked.
+
+        A line ends at LF or CR LF, and at CR in a file without LF; at no other character.
+
+        Raises:
+            InputError: There are bytes that are not UTF-8, NUL bytes, broken compression, or a line over LONGEST_LINE,
+                unless it is to be `cut`; or the file unpacks to too much. The error names the line.
+        """
         line = ""
         for number, piece in self._pieces():
             is_too_long = len(line) + len(piece) > LONGEST_LINE
@@ -128,7 +145,7 @@ class Source:
         def texts() -> Iterator[Iterator[bytes]]:
             files = ((name, blocks) for part in self.parts or [self] for name, blocks in part._files())
             for index, (name, blocks) in enumerate(files):
-                self.beginnings[number + 2 if index else 1] = name  # after the blank line of _join
+                self.beginnings[number + 2 if index else 1] = name  # The file begins after the blank line of _join.
                 yield blocks
 
         try:
@@ -236,7 +253,11 @@ def from_bytes(data: bytes, name: str, max_unpacked: int | None = None) -> Sourc
 
 
 def from_path(path: Path | str) -> Source:
-    """A file on disk, read in pieces; raises InputError where it cannot be opened."""
+    """A file on disk, read in pieces.
+
+    Raises:
+        InputError: The file cannot be opened.
+    """
     path = Path(path)
     try:
         with path.open("rb") as stream:
@@ -262,7 +283,7 @@ def _unxz(packed: BinaryIO) -> Iterator[bytes]:
                 raise EOFError("it ends before its end mark")
             yield unpacker.decompress(rest, CHUNK)
             rest = b""
-        rest = (unpacker.unused_data or packed.read(XZ_READ)).lstrip(b"\0")  # a file may hold several streams
+        rest = (unpacker.unused_data or packed.read(XZ_READ)).lstrip(b"\0")  # A file may have several streams.
 
 
 def _with_line_ends(blocks: Iterator[bytes]) -> Iterator[bytes]:

@@ -8,21 +8,27 @@ from itertools import chain
 
 from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
 
-MAX_BLOCKS = 1000  # of the sample
+MAX_BLOCKS = 1000  # blocks of the sample
 MAX_LETTERS = 4 << 20
-MAX_ROWS = 200  # of a block; a longer one counts as several
-DOCUMENT_TAG = re.compile(r"\s*<(doc(\s[^<]*)?|/doc)>\s*")  # as WikiExtractor writes them
+MAX_ROWS = 200  # rows of a block; a longer one counts as several
+DOCUMENT_TAG = re.compile(r"\s*<(doc(\s[^<]*)?|/doc)>\s*")  # tags that WikiExtractor writes
 OBJECT = re.compile(r"\s*\{\s*[\"}]")  # the beginning of a JSON object
 GLOBAL_COLUMNS = re.compile(r"#\s*global\.columns\s*=\s*(.*)")
 NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
 BEGIN = re.compile(r"#\s*begin document\s*(?:\((.*)\))?[;:]?\s*(?:part\s+(\d+))?\s*(.*)", re.IGNORECASE)
 ENTITIES = ("# global.Entity", "#global.Entity")
-Share = float  # from 0 to 1
+Share = float  # a share, 0 to 1
 
 
 @dataclass(frozen=True)
 class Block:
-    """Lines between blank lines: rows, and comments, which begin with `#`. One that is not whole was cut in two."""
+    """Lines between blank lines.
+
+    Attributes:
+        rows: The lines that are no comments.
+        comments: The lines that begin with `#`.
+        is_whole: Whether both ends are blank lines; one that is not whole was cut in two.
+    """
 
     rows: list[Line]
     comments: list[str]
@@ -40,17 +46,29 @@ class Block:
 @dataclass
 class Survey:
     """What a pass over a file has found: counts of all lines, and every block of a small file, or blocks at equal
-    distances over a large one. Memory does not grow with the file."""
+    distances over a large one. Memory does not grow with the file.
+
+    Attributes:
+        source: The file.
+        blocks: The blocks that have rows; of a large file only some.
+        rows: The number of rows in the file.
+        comments: The number of comments.
+        document_tags: The number of lines with a tag of WikiExtractor's documents.
+        new_documents: The number of comments `# newdoc`.
+        has_document_lines: Whether there is a line `#begin document`.
+        has_entities: Whether there is a comment `# global.Entity`.
+        columns: The names in the first comment `# global.columns`; empty without.
+    """
 
     source: Source
-    blocks: list[Block] = field(default_factory=list)  # with rows
+    blocks: list[Block] = field(default_factory=list)
     rows: int = 0
     comments: int = 0
     document_tags: int = 0
-    new_documents: int = 0  # `# newdoc`
-    has_document_lines: bool = False  # `#begin document`
-    has_entities: bool = False  # `# global.Entity`
-    columns: tuple[str, ...] = ()  # of the first `# global.columns`
+    new_documents: int = 0
+    has_document_lines: bool = False
+    has_entities: bool = False
+    columns: tuple[str, ...] = ()
     _letters: int = 0
     _distance: int = 1
     _seen: int = 0
@@ -100,7 +118,7 @@ def _share(fitting: Iterable[object]) -> Share:
     return sum(found) / max(1, len(found))
 
 
-@lru_cache(maxsize=4)  # a source in memory stays there as long
+@lru_cache(maxsize=4)  # A source in memory stays there while it is cached.
 def survey(source: Source) -> Survey:
     """Read a source to its end; raises InputError for an unreadable one. Long lines are cut, not refused."""
     found = Survey(source)

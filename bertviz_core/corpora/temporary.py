@@ -26,7 +26,11 @@ class TemporaryFile:
 
 
 def from_pieces(pieces: Iterable[str], name: str) -> Source:
-    """The source of a text, which is read once, as UTF-8. Raises InputError where there is no room for it on disk."""
+    """The source of a text, which is read once, as UTF-8.
+
+    Raises:
+        InputError: There is no room for it on disk.
+    """
     digest = hashlib.sha256()
     latest = bytearray()  # what is not on disk yet
     size = 0

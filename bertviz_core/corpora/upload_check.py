@@ -40,13 +40,21 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class CheckedFiles:
-    """Files that can be read, joined."""
+    """Files that can be read, joined.
 
-    data: bytes  # in UTF-8 unless packed
-    name: str  # of the first, and how many more
-    kind: str  # of corpus
-    encoding: str  # empty for UTF-8
-    left_out: str  # files of archives that are not read, as others have another ending
+    Attributes:
+        data: The bytes, in UTF-8 unless packed.
+        name: The name of the first file, and how many more there are.
+        kind: The kind of corpus.
+        encoding: The encoding that was converted; empty for UTF-8.
+        left_out: Files of archives that are not read, as others have another ending.
+    """
+
+    data: bytes
+    name: str
+    kind: str
+    encoding: str
+    left_out: str
 
 
 class UploadCheck:
@@ -127,7 +135,7 @@ def main(folder: Path) -> None:
     except BertvizError as error:
         answer = {"error": error.what, "where": error.where, "hint": error.hint}
     print(json.dumps(answer), flush=True)
-    os._exit(0)  # no tidying of large objects
+    os._exit(0)  # The process ends without taking large objects apart.
 
 
 def _check(folder: Path, task: dict[str, Any]) -> dict[str, str]:

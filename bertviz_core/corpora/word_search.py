@@ -14,11 +14,20 @@ CONTEXT = 70  # letters on each side of a match
 
 @dataclass(frozen=True)
 class Hit:
-    """A line of a corpus with the searched words, and the text around them."""
+    """A line of a corpus with the searched words, and the text around them.
 
-    line: int  # from 1; in a corpus with coreference it begins anew with each document
-    part: int  # index of such a document
-    record: int | None  # number of the JSON object, from 0; None in a text
+    Attributes:
+        line: The number of the line, from 1; in a corpus with coreference it begins anew with each document.
+        part: The index of such a document.
+        record: The number of the JSON object, from 0; None in a text.
+        before: The text before the words.
+        match: The words as they stand there.
+        after: The text after the words.
+    """
+
+    line: int
+    part: int
+    record: int | None
     before: str
     match: str
     after: str
@@ -37,7 +46,7 @@ def has(words: Sequence[str], searched: Sequence[str]) -> bool:
 def search(source: Source, text: str, first: int, count: int) -> tuple[int, list[Hit]]:
     """The number of lines of a text corpus that have the searched words, and `count` of them from number `first` on."""
     searched = []
-    for part in searched_words(text):  # as a text is cut into words, with its `*` at the end
+    for part in searched_words(text):  # The words are cut as those of a text; a last `*` stays.
         pieces = WORD.findall(part.rstrip("*"))
         searched += [*pieces[:-1], pieces[-1] + "*"] if pieces and part.endswith("*") else pieces
     total = restarts = last = 0

@@ -5,13 +5,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-# In place of words that may not be published. The first are no words anywhere, the others where most words are such.
+# What stands in place of words that may not be published. The first are words nowhere, the others are none where most
+# words are such.
 LEFT_OUT = re.compile(r"_+|[\[<({]+(?i:word|token|form|text)[\])>}]+|\s*")
 PLACEHOLDER = re.compile(r"[-*?.…#]+|[xX]{2,}|(?i:word|token|form|text|none|null|nan|redacted|hidden|masked)")
 MARKS = re.compile(r"[-*?.…#]+")
 MIN_ALIKE = 20  # words of a file, from which on one word alone is no text
-# Of tokenizers -> the share of a file's words from which on they are pieces; English text cut by BERT has 8% of the
-# first, and each word of SentencePiece and GPT-2 has the second.
+# Marks of tokenizers, and (PIECES) the share of a file's words with a mark above which the words are pieces. English
+# text that BERT has cut has the first mark in 8% of its words, text of SentencePiece and GPT-2 the second in each word.
 CONTINUATION = re.compile(r"##\w")
 WORD_START = re.compile(r"[▁Ġ]\S")
 SPECIAL = re.compile(r"\[(?:CLS|SEP|PAD)\]|</?s>")
@@ -19,7 +20,7 @@ PIECES = {CONTINUATION: 0.03, WORD_START: 0.3, SPECIAL: 0.02}
 MARKUP = re.compile(r"\s*</?[A-Za-z!?][^<>]*>|.*</[A-Za-z][\w:.-]*>\s*$")
 # Two fields without a space between; digits alone are a number such as 1,000.
 TABLE = re.compile(r".*\t|.*[A-Za-z\"'.!?][,;|][\"'\w]|.*\w[,;|](?:[A-Za-z]|[\"']\w)", re.ASCII)
-ODD = {  # what such a line is called, as it is counted
+ODD = {  # from a pattern of lines that are no text to the reason with which they are counted
     MARKUP: "a line that looks like mark-up (read as it stands)",
     TABLE: "a line that looks like a row of a table (read as it stands)",
 }

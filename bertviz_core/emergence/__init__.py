@@ -23,7 +23,7 @@ from bertviz_core.plotting import percent
 
 AVERAGED: dict[str, type[HeadAverages]] = {each.analysis: each for each in (SurfacePatterns, Entropy)}
 REQUIRED = (*AVERAGED, RelationCounts.analysis)  # a checkpoint without one of these is skipped
-OF_RELATIONS = (  # the same at every step
+OF_RELATIONS = (  # fields that are the same at every step
     *("relations", "n", "offsets", "offset_correct", "visible", "random_correct"),
     *("unit_moments", "offset_moments"),
 )
@@ -32,30 +32,59 @@ TABLE_RELATIONS = 2  # relations that have columns in the table
 
 @dataclass(frozen=True)
 class Emergence(Result):
-    """A training, checkpoint by checkpoint."""
+    """A training, checkpoint by checkpoint (docs/methods.md, section 16).
+
+    `offsets` and the fields after it are as in RelationCounts; those without an axis `step` are the same at every step.
+
+    Attributes:
+        steps: (step,) int64 the steps of the training.
+        tokens: (step,) int64 tokens trained on so far; -1 where that is not known.
+        loss: (step,) the mean over segments of the loss, nats, with the same masks at every step; NaN for a model
+            without the head that predicts words.
+        masked_accuracy: (step,) share of the masked (or next) words that are guessed, 0 to 1.
+        quantities: Names along the axis `quantity`.
+        averages: (step, quantity, layer, head) document averages; NaN for a quantity that no segment has.
+        errors: (step, quantity, layer, head) standard errors of these over units; NaN for under two units, and for the
+            training that ships.
+        units: (quantity,) how many units have the quantity, at every step.
+        effective_units: (quantity,) how many units of equal size carry the same information.
+        unit: What the units are, in the plural.
+        uniform: The entropy of uniform attention, nats.
+        relations: "all" and "UAS" first, then relations by falling number of words.
+        n: (fold, relation) words.
+        correct: (step, fold, direction, relation, layer, head) right guesses.
+        offsets: (offset,) the fixed offsets, in words to the right.
+        offset_correct: Right guesses of fixed offsets.
+        visible: Words that count, of a causal model; None of others.
+        random_correct: Mean right guesses of a random word, of a causal model; None of others.
+        unit_moments: Sums over units of 1 and n^2; None where they are not known.
+        offset_moments: Sums over units for fixed offsets; None where they are not known.
+        head_moments: (step, ...) sums over units for heads; None for the training that ships, of which they are not
+            known.
+    """
 
     analysis: ClassVar[str] = "emergence"
-    steps: np.ndarray  # (step,) int64
-    tokens: np.ndarray  # (step,) int64 trained on so far; -1 where that is not known
-    loss: np.ndarray  # (step,) mean of a segment, nats, the same masks at every step; NaN for a model without the head
-    masked_accuracy: np.ndarray  # (step,) share of these words that are guessed
+    steps: np.ndarray
+    tokens: np.ndarray
+    loss: np.ndarray
+    masked_accuracy: np.ndarray
     quantities: list[str]
-    averages: np.ndarray  # (step, quantity, layer, head) by document; NaN for a quantity that no segment has
-    errors: np.ndarray  # their standard errors over units; NaN for under two units, and for the training that ships
-    units: np.ndarray  # this and the next two as in HeadAverages, the same at every step
+    averages: np.ndarray
+    errors: np.ndarray
+    units: np.ndarray
     effective_units: np.ndarray
     unit: str
-    uniform: float  # nats, of uniform attention
+    uniform: float
     relations: list[str]
-    n: np.ndarray  # (fold, relation) words
-    correct: np.ndarray  # (step, fold, direction, relation, layer, head) right guesses
-    offsets: np.ndarray  # this and the next five as in RelationCounts
+    n: np.ndarray
+    correct: np.ndarray
+    offsets: np.ndarray
     offset_correct: np.ndarray
     visible: np.ndarray | None = None
     random_correct: np.ndarray | None = None
     unit_moments: np.ndarray | None = None
     offset_moments: np.ndarray | None = None
-    head_moments: np.ndarray | None = None  # (step, ...) as in RelationCounts; not known of the training that ships
+    head_moments: np.ndarray | None = None
 
     def __getitem__(self, quantity: str) -> np.ndarray:
         """(step, layer, head) document averages; raises KeyError for an unknown name."""
@@ -215,6 +244,7 @@ class Emergence(Result):
         return kind, *Path(self.provenance["model"]["name"]).parts[-2:], corpus
 
     def arrays(self) -> dict[str, Any]:
+        """Loss, averages, behaviors and accuracies, with the axis `step` first."""
         return {
             "steps": self.steps.tolist(),
             "tokens": [tokens if tokens >= 0 else None for tokens in self.tokens.tolist()],

@@ -17,10 +17,10 @@ from bertviz_core.overview.summary import behavior_map
 from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, RING, finish
 from bertviz_core.plotting.head_map import HeadMap
 
-FOLLOWED = "#e8890c"  # the best head at the end
+FOLLOWED = "#e8890c"  # color of the head that is best at the end
 SHARES = ("previous", "next", "current", "to_cls", "to_first", "to_sep", "to_punct")
 AXIS = "training step"
-LABELED = 5  # checkpoints on the axis
+LABELED = 5  # checkpoints that have a label on the axis
 ACROSS = 3  # panels of relations side by side
 
 

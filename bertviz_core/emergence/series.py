@@ -37,12 +37,19 @@ UNKNOWN_TOKENS = -1  # a folder of checkpoints does not say how many they were t
 
 @dataclass(frozen=True)
 class Training:
-    """Checkpoints of one training, by step."""
+    """Checkpoints of one training, by step.
 
-    name: str  # the end of the folder's path
+    Attributes:
+        name: The end of the folder's path.
+        steps: The step of each checkpoint.
+        checkpoints: The checkpoints, in the order of their steps.
+        skipped: What could not be read.
+    """
+
+    name: str
     steps: tuple[int, ...]
     checkpoints: tuple[Checkpoint, ...]
-    skipped: Skipped  # what could not be read
+    skipped: Skipped
 
     def fingerprint(self) -> str:
         """sha256 (hex) of the checkpoints' fingerprints and steps."""
@@ -124,11 +131,18 @@ def shipped() -> Emergence:
 
 @dataclass(frozen=True)
 class Series:
-    """The requests for all checkpoints of a training, and the emergence from their results."""
+    """The requests for all checkpoints of a training, and the emergence from their results.
+
+    Attributes:
+        training: The checkpoints.
+        text: The text for surface patterns, entropy and the loss.
+        treebank: The treebank for dependency heads.
+        settings: The settings of all requests.
+    """
 
     training: Training
-    text: Source  # for surface patterns, entropy and the loss
-    treebank: Source  # for dependency heads
+    text: Source
+    treebank: Source
     settings: Settings
 
     def requests(self) -> list[Request]:
@@ -147,12 +161,16 @@ class Series:
         }
 
     def assemble(self, find: Callable[[Request], Result | None]) -> Emergence:
-        """Build the emergence from stored results; raises ModelError where every checkpoint lacks one of REQUIRED."""
+        """Build the emergence from stored results.
+
+        Raises:
+            ModelError: Every checkpoint lacks one of REQUIRED.
+        """
         training = self.training
         skipped = deepcopy(training.skipped)
         rows: list[dict[str, Any]] = []
         checkpoints = []
-        notices: dict[str, None] = {}  # of any checkpoint, each once
+        notices: dict[str, None] = {}  # notices of all checkpoints, each once
         for step, checkpoint in zip(training.steps, training.checkpoints, strict=True):
             name = checkpoint.folder.name
             results: dict[str, Any] = {each: find(request) for each, request in self.requests_of(checkpoint).items()}

@@ -30,7 +30,7 @@ EVICTION_POLICY[POLICY] = {
     "cull": "SELECT {fields} FROM Cache WHERE (key GLOB 'detail/*' OR key GLOB 'result/*')"
     f" AND access_time < {{now}} - {RECENT} ORDER BY key >= 'result/', access_time LIMIT MIN(1, ?)",
 }
-_SIZE = "CAST(MAX(COALESCE(size, 0), COALESCE(LENGTH(value), 0)) AS INTEGER)"  # of a damaged row it may be text
+_SIZE = "CAST(MAX(COALESCE(size, 0), COALESCE(LENGTH(value), 0)) AS INTEGER)"  # In a damaged row the size may be text.
 _FRESH = "raw = 1 AND (expire_time IS NULL OR expire_time > ?)"
 _BYTES = f"mode IN ({MODE_RAW}, {MODE_BINARY}) AND {_FRESH}"
 

@@ -19,15 +19,25 @@ Runner = Callable[[Any, Progress], None]  # performs a task; raises Cancelled so
 
 @dataclass(eq=False)
 class Job:
-    """A task, and the sessions that requested it; when the last of them leaves, it is cancelled."""
+    """A task, and the sessions that requested it; when the last of them leaves, it is cancelled.
 
-    key: str  # of its results
+    Attributes:
+        key: The key of its results.
+        title: What is shown of it.
+        task: What the runner computes.
+        sessions: The sessions that requested it.
+        progress: How far it is.
+        state: Whether it waits, runs or has ended.
+        error: Why it has ended, once the state is "failed" or "cancelled".
+    """
+
+    key: str
     title: str
-    task: Any = None  # for the runner
+    task: Any = None
     sessions: set[str] = field(default_factory=set)
     progress: Progress = field(default_factory=Progress)
     state: State = "waiting"
-    error: BertvizError | None = None  # once the state is "failed" or "cancelled"
+    error: BertvizError | None = None
 
     @property
     def finished(self) -> bool:
@@ -45,11 +55,15 @@ class JobQueue:
     def __init__(self, runner: Runner, access: Access = LOCAL) -> None:
         self._runner = runner
         self._access = access
-        self._jobs: list[Job] = []  # unfinished; the first one runs
+        self._jobs: list[Job] = []  # the unfinished jobs, of which the first one runs
         self._lock = threading.Lock()
 
     def submit(self, key: str, title: str, task: Any, session_id: str) -> Job:
-        """Queue a job, or join that of the same key which is not cancelled; raises QueueFull where no more may wait."""
+        """Queue a job, or join that of the same key which is not cancelled.
+
+        Raises:
+            QueueFull: No more may wait.
+        """
         with self._lock:
             if job := next((job for job in self._jobs if job.key == key and job.sessions), None):
                 job.sessions.add(session_id)

@@ -15,6 +15,6 @@ def give_back() -> None:
 
 @cache
 def _malloc_trim() -> Callable[[int], int] | None:
-    with suppress(AttributeError, OSError, TypeError):  # another C library; Windows
+    with suppress(AttributeError, OSError, TypeError):  # Another C library, and Windows, have no such function.
         return ctypes.CDLL(None).malloc_trim
     return None

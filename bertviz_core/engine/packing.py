@@ -40,7 +40,8 @@ def pack(values: Mapping[str, Any], **metadata: str) -> bytes:
     data = safetensors.numpy.save(arrays, metadata | {"json": json.dumps(other)})
     stream = io.BytesIO(data)
     header = json.loads(read_header(stream))
-    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))  # otherwise their order differs
+    # The order of the metadata would differ otherwise.
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
     framed = frame_header(json.dumps(header, separators=(",", ":")).encode())
     return b"".join([framed, memoryview(data)[stream.tell() :]])  # one copy: a chunk's guesses have tens of megabytes
 

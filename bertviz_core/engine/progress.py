@@ -10,20 +10,35 @@ from bertviz_core.errors import Cancelled
 
 @dataclass
 class Progress:
-    """State of long work, which a worker changes while others read it; times in seconds of the monotonic clock."""
+    """State of long work, which a worker changes while others read it; times in seconds of the monotonic clock.
+
+    Attributes:
+        stage: The name of the stage.
+        done: How much of the stage is done, in units.
+        total: How much there is in the stage; 0 where that is not known yet.
+        unit: What is counted, in the plural.
+        started: When the stage began.
+        cancelled: Set to stop the work.
+        losses: The losses of a training in this stage, in nats a word.
+        before: How much an earlier job had done.
+        pass_number: The number of the pass, from 1.
+        passes: How many passes there are.
+        subject: Whose pass it is.
+        begun: When the first pass began.
+    """
 
     stage: str = "waiting"
-    done: int = 0  # of the stage, in units
-    total: int = 0  # 0 where not known yet
+    done: int = 0
+    total: int = 0
     unit: str = "segments"
-    started: float = field(default_factory=time.monotonic)  # the stage
-    cancelled: threading.Event = field(default_factory=threading.Event)  # set to stop the work
-    losses: list[float] = field(default_factory=list)  # of a training in this stage, in nats a word
-    before: int = 0  # done by an earlier job
+    started: float = field(default_factory=time.monotonic)
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    losses: list[float] = field(default_factory=list)
+    before: int = 0
     pass_number: int = 1
     passes: int = 1
-    subject: str = ""  # whose pass it is
-    begun: float = field(default_factory=time.monotonic)  # the first pass
+    subject: str = ""
+    begun: float = field(default_factory=time.monotonic)
 
     def start_pass(self, number: int, passes: int, subject: str) -> None:
         """Begin one of several passes; raises Cancelled when someone asked for it."""

@@ -6,7 +6,7 @@ from contextlib import suppress
 from bertviz_core.engine.store import DAY, Store
 from bertviz_core.errors import StoreError
 
-NAME = "models/latest"  # of the entry
+NAME = "models/latest"  # name of the entry in the store
 MAX_MODELS = 8  # names that are remembered
 
 

@@ -21,7 +21,7 @@ from bertviz_core.settings import gigabytes
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "results"
 KINDS = ("result", "upload", "work", "detail")
-LIMIT = 10 * 10**9  # bytes
+LIMIT = 10 * 10**9  # bytes of the store
 DAY = 86_400  # seconds
 PATIENCE = 5  # seconds to await a locked store
 RETRY = 10  # seconds between tries to write
@@ -30,12 +30,19 @@ log = logging.getLogger(__name__)
 
 
 class Entry(NamedTuple):
-    """An entry of the store."""
+    """An entry of the store.
 
-    kind: str  # one of KINDS
-    key: str  # or token
-    size: int  # in bytes
-    stored: float  # in seconds since 1970
+    Attributes:
+        kind: One of KINDS.
+        key: Its key, or the token of an upload.
+        size: Its size in bytes.
+        stored: When it was stored, in seconds since 1970.
+    """
+
+    kind: str
+    key: str
+    size: int
+    stored: float
 
 
 class Store:
@@ -48,7 +55,8 @@ class Store:
 
     def __init__(self, folder: Path | None = None, shipped: Path = SHIPPED, limit: int | None = None) -> None:
         default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bertviz_core"
-        named = os.path.expandvars(folder or os.environ.get("BERTVIZ_STORE") or default)  # as diskcache will read it
+        # Diskcache expands variables too.
+        named = os.path.expandvars(folder or os.environ.get("BERTVIZ_STORE") or default)
         self.folder = Path(named).expanduser()
         self.shipped = shipped
         self.limit = gigabytes(os.environ, "BERTVIZ_STORE_LIMIT", LIMIT) if limit is None else limit
@@ -141,7 +149,7 @@ class Store:
 
     def headers(self) -> Iterator[tuple[str, bytes]]:
         """(key, safetensors header) of every result, stored or shipped."""
-        with suppress(StoreError):  # `problem` says so
+        with suppress(StoreError):  # `problem` says what is wrong.
             for entry in self.entries():
                 if entry.kind == "result" and (header := self.header(f"result/{entry.key}")):
                     yield entry.key, header
@@ -153,13 +161,13 @@ class Store:
         """Bytes of all files in its folder."""
         total = 0
         for path in self.folder.rglob("*"):
-            with suppress(OSError):  # just gone
+            with suppress(OSError):  # The file has just gone.
                 total += path.stat().st_size if path.is_file() else 0
         return total
 
     def clear(self) -> int:
         """Delete all; returns how many."""
-        count = len(list(self.entries()))  # an upload's name has a separate row
+        count = len(list(self.entries()))  # The name of an upload has a row of its own, which does not count.
         with self.writing() as cache:
             cache.clear()
         return count
@@ -175,7 +183,11 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[Cache]:
-        """The cache for writing; raises StoreError where nothing can be written."""
+        """The cache for writing.
+
+        Raises:
+            StoreError: Nothing can be written.
+        """
         cache = self._current()
         if cache is None:
             raise self._error(self._problem)
@@ -205,7 +217,7 @@ class Store:
         except (*ERRORS, StoreError, TypeError, ValueError) as error:  # the last two for settings that cannot be read
             self._note(error, "nothing new is stored, what can be read is shown")
         self._file = file_of(self.folder)
-        with suppress(*ERRORS):  # another process sweeps too
+        with suppress(*ERRORS):  # Another process may sweep at the same time.
             sweep(self.folder)
 
     def _note(self, error: BaseException, effect: str) -> StoreError:

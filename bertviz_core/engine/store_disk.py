@@ -43,7 +43,7 @@ def sweep(folder: Path, old: float = OLD) -> int:
     paths = value_files(folder)
     with closing(Reader(folder)) as reader:
         known = reader.files()
-    if known is None:  # each file may have a row
+    if known is None:  # It is not known which files have a row.
         return 0
     for path in paths:
         if str(path.relative_to(folder)) not in known:
@@ -69,7 +69,7 @@ def reason(error: BaseException, folder: Path) -> str:
     if isinstance(error, OSError):
         return os.strerror(error.errno) if error.errno else type(error).__name__
     try:
-        with tempfile.TemporaryFile(dir=folder) as stream:  # its error says that a disk is full or read-only
+        with tempfile.TemporaryFile(dir=folder) as stream:  # Where the disk is full or read-only, the error says so.
             stream.write(bytes(1 << 16))
     except OSError as plain:
         return reason(plain, folder)

@@ -17,8 +17,10 @@ from bertviz_core.inputs.encoding import Batch, Encoded, buckets, collate, membe
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.model import AttentionModel
 
-BATCHES_A_TRIM = 4  # more let holes in the heap grow between trims; fewer cost time (benchmarks/memory.py)
-PassFunction = Callable[..., None]  # (model, batch, *observers): each observer sees every layer
+# With more, holes in the heap grow between trims; with fewer, trims cost time (benchmarks/memory.py).
+BATCHES_A_TRIM = 4
+# Its arguments are the model, the batch, and observers, each of which sees every layer.
+PassFunction = Callable[..., None]
 
 
 class Accumulator(Protocol):
@@ -32,11 +34,25 @@ class Accumulator(Protocol):
 
     has_detail: ClassVar[bool] = False
 
-    def new_empty(self) -> Self: ...  # of the same kind
-    def update(self, batch: Batch, layer: Any, /) -> None: ...  # by what the pass shows of one layer; once for each
-    def merge(self, other: Self) -> None: ...  # of another batch or chunk; equal bytes need an equal order
-    def to_bytes(self) -> bytes: ...  # all that `merge` reads, by `packing.pack`
-    def from_bytes(self, data: bytes) -> Self: ...  # a new one; raises ValueError or KeyError for other bytes
+    def new_empty(self) -> Self:
+        """Empty sums of the same kind."""
+        ...
+
+    def update(self, batch: Batch, layer: Any, /) -> None:
+        """Add what the pass shows of one layer of a batch; called once for each layer."""
+        ...
+
+    def merge(self, other: Self) -> None:
+        """Add the sums of another batch or chunk; equal bytes need an equal order."""
+        ...
+
+    def to_bytes(self) -> bytes:
+        """All that `merge` reads, packed by `packing.pack`."""
+        ...
+
+    def from_bytes(self, data: bytes) -> Self:
+        """New sums with the content that `to_bytes` wrote; raises ValueError or KeyError for other bytes."""
+        ...
 
     @property
     def skipped(self) -> Skipped:
@@ -57,7 +73,19 @@ def run(
     batch_tokens: int | None = None,
     passing: PassFunction | None = None,
 ) -> None:
-    """Feed every example once to all accumulators, in a forward pass or in `passing`; halve batches that do not fit."""
+    """Feed every example once to all accumulators; batches that do not fit into memory are halved.
+
+    Args:
+        model: The model.
+        examples: The inputs.
+        accumulators: The sums to fill.
+        progress: Counts the examples; raises Cancelled.
+        batch_tokens: The most tokens of a batch; None for the model's default.
+        passing: Runs the model on a batch and shows its layers; None for a forward pass.
+
+    Raises:
+        ModelError: One example does not fit into the memory of the device.
+    """
 
     def cancellable() -> Iterator[Encoded]:
         for example in examples:
@@ -113,8 +141,21 @@ def extract(
     metadata: dict[str, str] | None = None,
     word_level: str | None = None,
 ) -> None:
-    """Write a safetensors file with float32 maps (layer, head, query, key) of each example, named by its number; of
-    words (methods, section 5) and special tokens where `word_level` is "corrected" or "paper"."""
+    """Write a safetensors file with float32 maps (layer, head, query, key) of each example, named by its number.
+
+    Args:
+        model: The model.
+        examples: The inputs; they are iterated over twice.
+        path: The file, which is replaced when all maps are written.
+        progress: Counts the examples; raises Cancelled.
+        batch_tokens: The most tokens of a batch; None for the model's default.
+        metadata: What the header of the file says besides.
+        word_level: The mode, "corrected" or "paper", for maps between words (docs/methods.md, section 5) and special
+            tokens; None for maps between tokens.
+
+    Raises:
+        SettingsError: The file cannot be written.
+    """
     sizes = {  # tokens, or words and special tokens
         example.number: int(word_of(example, special=True)[-1]) + 1 if word_level else len(example)
         for example in examples

@@ -14,20 +14,28 @@ from bertviz_core.engine.store import DAY, Store
 from bertviz_core.errors import InputError
 from bertviz_core.settings import LOCAL, Access
 
-TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # what secrets.token_urlsafe(32) makes
+TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # what secrets.token_urlsafe(32) returns
 MINIMUM = 1 << 19  # bytes that a smaller upload counts as, so that limits bound the number of uploads too
 LATEST = 20  # uploads that are listed
 
 
 @dataclass(frozen=True)
 class Upload:
-    """An upload, without its bytes."""
+    """An upload, without its bytes.
 
-    token: str  # opens the upload
-    name: str  # of the file
-    kind: str  # of corpus ("text", "treebank", "coreference"), or "vectors"
-    digest: str  # sha256 (hex) of the bytes; a part of cache keys, which opens nothing
-    size: int  # in bytes
+    Attributes:
+        token: The secret that opens the upload.
+        name: The name of the file.
+        kind: The kind of corpus ("text", "treebank", "coreference"), or "vectors".
+        digest: The sha256 (hexadecimal) of the bytes; a part of cache keys, which opens nothing.
+        size: Its size in bytes.
+    """
+
+    token: str
+    name: str
+    kind: str
+    digest: str
+    size: int
 
 
 class Uploads:
@@ -38,7 +46,11 @@ class Uploads:
         self._lock = threading.Lock()
 
     def keep(self, data: bytes, name: str, kind: str) -> Upload:
-        """Store a checked file; on a local app keep an equal stored one longer. Raises InputError without space."""
+        """Store a checked file; on a local app keep an equal stored one longer.
+
+        Raises:
+            InputError: There is no space for it.
+        """
         new = Upload(secrets.token_urlsafe(32), name, kind, hashlib.sha256(data).hexdigest(), len(data))
         expire = DAY * (1 if self.access.public else self.access.upload_days)
         with self._lock:

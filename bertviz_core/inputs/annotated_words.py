@@ -25,21 +25,33 @@ Example_co = TypeVar("Example_co", bound=Encoded, covariant=True)
 
 @dataclass
 class Reading:
-    """The counts of one pass over a corpus."""
+    """The counts of one pass over a corpus.
 
-    counts: dict[str, Any] = field(default_factory=dict)  # what it contains, by name, as provenance lists it
-    skipped: Skipped = field(default_factory=Skipped)  # what was skipped or changed
+    Attributes:
+        counts: What the corpus contains, by name, as provenance lists it.
+        skipped: What was skipped or changed.
+    """
+
+    counts: dict[str, Any] = field(default_factory=dict)
+    skipped: Skipped = field(default_factory=Skipped)
 
 
 @dataclass
 class EncodedCorpus(ABC, Generic[Example_co]):
-    """A corpus as encoded examples, read again on every iteration."""
+    """A corpus as encoded examples, read again on every iteration.
+
+    Attributes:
+        source: The corpus.
+        tokens: The model's tokenizer.
+        settings: The settings of the request.
+        unit: What its examples are, in the plural.
+    """
 
     source: Source
     tokens: Tokens
     settings: Settings
 
-    unit: ClassVar[str]  # in the plural
+    unit: ClassVar[str]
 
     @abstractmethod
     def encoded(self, reading: Reading) -> Iterator[Example_co]:
@@ -63,7 +75,7 @@ class CorpusReading:
     def __init__(self, examples: EncodedCorpus[Any]) -> None:
         self.examples = examples
         self.reading = Reading()
-        self.count = 0  # of examples so far
+        self.count = 0  # the number of examples so far
         self.is_complete = False
         self._source, self._share_read = track_position(examples.source)
 
@@ -116,10 +128,15 @@ def cut(examples: Iterable[Encoded], tokens: int) -> Iterator[list[Encoded]]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedSentence(Encoded):
     """An encoded sentence with its words, governors and relations. Its `document_number` is that of its unit: of the
-    document where the treebank names several, else of the sentence itself."""
+    document where the treebank names several, else of the sentence itself.
+
+    Attributes:
+        sentence: The sentence.
+        is_unit: Whether the sentence is the unit of intervals; else its document is.
+    """
 
     sentence: Sentence
-    is_unit: bool = True  # whether the sentence is the unit
+    is_unit: bool = True
 
 
 @dataclass
@@ -129,6 +146,7 @@ class Sentences(EncodedCorpus[EncodedSentence]):
     unit = "sentences"
 
     def encoded(self, reading: Reading) -> Iterator[EncodedSentence]:
+        """Every sentence that is a tree and fits; others are counted in `reading`."""
         treebank = Treebank(self.source)
         maximum = self.settings.max_length
         counts = reading.counts
@@ -156,13 +174,21 @@ class Sentences(EncodedCorpus[EncodedSentence]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window(Encoded):
-    """`document.words[span[0]:span[1]]`; the `words` of its tokens count from the window's first word."""
+    """`document.words[span[0]:span[1]]`; the `words` of its tokens count from the window's first word.
+
+    Attributes:
+        document: The whole document.
+        heads: The head word of each of the document's mentions, counted in the document.
+        span: The window's first word in the document, and the word after its last one.
+        items: The mentions to score.
+        item_number: The number in the corpus of the first item.
+    """
 
     document: CoreferenceDocument
-    heads: tuple[int, ...]  # the head word of each of the document's mentions, counted in the document
+    heads: tuple[int, ...]
     span: Span
-    items: tuple[Item, ...]  # mentions to score
-    item_number: int  # in the corpus, of the first
+    items: tuple[Item, ...]
+    item_number: int
 
 
 @dataclass
@@ -173,6 +199,11 @@ class Windows(EncodedCorpus[Window]):
     unit = "windows"
 
     def encoded(self, reading: Reading) -> Iterator[Window]:
+        """Every window with a mention to score.
+
+        Raises:
+            InputError: No mention has an antecedent that could be guessed.
+        """
         corpus = CoreferenceCorpus(self.source)
         counts = reading.counts
         numbers = count()

@@ -17,15 +17,25 @@ WINDOW = 4096  # examples sorted by length at a time: bounded memory, whatever t
 
 @dataclass(frozen=True)
 class Encoded:
-    """One input of the model, special tokens included, padding not. The arrays are (token,) int64."""
+    """One input of the model, special tokens included, padding not.
 
-    number: int  # its index in the corpus
-    where: str  # "line 12", for people
+    Attributes:
+        number: Its index in the corpus.
+        where: Its location for people, as "line 12".
+        ids: (token,) int64 tokens.
+        types: (token,) int64 token types, 0 or 1.
+        words: (token,) int64 the word of each token, from 0, -1 for special tokens; None where it is not known.
+        other: The user's own fields of a JSON example.
+        document_number: The number of the document that it is part of, from 0; its own where a sentence is the unit.
+    """
+
+    number: int
+    where: str
     ids: np.ndarray
     types: np.ndarray
-    words: np.ndarray | None = None  # the word of each token, -1 for special tokens; None where it is not known
-    other: Mapping[str, Any] = field(default_factory=dict)  # the user's own fields of a JSON example
-    document_number: int = 0  # from 0, of the document that it is part of; where a sentence is the unit, its own
+    words: np.ndarray | None = None
+    other: Mapping[str, Any] = field(default_factory=dict)
+    document_number: int = 0
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -33,11 +43,21 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Batch:
-    """Examples padded to the longest, on one device. All masks are (batch, token) bool."""
+    """Examples padded to the longest, on one device.
+
+    Attributes:
+        examples: The examples, one a row.
+        ids: (batch, token) int64 tokens.
+        types: (batch, token) int64 token types.
+        mask: (batch, token) bool, whether it is a token, not padding.
+        cls: (batch, token) bool, whether it is CLS.
+        sep: (batch, token) bool, whether it is SEP.
+        punctuation: (batch, token) bool, whether it is a full stop or a comma.
+    """
 
     examples: tuple[Encoded, ...]
-    ids: Tensor  # (batch, token) int64
-    types: Tensor  # (batch, token) int64
+    ids: Tensor
+    types: Tensor
     mask: Tensor
     cls: Tensor
     sep: Tensor
@@ -83,8 +103,13 @@ def padded(rows: Sequence[np.ndarray], padding: int) -> np.ndarray:
 
 
 def buckets(examples: Iterable[Encoded], batch_tokens: int, length_limit: int | None = None) -> Iterator[list[Encoded]]:
-    """Groups of similar length, padded to `batch_tokens` or less or of one example; the longest of a WINDOW first.
-    Examples of more than `length_limit` tokens are grouped with those of their own length only."""
+    """Group examples of similar length, the longest of a WINDOW first.
+
+    Args:
+        examples: The inputs.
+        batch_tokens: The most tokens of a group, padding included, unless it is a single example.
+        length_limit: Examples of more tokens are grouped with those of their own length only; None for no limit.
+    """
     stream = iter(examples)
     while window := sorted(islice(stream, WINDOW), key=len, reverse=True):
         while window:
@@ -122,8 +147,16 @@ def encode_text(text: str, tokens: Tokens, where: str, skipped: Skipped) -> list
 def framed(
     sides: Sequence[Iterable[Sequence[int]]], frame: Sequence[Sequence[int]], second: int = 0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(ids, types, words) as in `Encoded`, of one or two sides, each the pieces of its words. `frame` has the special
-    ids before A, after A and after B; `second` is the type of B's tokens."""
+    """Put one or two sides into the frame of special tokens.
+
+    Args:
+        sides: For each side the pieces of its words.
+        frame: The special ids before A, after A and after B.
+        second: The type of B's tokens.
+
+    Returns:
+        (ids, types, words) as in Encoded.
+    """
     ids = list(frame[0])
     types = [0] * len(ids)
     words = [-1] * len(ids)
@@ -141,11 +174,17 @@ def framed(
 @dataclass(frozen=True)
 class Membership:
     """Assignment of tokens to words, for one batch. Attention to a split word is the sum over its pieces, attention
-    from it their mean: the map between words is R A C, whose rows still sum to 1 (docs/methods.md, section 5)."""
+    from it their mean: the map between words is R A C, whose rows still sum to 1 (docs/methods.md, section 5).
 
-    to_word: Tensor  # C, (batch, token, word): 1 where the token is a piece of the word
-    from_word: Tensor  # R, (batch, word, token): a token's weight in a word's mean, or 1 for its first piece
-    mask: Tensor  # (batch, word) bool: not padding
+    Attributes:
+        to_word: C, (batch, token, word): 1 where the token is a piece of the word.
+        from_word: R, (batch, word, token): a token's weight in a word's mean, or 1 for its first piece.
+        mask: (batch, word) bool, whether it is a word, not padding.
+    """
+
+    to_word: Tensor
+    from_word: Tensor
+    mask: Tensor
 
     def maps(self, weights: Tensor) -> Tensor:
         """(batch, head, query, key) over tokens to (batch, head, word, word), rows and columns of padding 0."""
@@ -159,8 +198,14 @@ class Membership:
 
 
 def membership(owners: Sequence[np.ndarray], device: str, *, first_piece: bool = False) -> Membership:
-    """The membership of a batch, from (token,) the word of each token of each input, -1 for none. From a split word,
-    `first_piece` takes its first piece alone, as the release does."""
+    """The membership of a batch (docs/methods.md, section 5).
+
+    Args:
+        owners: For each input (token,) the word of each token, -1 for none.
+        device: Where its tensors are.
+        first_piece: Whether attention from a split word is that from its first piece, as in the release; else it is the
+            mean over its pieces.
+    """
     import torch
 
     owned = torch.from_numpy(padded(owners, -1)).to(device)

@@ -11,18 +11,25 @@ from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.inputs.tokens import JOINT, Tokens
 from bertviz_core.writing import visible
 
-JOINER = "\u200d"  # of emoji
+JOINER = "\u200d"  # It joins emoji into one.
 SKIN_TONES = tuple(map(chr, range(0x1F3FB, 0x1F400)))
 
 
 @dataclass(frozen=True)
 class Units:
-    """Tokens or words, in reading order. All (unit,)."""
+    """Tokens or words, in reading order.
 
-    labels: tuple[str, ...]  # as displayed
-    special: np.ndarray  # bool: such as [CLS]
-    side: np.ndarray  # 0 in segment A, 1 in B
-    start: np.ndarray  # position of the first token, from 0; identifies a unit when others are hidden
+    Attributes:
+        labels: (unit,) labels as displayed.
+        special: (unit,) bool, whether it is a special token, such as [CLS].
+        side: (unit,) 0 in segment A, 1 in B.
+        start: (unit,) position of its first token, from 0; it identifies a unit when others are hidden.
+    """
+
+    labels: tuple[str, ...]
+    special: np.ndarray
+    side: np.ndarray
+    start: np.ndarray
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -34,11 +41,17 @@ class Units:
 
 @dataclass(frozen=True)
 class Layout:
-    """Assignment of one input's tokens to words, with the labels of both, in reading order."""
+    """Assignment of one input's tokens to words, with the labels of both, in reading order.
+
+    Attributes:
+        tokens: The tokens.
+        words: The words.
+        owner: (token,) the word of each token, from 0; a special token is its own word.
+    """
 
     tokens: Units
     words: Units
-    owner: np.ndarray  # (token,) the word of each token; a special token is its own word
+    owner: np.ndarray
 
     @property
     def two_sides(self) -> bool:

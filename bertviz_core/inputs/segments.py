@@ -18,9 +18,9 @@ from bertviz_core.inputs.annotated_words import EncodedCorpus, Reading
 from bertviz_core.inputs.encoding import Encoded, encode_text, encode_words, framed
 
 EncodedLine = tuple[int, list[int]]  # line, ids
-INPUTS = 100  # of random tokens, if unlimited
+INPUTS = 100  # inputs of random tokens where the settings have no limit
 SHORTEST = 3  # tokens of a sequence: in one of two, the token before would be the one after the first occurrence
-MAX_TOKENS = 1_000_000  # of FirstSegments
+MAX_TOKENS = 1_000_000  # the most tokens of FirstSegments
 
 
 @dataclass
@@ -170,6 +170,7 @@ class RandomSequences(EncodedCorpus[Encoded]):
             raise SettingsError(what, hint="Choose a larger maximum length.")
 
     def encoded(self, reading: Reading) -> Iterator[Encoded]:
+        """Every input; the two of a pair are drawn from the seed and the number of the pair."""
         before, after = self.tokens.single
         for number in range(self.settings.limit or INPUTS):
             draw = np.random.default_rng([self.settings.seed % 2**64, number // 2])
@@ -198,7 +199,11 @@ class FirstSegments:
         self.tokens = 0
 
     def pick(self, number: int) -> Encoded:
-        """The segment with this number, from 1; raises InputError where there is none among them."""
+        """The segment with this number, from 1.
+
+        Raises:
+            InputError: There is no segment with this number among them.
+        """
         with self._lock:
             try:
                 while self.last < number and self.tokens < MAX_TOKENS and (example := next(self._further, None)):
@@ -216,7 +221,11 @@ class FirstSegments:
         raise self.segments.source.error(f"There is no segment {number}{why}.", hint)
 
     def number_of(self, hit: Hit) -> int:
-        """The number of the segment, from 1, with the line of a hit; raises InputError where none of them has it."""
+        """The number of the segment, from 1, with the line of a hit.
+
+        Raises:
+            InputError: None of the segments has the line.
+        """
         if hit.record is not None:
             return hit.record + 1
         part = last = 0

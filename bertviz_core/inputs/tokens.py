@@ -27,7 +27,7 @@ BYTES = {chr(byte): byte for byte in PRINTABLE}
 BYTES |= {chr(256 + n): byte for n, byte in enumerate(sorted(set(range(256)) - set(PRINTABLE)))}
 BYTE = re.compile("<0x([0-9A-F]{2})>")  # a byte for which a SentencePiece vocabulary has no piece
 AT_ONCE = 50_000  # characters for one call of the tokenizer, which needs some 300 bytes for each
-MAX_CACHED_LENGTH = 100  # of a word, in letters
+MAX_CACHED_LENGTH = 100  # letters of the longest word that is cached
 
 
 class Tokens:
@@ -40,7 +40,7 @@ class Tokens:
         self.unk: int | None = t.unk_token_id
         self.mask: int | None = t.mask_token_id
         self.pad: int = t.pad_token_id if t.pad_token_id is not None else 0
-        self.unknown: int = self.pad if self.unk is None else self.unk  # for what has no token
+        self.unknown: int = self.pad if self.unk is None else self.unk  # what stands for text without a token
         vocabulary = t.get_vocab()
         self._reserved = set(t.all_special_ids)
         self.special = np.array(sorted(self._reserved), dtype=np.int64)
@@ -63,13 +63,16 @@ class Tokens:
         self.suffix = "" if self.prefix or self.marks_spaces else _suffix(t, vocabulary)
 
     def encode(self, text: str) -> list[int]:
-        """Ids without special tokens; "[SEP]" in a text stays text. Raises InputError for a word of absurd length, or
-        a text that the tokenizer cannot read."""
+        """Ids without special tokens; "[SEP]" in a text stays text.
+
+        Raises:
+            InputError: A word is of absurd length, or the tokenizer cannot read the text.
+        """
         ids: list[int | None] = []
         for part in _parts(replace_surrogates(text)):
             try:
                 ids += cut(self.tokenizer, part, self._spelled)
-            except Exception as error:  # by the tokenizer's code
+            except Exception as error:  # The tokenizer's own code may raise anything.
                 kind = type(self.tokenizer).__name__
                 what = f"The model's tokenizer ({kind}) cannot read {part[:40]!r} ({type(error).__name__}: {error})."
                 raise InputError(what, hint="Choose another model, or take this text out.") from error

@@ -23,12 +23,19 @@ RunLayer = Callable[..., Any]  # (a layer's own forward function, hidden states,
 @dataclass
 class AblatedAttention:
     """Replaces the product of weights and values for one forward pass (make a new object for each): by zeros, by
-    `mean`, or by the product without the weights to `keys`, where the other weights are not renormalized."""
+    `mean`, or by the product without the weights to `keys`, where the other weights are not renormalized.
 
-    heads: Tensor  # (row, layer, head) bool, on the CPU: it decides what is computed
-    keys: Tensor | None = None  # (row, token)
-    mean: Tensor | None = None  # (layer, head, width of a head)
-    layer: int = 0  # the next one
+    Attributes:
+        heads: (row, layer, head) bool, the heads that are ablated; on the CPU, since it decides what is computed.
+        keys: (row, token) bool, the keys whose weights are left out; None to replace the whole product.
+        mean: (layer, head, width of a head) what replaces the product; None for zeros.
+        layer: The layer that is computed next, from 0.
+    """
+
+    heads: Tensor
+    keys: Tensor | None = None
+    mean: Tensor | None = None
+    layer: int = 0
 
     def __post_init__(self) -> None:
         self.affected: list[bool] = self.heads.any(0).any(-1).tolist()
@@ -64,7 +71,7 @@ class Restart:
     def _are_layers(self, batch: Batch) -> bool:
         """Whether each of the modules calls attention once, and they are as many as the layers."""
         attentions = list[Any]()
-        counts = list[int]()  # of attentions
+        counts = list[int]()  # how many attentions have been computed after each module
 
         def count_after(forward: RunLayer, *args: Any, **kwargs: Any) -> Any:
             output = forward(*args, **kwargs)
@@ -88,16 +95,27 @@ class Restart:
 
 @dataclass(frozen=True)
 class WholeModel:
-    """One batch run with no head ablated."""
+    """One batch run with no head ablated.
+
+    Attributes:
+        predictions: Its predictions.
+        inputs: The input of each layer, (row, token, width).
+        estimates: For each layer (row, head) the mean over tokens of |output . dL/d output|, L the row's loss, in nats.
+    """
 
     predictions: Predictions
-    # Of each layer:
-    inputs: list[Tensor]  # (row, token, width)
-    estimates: list[Tensor]  # (row, head) mean over tokens of |output . dL/d output|, L the row's loss, in nats
+    inputs: list[Tensor]
+    estimates: list[Tensor]
 
 
 def predict_whole(restart: Restart, batch: Batch, labels: Labels) -> WholeModel:
-    """One pass forward and one back of labeled segments."""
+    """One pass forward and one back of labeled segments, with no head ablated (docs/methods.md, section 12).
+
+    Args:
+        restart: Runs the model from the input of any layer.
+        batch: The segments, with their masks.
+        labels: The words to predict.
+    """
     inputs: list[Tensor] = []
     outputs: list[Tensor] = []
 
@@ -131,8 +149,18 @@ def predict_without(
     mean: Tensor | None = None,
     batch_tokens: int,
 ) -> Iterator[Predictions]:
-    """Predict a batch's words without each of several sets of heads, `heads` (set, layer, head) bool on the CPU.
-    `inputs` are those of `predict_whole`; as many sets go through the model together as fit into `batch_tokens`."""
+    """Predict a batch's words without each of several sets of heads (docs/methods.md, section 12).
+
+    Args:
+        restart: Runs the model from the input of any layer.
+        batch: The inputs, with their masks.
+        labels: The words to predict.
+        inputs: The input of each layer, as of `predict_whole`.
+        heads: (set, layer, head) bool, on the CPU.
+        keys: (row, token) bool, the keys whose weights are left out; None to replace the heads' whole output.
+        mean: (layer, head, width of a head) what replaces the output; None for zeros.
+        batch_tokens: As many sets go through the model together as fit into so many tokens.
+    """
     first = int(heads.any(0).any(-1).nonzero()[0])
     names = ("ids", "types", "mask", "cls", "sep", "punctuation")
     with torch.inference_mode():

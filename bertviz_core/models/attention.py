@@ -22,28 +22,50 @@ HARMLESS = {*IN_MASK, *OF_KERNELS, *OF_OUTPUT}
 
 @dataclass(frozen=True)
 class Scores:
-    """What the weights of one layer are computed from, for one batch."""
+    """What the weights of one layer are computed from, for one batch.
 
-    query: Tensor  # (batch, head, token, width) as it is multiplied: with rotary positions, and normalized
-    key: Tensor  # likewise
-    value: Tensor  # likewise
-    scale: float  # of query times key
-    logits: Tensor  # (batch, head, query, key), capped, with biases and masks
-    sink: Tensor | None  # (head,) score of a learned one
-    weights: Tensor  # (batch, head, query, key), the softmax of the logits, and of the sink
+    Attributes:
+        query: (batch, head, token, width) queries as they are multiplied: with rotary positions, and normalized.
+        key: (batch, head, token, width) keys, likewise.
+        value: (batch, head, token, width) values.
+        scale: The factor of query times key.
+        logits: (batch, head, query, key) scores, capped, with biases and masks.
+        sink: (head,) score of a learned sink; None without.
+        weights: (batch, head, query, key) the softmax of the logits, and of the sink.
+    """
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    scale: float
+    logits: Tensor
+    sink: Tensor | None
+    weights: Tensor
 
 
 @dataclass(frozen=True)
 class LayerAttention:
-    """One layer's maps for one batch. Padding keys hold exactly 0; readers must mask padding QUERY rows."""
+    """One layer's maps for one batch. Padding keys hold exactly 0; readers must mask padding QUERY rows.
+
+    Attributes:
+        layer: The layer, from 0.
+        weights: (batch, head, query, key) float32 attention weights, or norms.
+        logits: (batch, head, query, key) whose softmax `weights` are; None with a learned sink, or where the model
+            returns its maps.
+        causal: Whether a token attends only to itself and to earlier ones.
+        vector_norms: (batch, head, key) the length |f(x_j)| of what each token passes on; None unless `weights` are
+            norms.
+        attention: The attention weights where `weights` are norms; else None.
+        scores: What the weights are computed from; None unless it is observed.
+    """
 
     layer: int
-    weights: Tensor  # (batch, head, query, key) float32
-    logits: Tensor | None  # whose softmax `weights` are; None with a learned sink, or where the model returns its maps
+    weights: Tensor
+    logits: Tensor | None
     causal: bool
-    vector_norms: Tensor | None = None  # (batch, head, key), the length |f(x_j)| of what each token passes on
-    attention: Tensor | None = None  # the attention weights where `weights` are norms
-    scores: Scores | None = None  # if observed
+    vector_norms: Tensor | None = None
+    attention: Tensor | None = None
+    scores: Scores | None = None
 
 
 def observed_attention(
@@ -61,8 +83,14 @@ def observed_attention(
     combine: Callable[[Tensor, Tensor], Tensor] | None = None,
     **others: Any,
 ) -> tuple[Tensor, Tensor]:
-    """Compute attention as the model's eager function does, and show it to the observer; `combine` replaces the product
-    of weights and values. Raises TypeError for an argument that may change the maps and is not known."""
+    """Compute attention as the model's eager function does, and show it to the observer.
+
+    The arguments are those with which transformers calls an attention function, and two more: `observer` gets the
+    Scores of the layer, and `combine` replaces the product of weights and values.
+
+    Raises:
+        TypeError: An argument may change the maps and is not known.
+    """
     unknown = [name for name, value in others.items() if value is not None and name not in HARMLESS]
     if unknown:
         raise TypeError(f"attention with {', '.join(sorted(unknown))} is not known")

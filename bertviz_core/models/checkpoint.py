@@ -19,7 +19,7 @@ from bertviz_core.settings import LOCAL, Access
 DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parent.parent / "assets" / "demo-bert"
 PAPER_MODEL = "bert-base-uncased"
-PAPER_LENGTH = 512  # tokens
+PAPER_LENGTH = 512  # the longest input of BERT-base in tokens
 PAPER_CONFIG: dict[str, Any] = {"model_type": "bert", "hidden_size": 768, "type_vocab_size": 2}
 PAPER_CONFIG |= {"num_hidden_layers": 12, "num_attention_heads": 12, "max_position_embeddings": PAPER_LENGTH}
 Model = str | Path | tuple[Any, Any]  # the tuple: (model, tokenizer)
@@ -29,16 +29,29 @@ VOLATILE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "ar
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A folder with config.json, tokenizer files and *.safetensors; or a model in memory."""
+    """A folder with config.json, tokenizer files and *.safetensors; or a model in memory.
 
-    name: str  # that the user gave
+    Attributes:
+        name: The name that the user gave.
+        folder: Where its files are.
+        revision: The revision of a model from the hub; None for a local folder or where the user gave none.
+        config: The content of config.json.
+        digest: Its fingerprint, where there are no files or they need not be read again; else empty.
+        size: The number of weights, likewise; else None.
+        unknown_code: Which code of a model in memory is not that of a known package, as a phrase: then nothing is
+        stored.
+            Empty for none.
+        longest: The longest input in tokens, where its embeddings tell it; else None.
+    """
+
+    name: str
     folder: Path
     revision: str | None = None
     config: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)
-    digest: str = ""  # its fingerprint, where there are no files or they need not be read again
-    size: int | None = field(repr=False, compare=False, default=None)  # number of weights, likewise
-    unknown_code: str = field(repr=False, compare=False, default="")  # of one in memory: then nothing is stored
-    longest: int | None = field(repr=False, compare=False, default=None)  # input, where its embeddings have told
+    digest: str = ""
+    size: int | None = field(repr=False, compare=False, default=None)
+    unknown_code: str = field(repr=False, compare=False, default="")
+    longest: int | None = field(repr=False, compare=False, default=None)
 
     @property
     def label(self) -> str:
@@ -69,9 +82,20 @@ class Checkpoint:
 
 
 def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
-    """Find a model on this machine: `demo`, a folder, or a hub name with a branch, tag or commit. Where `access` limits
-    the folders, a name is looked up among theirs and is never a path.
-    Raises DownloadNeeded for a model on the hub, ModelError or SettingsError for one that cannot be opened."""
+    """Find a model on this machine.
+
+    Args:
+        name: `demo`, a folder, or a hub name. Where `access` limits the folders, a name is looked up among theirs and
+        is
+            never a path.
+        revision: A branch, tag or commit of a hub name; None for the default one.
+        access: What may be opened.
+
+    Raises:
+        DownloadNeeded: The model is on the hub.
+        ModelError: It cannot be opened.
+        SettingsError: A folder has no revisions.
+    """
     if name == DEMO:
         folder: Path | None = DEMO_FOLDER
     else:
@@ -113,7 +137,16 @@ def download(name: str, revision: str | None = None, access: Access = LOCAL) -> 
 
 
 def checkpoint_of(model: Model, revision: str | None = None, *, quiet: bool = False) -> Checkpoint:
-    """The checkpoint of a model, downloaded if need be, its size printed first; raises ModelError as `find` does."""
+    """The checkpoint of a model, which is downloaded if need be.
+
+    Args:
+        model: A name as of `find`, a folder, or a model in memory with its tokenizer.
+        revision: A branch, tag or commit of a model on the hub.
+        quiet: Whether the size of a download is not printed first.
+
+    Raises:
+        ModelError: It cannot be opened.
+    """
     if isinstance(model, str | Path):
         try:
             return find(str(model), revision)
@@ -138,8 +171,11 @@ def checkpoint_of(model: Model, revision: str | None = None, *, quiet: bool = Fa
 
 
 def describe(model: Any, tokenizer: Any) -> Checkpoint:
-    """Describe a transformers model and its tokenizer as they are now; every weight is read once. Raises ModelError
-    where something outside the model computes its attention."""
+    """Describe a transformers model and its tokenizer as they are now; every weight is read once.
+
+    Raises:
+        ModelError: Something outside the model computes its attention.
+    """
     import torch
 
     from bertviz_core.models.computation import check_attention_functions, describe_parts, unknown_code
@@ -150,7 +186,7 @@ def describe(model: Any, tokenizer: Any) -> Checkpoint:
     total = hashlib.sha256()
     for described in (stable, _describe_tokenizer(tokenizer), describe_parts(model)):
         total.update(json.dumps(described, sort_keys=True, default=str).encode())
-    sizes = {}  # by storage, for tied weights
+    sizes = {}  # Sizes are by storage, so that tied weights count once.
     for name, tensor in sorted(model.state_dict().items()):
         shape = tuple(tensor.shape)
         storage = (tensor.data_ptr(), shape)

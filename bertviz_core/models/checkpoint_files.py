@@ -21,7 +21,8 @@ TOKENIZERS = (
     *("sentencepiece.model", "tokenizer.model", "spm_char.model", "prophetnet.tokenizer", "source.spm"),
     "vocab-src.json",
 )
-WITHOUT_FILES = ("ByT5Tokenizer", "CanineTokenizer", "PerceiverTokenizer")  # whose tokens are bytes or letters
+# Tokenizers without files, whose tokens are bytes or letters.
+WITHOUT_FILES = ("ByT5Tokenizer", "CanineTokenizer", "PerceiverTokenizer")
 # All that a tokenizer reads, besides: a test compares them with transformers'.
 BESIDE = (
     *("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "merges.txt", "bpe.codes", "dict.txt"),
@@ -29,7 +30,7 @@ BESIDE = (
     *("normalizer.json", "word_shape.json", "word_pronunciation.json"),
 )
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
-SUFFIXES = (".json", ".txt", ".model", ".spm", ".codes", ".tokenizer")  # in the order in which files are digested
+SUFFIXES = (".json", ".txt", ".model", ".spm", ".codes", ".tokenizer")  # Files are digested in this order.
 PART = re.compile(r"[\w.-]+\.safetensors")
 TRAINED = re.compile(r"(step|checkpoint|epoch)\D*\d+$")  # names of checkpoints in the folder of a training
 MAX_WEIGHTS = 64 * 10**9  # bytes: the largest encoder, XLM-RoBERTa XXL, takes 43 GB
@@ -42,7 +43,7 @@ def read_config(folder: Path) -> dict[str, Any]:
         ModelError: The folder is no whole model, or has what is never opened here.
     """
     path = folder / "config.json"
-    if path.exists():  # else it is no model
+    if path.exists():  # A folder without it is no model.
         _check_files(folder)
     config = read_object(path)
     if error := other_folders.without_model(folder, config):
@@ -166,7 +167,11 @@ def _weight_files(folder: Path) -> list[Path]:
 
 
 def read_weights(folder: Path) -> dict[str, list[int]]:
-    """Name -> shape of every array in the safetensors files; raises ModelError for none, or a damaged one."""
+    """Name -> shape of every array in the safetensors files.
+
+    Raises:
+        ModelError: There is no such file, or one is damaged.
+    """
     weights: dict[str, list[int]] = {}
     for path in _weight_files(folder):
         try:

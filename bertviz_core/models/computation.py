@@ -22,7 +22,7 @@ KNOWN = ("torch", "transformers", "peft")  # packages whose code is that of thei
 # Attributes that change no result of a model in evaluation mode.
 VOLATILE = {*vars(torch.nn.Module()), "gradient_checkpointing", "name_or_path", "_is_hf_initialized"}
 VOLATILE |= {"_output_capturing_hooks_installed", "warnings_issued", "generation_config"}
-OF_LONGEST_INPUT = ("inv_freq", "max_seq_len_cached")  # of rotary positions that each input decides anew
+OF_LONGEST_INPUT = ("inv_freq", "max_seq_len_cached")  # buffers of rotary positions that each input decides anew
 
 
 def describe_parts(model: Any) -> list[Any]:
@@ -31,7 +31,7 @@ def describe_parts(model: Any) -> list[Any]:
 
 
 def _attributes(part: Any) -> dict[str, Any]:
-    if type(part).__module__ == "torch.nn.modules.dropout":  # which does nothing here
+    if type(part).__module__ == "torch.nn.modules.dropout":  # Dropout does nothing in evaluation mode.
         return {}
     unsaved = unsaved_buffers(part)
     kinds = getattr(part, "rope_type", None)
@@ -134,7 +134,11 @@ def _modules_among(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def unwrapped(model: Any) -> Any:
-    """The model inside one of PEFT's, with its adapters; raises ModelError where they are not in its layers."""
+    """The model inside one of PEFT's, with its adapters.
+
+    Raises:
+        ModelError: The adapters are not in its layers.
+    """
     peft = sys.modules.get("peft")
     if peft is None or not isinstance(model, peft.PeftModel | peft.PeftMixedModel):
         return model

@@ -15,17 +15,17 @@ LAYERS, HEADS, WIDTH = "num_hidden_layers", "num_attention_heads", "hidden_size"
 INNER, POSITIONS, PADDING = "intermediate_size", "max_position_embeddings", "pad_token_id"
 SIZES = ("vocab_size", "type_vocab_size")
 COMMON = (LAYERS, HEADS, WIDTH, INNER, POSITIONS, PADDING, *SIZES)
-# Families that count positions from the one after the padding's; those of the second kind, from a fixed one. A test
-# looks for further ones in transformers, and a loaded model's own embeddings are asked again.
+# Families that count positions from the one after the padding's; those of the second kind count from a fixed one. A
+# test looks for further ones in transformers, and the embeddings of a loaded model have the last word.
 AFTER_PADDING = (
     *("roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "xmod", "longformer"),
     *("data2vec-text", "luke", "mluke", "ibert", "esm", "lilt", "markuplm", "layoutlmv3"),
 )
 AFTER_ONE = ("mpnet",)
-MAX_COUNT = 512  # layers, or heads
-MAX_SIZE = 1_000_000  # anything else
-MAX_LABELS = 10_000  # transformers writes a name for each
-UNBOUNDED = ("position", "theta", "length", "n_ctx")  # in names of numbers that nothing is built from
+MAX_COUNT = 512  # the most layers, or heads of a layer
+MAX_SIZE = 1_000_000  # the largest value of any other number
+MAX_LABELS = 10_000  # the most labels: transformers writes a name for each
+UNBOUNDED = ("position", "theta", "length", "n_ctx")  # parts of the names of numbers that may be larger
 MIN_POSITIONS = 8
 
 
@@ -66,7 +66,7 @@ def common_numbers(config: Any) -> dict[str, Any]:
     for name in COMMON:
         try:
             found[name] = getattr(text, name)
-        except (AttributeError, ValueError):  # it has none, or another one for each layer
+        except (AttributeError, ValueError):  # It has no such number, or a different one for each layer.
             continue
     return found
 
@@ -132,7 +132,7 @@ def misfits(config: Mapping[str, Any], shapes: Mapping[str, list[int]]) -> Itera
     if rows and positions > max(rows):
         yield f"{positions:,} positions; the weights have {max(rows):,}"
     layers, width, inner = (number(config, name) for name in (LAYERS, WIDTH, INNER))
-    different = 1 if config.get("model_type") == "albert" else layers  # whose layers have the same weights
+    different = 1 if config.get("model_type") == "albert" else layers  # ALBERT's layers share their weights.
     embedded = sum(number(config, name) for name in SIZES)
     needed = width * (different * (width + inner) + embedded)
     if needed > 8 * sum(map(math.prod, shapes.values())):

@@ -18,7 +18,7 @@ from bertviz_core.models.rotary import forget_earlier_inputs, has_dynamic, lengt
 from bertviz_core.models.saved import compare
 from bertviz_core.settings import DEVICES
 
-MAX_BYTES = 4 * 10**9  # of cached weights: nine models of BERT-base's size
+MAX_BYTES = 4 * 10**9  # bytes of cached weights: nine models of BERT-base's size
 BYTES = {"float32": 4, "bfloat16": 2}
 _loading = threading.Lock()  # transformers patches its own classes while it loads, and two at once leave them patched
 
@@ -26,8 +26,17 @@ _loading = threading.Lock()  # transformers patches its own classes while it loa
 def load(
     checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32", *, language_model: bool = False
 ) -> AttentionModel:
-    """Load weights and tokenizer, without remote code, and with `language_model` also the head that predicts words.
-    Raises ModelError where that fails."""
+    """Load weights and tokenizer, without remote code.
+
+    Args:
+        checkpoint: What to load.
+        device: Where the model runs, one of DEVICES.
+        dtype: The type of its parameters, one of DTYPES.
+        language_model: Whether the head that predicts words is loaded too.
+
+    Raises:
+        ModelError: It cannot be loaded, or its maps cannot be read.
+    """
     device = choose_device(device)
     check_memory(checkpoint, device, dtype)
     tokens = load_tokens(checkpoint)
@@ -122,7 +131,7 @@ def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> t
             dtype=getattr(torch, dtype),
             use_safetensors=True,
             output_loading_info=True,
-            ignore_mismatched_sizes=True,  # these are refused below, by name
+            ignore_mismatched_sizes=True,  # Mismatches are refused below, by name.
             local_files_only=True,
             trust_remote_code=False,  # unset, transformers asks at the terminal
         )
@@ -138,8 +147,20 @@ def prepare(
     predicts: bool = False,
     described: bool = False,
 ) -> AttentionModel:
-    """Wrap a loaded encoder, or one with a head that predicts words, and find how its maps can be read, once for each
-    model whose weights the checkpoint was `described` from."""
+    """Wrap a loaded model, and find how its maps can be read.
+
+    Args:
+        loaded: The model of transformers.
+        tokens: Its tokenizer.
+        checkpoint: What it was loaded from.
+        device: Where it is to run.
+        predicts: Whether `loaded` has the head that predicts words.
+        described: Whether the checkpoint was described from these weights: then the maps of equal models are tried
+            only once.
+
+    Raises:
+        ModelError: The tokenizer is of another model, or the maps cannot be read.
+    """
     from bertviz_core.models.computation import check_attention_functions
     from bertviz_core.models.verification import verify, verify_once
 
@@ -152,7 +173,7 @@ def prepare(
     if named > embedded:
         what = f"The tokenizer of {checkpoint.name!r} names {named:,} tokens, its model knows {embedded:,}."
         raise ModelError(what, hint="Save the tokenizer that belongs to the model into its folder.")
-    encoder.config.use_cache = False  # for generation
+    encoder.config.use_cache = False  # The cache is of use only for generation.
     has_types = (getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
     if has_dynamic(encoder):
         encoder.register_forward_pre_hook(forget_earlier_inputs)
@@ -188,8 +209,18 @@ def _longest_input(encoder: Any) -> int | None:
 def model_in_memory(
     pair: tuple[Any, Any], checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32"
 ) -> AttentionModel:
-    """A copy of a model in memory that shares its weights, unless `device` or `dtype` changes them. Raises ModelError
-    where the model has no attention maps, or the tokenizer is of another model."""
+    """A copy of a model in memory that shares its weights, unless `device` or `dtype` changes them.
+
+    Args:
+        pair: The model and its tokenizer.
+        checkpoint: What describes it.
+        device: Where the copy runs, one of DEVICES; "auto" for where the model is.
+        dtype: The type of its parameters, one of DTYPES.
+
+    Raises:
+        ModelError: The model has no attention maps, or the tokenizer is of another model.
+        SettingsError: The weights are not loaded.
+    """
     import torch
 
     from bertviz_core.models.computation import check_copy, unwrapped
@@ -223,8 +254,11 @@ def _cast(model: Any, device: str, dtype: Any) -> Any:
 
 
 def choose_device(device: str) -> str:
-    """Choose cuda for `auto` where there is one, else cpu, never mps, which has been tried on a simulated device only;
-    raises SettingsError for a device that is missing."""
+    """Choose cuda for `auto` where there is one, else cpu, never mps, which has been tried on a simulated device only.
+
+    Raises:
+        SettingsError: The device is missing.
+    """
     from bertviz_core.models.libraries import torch
 
     if device not in DEVICES:
@@ -266,11 +300,19 @@ class LoadedModels:
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes = max_bytes
         self._models: OrderedDict[tuple[str, str, str], tuple[AttentionModel, int]] = OrderedDict()
-        self._loading = threading.Lock()  # one at a time: two at once take twice the memory and no less time
+        # Models are loaded one at a time: two at once take twice the memory and no less time.
+        self._loading = threading.Lock()
 
     def get(self, checkpoint: Checkpoint, dtype: str, device: str = "auto") -> AttentionModel:
+        """A model of the cache, which is loaded if it is not there; the least recently used ones make room for it.
+
+        Args:
+            checkpoint: The model.
+            dtype: The type of its parameters, one of DTYPES.
+            device: Where it runs, one of DEVICES.
+        """
         key = (checkpoint.fingerprint(), dtype, device)
-        with suppress(KeyError):  # it is not loaded, or another thread drops it
+        with suppress(KeyError):  # The model is not loaded, or another thread drops it.
             self._models.move_to_end(key)
             return self._models[key][0]
         with self._loading:

@@ -17,29 +17,43 @@ from bertviz_core.models.attention import at_least_float32
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, predicts_next_words, running
 
-SELECTED = 0.15  # of the ordinary tokens
-MASKED = 0.8  # of the selected ones
-RANDOM = 0.1  # of the selected; the rest stay
-IGNORED = -100  # label of unselected tokens
+SELECTED = 0.15  # share of the ordinary tokens that is selected
+MASKED = 0.8  # share of the selected tokens that become the mask token
+RANDOM = 0.1  # share of the selected tokens that become a random token; the rest stay
+IGNORED = -100  # the label of tokens that are not selected
 BATCH_TOKENS = 8_192  # the graph keeps every layer: fewer segments at once than a forward pass takes
 
 
 @dataclass(frozen=True)
 class Targets:
-    """The words to predict. Masked words follow BERT's pre-training recipe, drawn for each example from (seed, its
-    number), independent of batch and order; next words are all but the first."""
+    """The words to predict (docs/methods.md, section 3).
+
+    Masked words follow BERT's pre-training recipe, drawn for each example from (seed, its number), independent of batch
+    and order; next words are all but the first.
+
+    Attributes:
+        tokens: The model's tokenizer.
+        seed: The seed of the draw.
+        shift: From the position of a label to that of its word: 1 for next words, 0 for masked ones.
+    """
 
     tokens: Tokens
     seed: int
-    shift: int = 0  # from the position of a label to that of its word: 1 for next words
+    shift: int = 0
 
     def candidates(self, ids: np.ndarray) -> np.ndarray:
         """Positions of the tokens that may be predicted; masked ones are not special."""
         return np.arange(1, len(ids)) if self.shift else np.flatnonzero(~np.isin(ids, self.tokens.special))
 
     def apply(self, example: Encoded) -> tuple[np.ndarray, np.ndarray]:
-        """(ids, labels), each (token,) int64. 15% of the candidates, at least one, have a label; 80% of those become
-        the mask token, 10% a random ordinary one. For next words, ids are unchanged and labels are the next ids."""
+        """Draw the words to predict of an example (docs/methods.md, section 3, The draw).
+
+        15% of the candidates, at least one, have a label; 80% of those become the mask token, 10% a random ordinary
+        one. For next words, ids are unchanged and labels are the next ids.
+
+        Returns:
+            (ids, labels), each (token,) int64; IGNORED where a token has no label.
+        """
         if self.shift:
             return example.ids, np.append(example.ids[1:], IGNORED)
         draw = np.random.default_rng([self.seed % 2**64, example.number])  # numpy takes no negative seed
@@ -78,12 +92,19 @@ def with_words(segments: Iterable[Encoded], targets: Targets, skipped: Skipped) 
 @dataclass(frozen=True)
 class Labels:
     """The tokens of a batch that are predicted, by row, then by position; their places are known without asking the
-    device. All (selected token,) int64 but `counts`."""
+    device.
+
+    Attributes:
+        rows: (selected token,) int64 rows of the batch.
+        positions: (selected token,) int64 positions in these.
+        ids: (selected token,) int64 the words to predict.
+        counts: (batch,) int64 number of selected tokens in each row.
+    """
 
     rows: Tensor
     positions: Tensor
-    ids: Tensor  # of the words to predict
-    counts: Tensor  # (batch,) number in each row
+    ids: Tensor
+    counts: Tensor
 
     def repeat(self, times: int) -> Self:
         """The labels of a batch that is repeated."""
@@ -94,34 +115,61 @@ class Labels:
 
 @dataclass(frozen=True)
 class Predictions:
-    """Predictions of masked or next words."""
+    """Predictions of masked or next words.
 
-    loss: Tensor  # (batch,) nats, the mean cross-entropy over a segment's selected tokens
-    right: Tensor  # (batch,) number of those tokens that the model predicts
-    selected: Tensor  # (batch,) number of them
-    word_loss: Tensor  # (selected token,) nats
-    guess: Tensor  # (selected token,) likeliest ids
+    Attributes:
+        loss: (batch,) the mean cross-entropy over a segment's selected tokens, nats.
+        right: (batch,) number of those tokens that the model predicts.
+        selected: (batch,) number of those tokens.
+        word_loss: (selected token,) cross-entropy, nats.
+        guess: (selected token,) likeliest token.
+    """
+
+    loss: Tensor
+    right: Tensor
+    selected: Tensor
+    word_loss: Tensor
+    guess: Tensor
 
 
 @dataclass(frozen=True)
 class LayerGradient:
-    """Weights and gradients of one layer for one batch; readers must mask those of padding keys and queries."""
+    """Weights and gradients of one layer for one batch; readers must mask those of padding keys and queries.
 
-    layer: int  # from 0
-    weights: Tensor  # (batch, head, query, key) float32
-    gradient: Tensor  # of each segment's own loss, with its sign, in that segment's softmaxed weights
+    Attributes:
+        layer: The layer, from 0.
+        weights: (batch, head, query, key) float32 attention weights.
+        gradient: (batch, head, query, key) gradient of each segment's own loss, with its sign, in that segment's
+            softmaxed weights; nats for a unit of attention.
+        predictions: What the whole model predicts.
+    """
+
+    layer: int
+    weights: Tensor
+    gradient: Tensor
     predictions: Predictions
 
 
 def backward(
     model: AttentionModel, batch: Batch, *observers: Callable[[LayerGradient], None], targets: Targets
 ) -> None:
-    """Run a model forward and back; observers get every layer once, the last first. The sum of segments' mean losses is
-    differentiated: batches do not matter. Raises ModelError where the gradient does not reach every layer."""
+    """Run a model forward and back (docs/methods.md, section 3).
+
+    The sum of segments' mean losses is differentiated, so that it does not matter which segments share a batch.
+
+    Args:
+        model: A model with the head that predicts words.
+        batch: The segments.
+        observers: Each gets every layer once, the last first.
+        targets: Which words are predicted.
+
+    Raises:
+        ModelError: The gradient does not reach every layer.
+    """
     layers, maps = 0, list[Tensor]()
 
     def begin(_module: Any, _inputs: Any, embedded: Tensor) -> Tensor:
-        return embedded.requires_grad_()  # no parameter does: the graph begins here
+        return embedded.requires_grad_()  # No parameter requires a gradient, so the graph begins here.
 
     def show(layer: int, values: list[Tensor], gradient: Tensor) -> None:
         nonlocal layers
@@ -139,11 +187,12 @@ def backward(
         maps = maps or list(output.attentions)
         del output
         first = maps[0]
-        while maps:  # from here on the graph alone owns them, and frees each with its hook
+        while maps:  # From here on the graph alone owns the maps, and frees each with its hook.
             weights = maps.pop()
             # A hook has the map's values until they are shown; the map itself would be a cycle.
             weights.register_hook(partial(show, len(maps), [weights.detach()]))
-        torch.autograd.grad(total, first, allow_unused=True)  # no further down than the first layer's maps
+        # The pass back goes no further down than the maps of the first layer.
+        torch.autograd.grad(total, first, allow_unused=True)
     if layers != model.layers:
         what = f"The loss has a gradient in only {layers} of the {model.layers} layers' attention maps"
         raise ModelError(f"{what}, as this family of models shows them.", hint=OTHER_FAMILY)
@@ -163,7 +212,16 @@ def predict_words(
     model: AttentionModel, batch: Batch, labels: Labels, **options: Any
 ) -> tuple[Tensor, Predictions, Any]:
     """Run a model on a batch with labels; only labeled positions reach the (large) vocabulary layer.
-    Returns the sum of the segments' losses, in the graph; the predictions, out of it; the output."""
+
+    Args:
+        model: A model with the head that predicts words.
+        batch: The inputs, with their masks.
+        labels: The words to predict.
+        options: Further arguments of the model.
+
+    Returns:
+        The sum of the segments' losses, in the graph; the predictions, out of it; and the output of the model.
+    """
     at = (labels.rows, labels.positions)
 
     def select(_module: Any, _inputs: Any, output: Any) -> Any:

@@ -23,7 +23,8 @@ OUTPUTS = {  # family -> name, in the encoder, of the output projection of a lay
     "gpt2": "h.{}.attn.c_proj",
     **dict.fromkeys(LLAMAS, "layers.{}.self_attn.o_proj"),
 }
-# Endings of the names of classes with a head that predicts words; two of masked words end as those of next words do.
+# Endings of the names of classes with a head that predicts words. Two that predict masked words end as those of next
+# words do.
 MASKED_WORDS = ("ForMaskedLM", "ForPreTraining", "XLMWithLMHeadModel", "FlaubertWithLMHeadModel")
 NEXT_WORDS = ("ForCausalLM", "LMHeadModel")
 LANGUAGE_HEADS = (*MASKED_WORDS, *NEXT_WORDS)
@@ -33,7 +34,25 @@ DISCRIMINATORS = ("ElectraForPreTraining", "FunnelForPreTraining")  # predict wh
 
 @dataclass
 class AttentionModel:
-    """An encoder or decoder with per-head attention, in evaluation mode, its parameters frozen."""
+    """An encoder or decoder with per-head attention, in evaluation mode, its parameters frozen.
+
+    Attributes:
+        checkpoint: What it was loaded from.
+        encoder: The model of transformers, without the head that predicts words.
+        tokens: Its tokenizer.
+        device: Where it runs.
+        layers: The number of layers.
+        heads: The number of heads of a layer.
+        has_types: Whether it takes token types.
+        observable: Whether it calls the registered attention function; else it returns its maps.
+        causal: Whether a token attends only to itself and to earlier ones.
+        language_model: `encoder` with the head that predicts words; None where it was loaded without.
+        factors: For each layer the factors that the lengths of vectors follow from, for norms; None where weights are
+            observed.
+        length_limit: The number of tokens past which an input's maps depend on the longest input of its batch; None
+            without.
+        notices: What of its files is not used and changes no map.
+    """
 
     checkpoint: Checkpoint
     encoder: Any
@@ -42,12 +61,12 @@ class AttentionModel:
     layers: int
     heads: int
     has_types: bool
-    observable: bool = True  # whether it calls the registered attention function, or returns its maps
-    causal: bool = False  # whether a token attends only to itself and to earlier ones
-    language_model: Any = None  # `encoder` with the head that predicts words; None where it was not asked for
-    factors: tuple[Tensor, ...] | None = None  # of each layer, for norms; None where weights are observed
-    length_limit: int | None = None  # tokens past which an input's maps depend on the longest input of its batch
-    notices: tuple[str, ...] = ()  # what of its files is not used and changes no map
+    observable: bool = True
+    causal: bool = False
+    language_model: Any = None
+    factors: tuple[Tensor, ...] | None = None
+    length_limit: int | None = None
+    notices: tuple[str, ...] = ()
 
     @property
     def batch_tokens(self) -> int:

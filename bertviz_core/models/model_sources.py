@@ -16,9 +16,10 @@ from bertviz_core.settings import Access
 
 SECONDS = 30  # between two scans of the folders
 HINT = "Choose from the list."
-PATTERNS = ["*.json", "*.safetensors", "*.txt", "*.model"]  # of the files that are downloaded
+PATTERNS = ["*.json", "*.safetensors", "*.txt", "*.model"]  # patterns of the files that are downloaded
 SPARE = 10**9  # bytes that a download leaves free on the disk
-UNREACHABLE = re.compile(r"Connect|Timeout|ReadError|Protocol|Proxy|Offline|LocalEntry")  # in names of errors
+# Parts of the names of errors that mean that the hub is out of reach.
+UNREACHABLE = re.compile(r"Connect|Timeout|ReadError|Protocol|Proxy|Offline|LocalEntry")
 
 
 def models(access: Access) -> dict[str, Path]:
@@ -60,7 +61,18 @@ def _scan(roots: tuple[Path, ...], _now: int) -> tuple[dict[str, Path], dict[str
 
 
 def snapshot(name: str, revision: str | None, access: Access, download: bool = False) -> Path:
-    """The folder of a hub model, downloaded if `download`; raises DownloadNeeded or ModelError where there is none."""
+    """The folder of a hub model.
+
+    Args:
+        name: Its name on the hub.
+        revision: A branch, tag or commit; None for the default one.
+        access: Whether models may be downloaded, and how much.
+        download: Whether it is downloaded where it is not on the disk.
+
+    Raises:
+        DownloadNeeded: The model is not on the disk, and may be downloaded.
+        ModelError: There is no such model, or it cannot be had.
+    """
     from huggingface_hub import snapshot_download
 
     try:
@@ -82,7 +94,11 @@ def snapshot(name: str, revision: str | None, access: Access, download: bool = F
 
 
 def check_room(name: str, revision: str | None, access: Access) -> int:
-    """Bytes that a download takes; raises ModelError where the hub cannot say, or a limit or the disk is too small."""
+    """Bytes that a download takes.
+
+    Raises:
+        ModelError: The hub cannot say, or a limit or the disk is too small.
+    """
     from huggingface_hub import HfApi
     from huggingface_hub.constants import HF_HUB_CACHE
 
@@ -112,7 +128,7 @@ def downloaded() -> int:
 
     size = 0
     for path in (Path(parent, name) for parent, _, names in os.walk(HF_HUB_CACHE) for name in names):
-        with suppress(OSError):  # gone, renamed
+        with suppress(OSError):  # The file has gone, or has a new name.
             status = path.lstat()
             size += status.st_size if stat.S_ISREG(status.st_mode) else 0
     return size

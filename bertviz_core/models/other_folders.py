@@ -7,7 +7,7 @@ from typing import Any
 
 from bertviz_core.errors import ModelError
 
-MAX_BYTES = 1 << 22  # of JSON; BERT has 25 kB
+MAX_BYTES = 1 << 22  # bytes of JSON; that of BERT has 25 kB
 POINTER = b"version https://git-lfs"  # how a file of git LFS begins whose content was not fetched
 ADAPTER = "adapter_config.json"
 SAVE_AGAIN = "Save the model again with save_pretrained."
@@ -107,7 +107,7 @@ def _quantized(folder: Path, described: Any) -> ModelError:
 def _no_config(folder: Path) -> ModelError | None:
     """The error for a folder without a configuration that holds models, or a model in another format."""
     if (folder / "config.json").exists():
-        return None  # it cannot be read
+        return None  # The file cannot be read.
     inner = sorted(path.parent.name for path in _inside(folder, "*/config.json"))
     if (folder / "modules.json").is_file() and inner:
         what = f"is one of sentence-transformers; the model is in {inner[0]}"
@@ -143,7 +143,7 @@ def without_weights(folder: Path) -> ModelError:
         what = f"has no model.safetensors and no index of its parts (model.safetensors.index.json), only {parts[0]}"
         return unusable(folder, what, "Copy the missing file, or save the model again with save_pretrained.")
     known = _other_format(folder)
-    if known and not _inside(folder, "pytorch_model*.bin"):  # on the hub several formats lie side by side
+    if known and not _inside(folder, "pytorch_model*.bin"):  # On the hub several formats stand side by side.
         return known
     if any(path.suffix in PICKLED for path in folder.iterdir()):
         return unusable(folder, "holds only pickled weights, which are never opened here", CONVERT)

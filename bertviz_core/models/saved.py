@@ -15,8 +15,8 @@ from bertviz_core.numbers import plural
 BUFFERS = re.compile(
     r"(^|\.)(position_ids|causal_mask|token_type_ids|masked_bias|inv_freq|cos_cached|sin_cached|_float_tensor|embed_positions\.weights)$"
 )
-CAUSAL_MASK = re.compile(r"(^|\.)(attn|attention)\.bias$")  # where it has four axes
-POOLER = "pooler."  # after the last layer
+CAUSAL_MASK = re.compile(r"(^|\.)(attn|attention)\.bias$")  # only where the weight has four axes
+POOLER = "pooler."  # It comes after the last layer, so that it changes no map.
 # Names of settings that are about attention; a number among them, such as a rate of dropout, is none to mention.
 OF_ATTENTION = re.compile(r"attention|attn|position|rotary|alibi|window|softcap|relative")
 

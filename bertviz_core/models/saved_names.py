@@ -33,7 +33,7 @@ def _knows(config: Mapping[str, Any]) -> bool:
 
     family = str(config.get("model_type"))
     if family not in transformers.CONFIG_MAPPING:
-        return True  # which is refused, with the reason, when its numbers are read
+        return True  # Such a file is refused, with the reason, when its numbers are read.
     known = transformers.CONFIG_MAPPING[family]
     return POSITIONS in {*known.__dataclass_fields__, *known.attribute_map}
 

@@ -18,17 +18,25 @@ from bertviz_core.settings import Settings
 from bertviz_core.writing import visible
 
 TOP = 5  # predictions shown for a masked token
-MAX_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-large's on 512 tokens have 384 MB
+# Bytes of one input's maps, which are all in memory: those of BERT-large on 512 tokens have 384 MB.
+MAX_BYTES = 512 << 20
 
 
 @dataclass(frozen=True)
 class OneInput:
-    """An encoded input with its labels."""
+    """An encoded input with its labels.
+
+    Attributes:
+        example: The input.
+        layout: Its tokens and words, with labels.
+        cut: The number of tokens that were cut off.
+        spelled: The number of special tokens that the text spells out, which are read as letters.
+    """
 
     example: Encoded
     layout: Layout
-    cut: int = 0  # number of tokens cut off
-    spelled: int = 0  # special tokens that the text spells out, which are read as letters
+    cut: int = 0
+    spelled: int = 0
 
     def digest(self) -> str:
         """sha256 (hex) of what the model sees: equal inputs, equal digests."""
@@ -51,8 +59,18 @@ class OneInput:
 
 
 def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre_split: bool = False) -> OneInput:
-    """Encode `[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]` with a second text; the longer side loses its end if they are
-    too long. With `pre_split`, words are separated by spaces. Raises InputError for a text without tokens."""
+    """Encode `[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]`; the longer side loses its end if they are too long.
+
+    Args:
+        text: A.
+        second: B; empty for none.
+        tokens: The model's tokenizer.
+        settings: Their maximum length and mode.
+        pre_split: Whether words are what stands between spaces; else the tokenizer decides.
+
+    Raises:
+        InputError: There is no token in the text.
+    """
     texts = [part for part in (text, second) if part.strip()]
     if pre_split:  # a word that cleans to nothing is unknown, so that words and rows stay aligned
         sides = [[tokens.pieces(word) or [tokens.unknown] for word in part.split()] for part in texts]
@@ -82,7 +100,11 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre
 
 
 def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
-    """The tokens at `positions` replaced by the model's [MASK]; raises InputError where that cannot be."""
+    """The input with the tokens at some positions, from 0, replaced by the model's [MASK].
+
+    Raises:
+        InputError: A position has no token that can be masked, or the model has no [MASK].
+    """
     for position in positions:
         if not original.can_mask(position, tokens):
             what = f"Position {position + 1} has no token that this model can mask."
@@ -104,9 +126,13 @@ def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInp
 
 
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
-    """(layer, head, query, key) float32 of one input; raises InputError where that takes more than MAX_BYTES."""
+    """(layer, head, query, key) float32 of one input.
+
+    Raises:
+        InputError: The maps take more than MAX_BYTES.
+    """
     size = len(example)
-    each = 4 * model.layers * model.heads  # bytes, of one query and one key
+    each = 4 * model.layers * model.heads  # bytes for one query and one key
     needed = each * size**2
     if needed > MAX_BYTES:
         what = f"The attention maps of {size:,} tokens take {needed / 1e6:,.0f} MB with this model"
@@ -123,21 +149,41 @@ def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Prediction:
-    position: int  # from 0
-    original: str  # label of the masked token
-    probability: float  # of that token
-    rank: int  # of that token, from 1
-    best: tuple[tuple[str, float], ...]  # (label, probability) of the TOP likeliest tokens, the likeliest first
+    """What a model predicts in the place of a masked token.
+
+    Attributes:
+        position: The position of the token, from 0.
+        original: The label of the masked token.
+        probability: The probability of that token.
+        rank: The rank of that token, from 1.
+        best: (label, probability) of the TOP likeliest tokens, the likeliest first.
+    """
+
+    position: int
+    original: str
+    probability: float
+    rank: int
+    best: tuple[tuple[str, float], ...]
 
     @property
     def loss(self) -> float:
-        return -log(self.probability or 1e-38)  # 0 has no logarithm
+        return -log(self.probability or 1e-38)  # 0 has no logarithm.
 
 
 def predict(
     model: AttentionModel, original: OneInput, masked: OneInput, ablated: np.ndarray | None = None
 ) -> tuple[Prediction, ...]:
-    """Predictions where the two differ, () without an MLM head; outputs of `ablated`, (layer, head) bool, are zeros."""
+    """Predict the words that are masked.
+
+    Args:
+        model: The model.
+        original: The input without masks.
+        masked: The same input with masks.
+        ablated: (layer, head) bool, the heads whose outputs are replaced by zeros; None for no head.
+
+    Returns:
+        A prediction for each position where the two differ; none without a head that predicts words.
+    """
     import torch
 
     from bertviz_core.models.ablation import AblatedAttention

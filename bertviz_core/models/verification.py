@@ -16,16 +16,23 @@ from bertviz_core.models.attention import LayerAttention, at_least_float32, forw
 from bertviz_core.models.model import AttentionModel
 
 EXACT = torch.float32, torch.float64
-TOLERANCE = 1e-5  # of weights and sums of rows
+TOLERANCE = 1e-5  # largest error of weights and of the sums of rows
 # In bfloat16, where depth amplifies rounding (measured in docs/models.md):
-ROUNDED = 2.0**-5  # of any weight
-MOVED = 0.05  # mean share of a row, by padding
+ROUNDED = 2.0**-5  # largest error of any weight
+MOVED = 0.05  # mean share of a row that padding may move
 KEPT = 100
 
 
 @dataclass(frozen=True)
 class MapReading:
-    """How a model's maps can be read."""
+    """How a model's maps can be read.
+
+    Attributes:
+        layers: The number of layers.
+        heads: The number of heads of a layer.
+        causal: Whether a token attends only to itself and to earlier ones.
+        observable: Whether it calls the registered attention function; else it returns its maps.
+    """
 
     layers: int
     heads: int
@@ -37,7 +44,7 @@ class MapReading:
         return replace(model, **vars(self))
 
 
-_known: dict[Any, MapReading] = {}  # of models in memory that were verified in this process, the last KEPT
+_known: dict[Any, MapReading] = {}  # readings of the last KEPT models in memory that this process has verified
 
 
 def verify_once(model: AttentionModel) -> AttentionModel:
@@ -54,13 +61,17 @@ def verify_once(model: AttentionModel) -> AttentionModel:
 
 def verify(model: AttentionModel) -> AttentionModel:
     """The model with its shape and the way in which its maps can be read, inside the layers or as it returns them,
-    tried on two short inputs. Raises ModelError where there is none, or what the model raises."""
+    tried on two short inputs.
+
+    Raises:
+        ModelError: Its maps cannot be read; the error says why, or what the model raises.
+    """
     examples = _examples(model)
     model.encoder.set_attn_implementation("eager")
     has_both = model.encoder.config.is_encoder_decoder and hasattr(model.encoder, "decoder")
     expected = [[] if has_both else _returned(model, example) for example in examples]
     if not expected[0]:
-        what = f"The model {model.checkpoint.name!r} exposes no attention maps."  # of a single text
+        what = f"The model {model.checkpoint.name!r} exposes no attention maps."  # It returns none for a single text.
         raise ModelError(what, hint="Choose an encoder or a decoder with attention.")
     causal = all(bool((maps.triu(1) == 0).all()) for layers in expected for maps in layers)
     model = replace(model, layers=len(expected[0]), heads=len(expected[0][0]), causal=causal)
@@ -69,7 +80,7 @@ def verify(model: AttentionModel) -> AttentionModel:
         try:
             model.encoder.set_attn_implementation(register() if observable else "eager")
             problem = _problem(tried, examples, expected)
-        except Exception as error:  # by the model's code
+        except Exception as error:  # The model's own code may raise anything.
             cause = error.__cause__ or error
             problem = f"{type(cause).__name__}: {str(cause)[:150]}"
         if not problem:
@@ -122,7 +133,7 @@ def unrounded(model: AttentionModel) -> Iterator[AttentionModel]:
     exact."""
     encoder = model.encoder
     experts = getattr(encoder.config, "_experts_implementation", None)
-    if experts:  # some kernels know no float64
+    if experts:  # Some kernels of experts have no float64.
         encoder.set_experts_implementation("eager")
     device = device_of_sums(model.device)
     encoder.to(device).double()
@@ -144,7 +155,7 @@ def _problem_of_layer(model: AttentionModel, layer: LayerAttention, returned: Te
     if weights.min() < 0:
         return f"weights are as low as {weights.min():.3g}"
     low, high = map(float, weights.sum(-1).aminmax())
-    has_sink = model.observable and layer.logits is None  # which takes a part of each row
+    has_sink = model.observable and layer.logits is None  # A learned sink takes a part of each row.
     if high > 1 + tolerance or (low < 1 - tolerance and not has_sink):
         return f"rows sum to {low:.3g} to {high:.3g}, not to 1"
     gap = float((weights - returned).abs().max())

@@ -16,13 +16,21 @@ from bertviz_core.heads import Head, all_heads, highest, ranks
 
 @dataclass(frozen=True)
 class Column:
-    """One quantity of every head."""
+    """One quantity of every head.
+
+    Attributes:
+        analysis: The name of the analysis.
+        quantity: The name of the quantity.
+        values: (layer, head) values; NaN where a head has none.
+        baseline: The value of the baseline; NaN without one.
+        baseline_name: Its name; empty without one.
+    """
 
     analysis: str
     quantity: str
-    values: np.ndarray  # (layer, head), or NaN
+    values: np.ndarray
     baseline: float = float("nan")
-    baseline_name: str = ""  # empty without one
+    baseline_name: str = ""
 
     @property
     def spec(self) -> HeadColumn:
@@ -96,9 +104,16 @@ def frame(results: Results) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Segment:
-    """A segment with a high value of a head."""
+    """A segment with a high value of a head.
 
-    number: int  # from 0
+    Attributes:
+        number: Its number, from 0.
+        value: The value of the head in it.
+        where: Its location.
+        tokens: Its tokens.
+    """
+
+    number: int
     value: float
     where: str
     tokens: list[str]
@@ -106,14 +121,23 @@ class Segment:
 
 @dataclass(frozen=True)
 class ClearestHead:
-    """The head with the highest document average of a quantity."""
+    """The head with the highest document average of a quantity.
 
-    name: str  # what such heads do
+    Attributes:
+        name: What such heads do.
+        analysis: The name of the analysis.
+        quantity: The name of the quantity.
+        head: The head.
+        value: Its document average.
+        segments: The segments with the highest values of this head.
+    """
+
+    name: str
     analysis: str
     quantity: str
     head: Head
     value: float
-    segments: list[Segment]  # with the highest values of this head
+    segments: list[Segment]
 
     @property
     def is_of_untrained(self) -> bool:

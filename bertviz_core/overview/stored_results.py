@@ -23,6 +23,14 @@ SUFFIXES = (".csv", ".json")
 
 @dataclass(frozen=True)
 class StoredResult:
+    """A stored result, without its arrays.
+
+    Attributes:
+        key: Its key.
+        analysis: The name of the analysis.
+        provenance: What it was computed from.
+    """
+
     key: str
     analysis: str
     provenance: dict[str, Any]
@@ -41,7 +49,7 @@ def stored_results(store: Store) -> Iterator[StoredResult]:
 
 def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any]:
     """For each analysis a model's stored result of the most tokens, in the settings' mode, and without options."""
-    best: dict[str, tuple[int, str]] = {}  # analysis -> tokens, key
+    best: dict[str, tuple[int, str]] = {}  # from an analysis to the tokens and the key of its result
     for stored in stored_results(store):
         analysis = stored.analysis
         about = stored.provenance
@@ -50,14 +58,18 @@ def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any
             continue
         expected = ANALYSES[analysis].relevant(settings).to_json()
         if all(about["settings"].get(name) == expected.get(name) for name in ("mode", "weights")):
-            entry = int(about["tokens"]), stored.key  # ties go to the last key
+            entry = int(about["tokens"]), stored.key  # Of equal results the last key counts.
             best[analysis] = max(entry, best.get(analysis, entry))
     results = {name: compute.read(store, best[name][1], name) for name in ANALYSES if name in best}
     return {name: result for name, result in results.items() if result is not None}
 
 
 def results_of(store: Store, checkpoint: Checkpoint, settings: Settings) -> Results:
-    """A model's `largest` results; raises InputError where there is none."""
+    """A model's `largest` results.
+
+    Raises:
+        InputError: No result of the model is stored.
+    """
     settings.check(None)
     results = largest(store, checkpoint.fingerprint(), settings)
     if columns(results):

@@ -35,7 +35,7 @@ from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 
 NONE = "no named behavior"
 BROAD = "broad"  # the behavior whose quantity the map also shows of heads without any
-ON_CARD = 3  # quantities that rank highest
+ON_CARD = 3  # quantities in which the head ranks highest, on its card
 
 
 def every_finding(results: Results, base: int = 1) -> list[Finding]:

@@ -27,23 +27,38 @@ from bertviz_core.settings import Execution, Settings
 
 @dataclass(frozen=True)
 class Report:
-    """The data of a report."""
+    """The data of a report.
+
+    Attributes:
+        checkpoint: The model.
+        results: The results by analysis.
+        missing: From each analysis without a result to the reason.
+        settings: The settings of all results.
+        lines: The attention of the clearest heads, for Figures 1 and 5.
+    """
 
     checkpoint: Checkpoint
     results: Results
-    missing: Mapping[str, str]  # analysis -> why it has no result
+    missing: Mapping[str, str]
     settings: Settings
-    lines: Sequence[Lines]  # of the clearest heads, for Figures 1 and 5
+    lines: Sequence[Lines]
 
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """A request for a report."""
+    """A request for a report.
+
+    Attributes:
+        checkpoint: The model.
+        corpora: The corpora by kind, each of which may be missing.
+        settings: The settings of all results.
+        max_cost: The most forward passes; analyses that take more are not computed.
+    """
 
     checkpoint: Checkpoint
-    corpora: Mapping[str, Source]  # by kind, each of which may be missing
-    settings: Settings = field(default_factory=Settings)  # of all results
-    max_cost: float = math.inf  # forward passes; analyses that take more are not computed
+    corpora: Mapping[str, Source]
+    settings: Settings = field(default_factory=Settings)
+    max_cost: float = math.inf
 
     def requests(self) -> list[Request]:
         """A request for each analysis that has a corpus, in the paper's order."""

@@ -18,21 +18,32 @@ from bertviz_core.overview import Segment, clearest
 from bertviz_core.viewer import InputView, apply_view
 from bertviz_core.viewer.figure import Panel
 
-ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")  # of sentences
+ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")  # what sentences end with
 
 
 @dataclass(frozen=True)
 class Lines:
-    """The attention of one head on one input. It is stored, so that a report on stored results runs no model."""
+    """The attention of one head on one input. It is stored, so that a report on stored results runs no model.
 
-    figure: int  # number of the paper's figure
-    title: str  # the head and its role
-    where: str  # location of the input
-    labels: list[str]  # of the tokens or words
-    special: list[bool]  # whether they are special tokens
-    red: list[int]  # rows whose lines are red
-    red_keys: bool  # rows of the right column
-    weights: np.ndarray  # (query, key)
+    Attributes:
+        figure: The number of the paper's figure.
+        title: The head and its role.
+        where: The location of the input.
+        labels: Labels of the tokens or words.
+        special: Whether each is a special token.
+        red: Rows whose lines are red.
+        red_keys: Whether these are rows of the right column.
+        weights: (query, key) attention.
+    """
+
+    figure: int
+    title: str
+    where: str
+    labels: list[str]
+    special: list[bool]
+    red: list[int]
+    red_keys: bool
+    weights: np.ndarray
 
     @property
     def panel(self) -> Panel:

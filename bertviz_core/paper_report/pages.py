@@ -24,7 +24,7 @@ from bertviz_core.plotting.drawing import WIDTH, bullets, element, figure_html, 
 from bertviz_core.viewer.figure import lines_figure
 
 BERT = "BERT-base in the paper"
-CAPTIONS = {  # of the paper's figures, as lines between two columns
+CAPTIONS = {  # captions of the paper's figures with lines between two columns
     1: "the stronger a line, the more the token on the left attends to the one on the right. Sentences from",
     5: "attention between words, those of the relation or mention in red. Sentences from",
 }
@@ -43,6 +43,7 @@ def to_html(report: Report) -> bytes:
 
 
 def contents(report: Report) -> Iterator[str]:
+    """The parts of the page below its title, as HTML: findings, a section for each result, and their origin."""
     checkpoint = report.checkpoint
     results = report.results
     corpora = dict.fromkeys(result.provenance["corpus"]["name"] for result in results.values())

@@ -14,7 +14,7 @@ from bertviz_core.heads import Head, ranks
 from bertviz_core.numbers import quantity
 from bertviz_core.plotting.plotly_internals import set_template
 
-Marker = tuple[str, str]  # color, plotly symbol
+Marker = tuple[str, str]  # color, and symbol of plotly
 Scale = tuple[tuple[float, str], ...]  # (position between the limits, from 0 to 1; CSS color)
 # Alpha instead of a light end: low values fade into the page, light or dark.
 SEQUENTIAL: Scale = ((0.0, "rgba(76, 110, 245, 0.06)"), (1.0, "rgba(76, 110, 245, 1)"))
@@ -51,8 +51,8 @@ BEHAVIORS = {
 }
 # Colors of overlaid heads, each with a contrast of at least 3:1 on white and on the dark page
 OVERLAY = ("#3a7bd5", "#e8590c", "#2b9348", "#d6336c", "#9a5bd8", "#a8752a", "#0b929c", "#7d8590")
-RING = "#e03131"  # around the chosen head
-BEST = "#4c6ef5"  # the best head, or this run
+RING = "#e03131"  # color of the ring around the chosen head
+BEST = "#4c6ef5"  # color of the best head, or of this run
 COLORBAR = {"orientation": "h", "thickness": 10, "outlinewidth": 0, "yref": "container", "y": 0.04, "yanchor": "bottom"}
 CATEGORIES = {  # an axis of squares
     "type": "category",
@@ -93,20 +93,37 @@ def percent_decimals(n: int) -> int:
 
 @dataclass(frozen=True)
 class Series:
-    """One quantity of every head, drawn as dots with a line through the layer means."""
+    """One quantity of every head, drawn as dots with a line through the layer means.
+
+    Attributes:
+        key: The name of the quantity.
+        values: (layer, head) values.
+        name: Its name in the legend.
+        marker: Color and symbol of its dots.
+        label: Its name with the unit, in hover texts.
+    """
 
     key: str
-    values: np.ndarray  # (layer, head)
-    name: str  # in the legend
+    values: np.ndarray
+    name: str
     marker: Marker
-    label: str  # with its unit, in hover texts
+    label: str
 
 
 def layer_figure(
     panels: Sequence[Sequence[Series]], titles: Sequence[str] = (), *, base: int, height: int, gap: float = 0.17
 ) -> go.Figure:
-    """Draw panels one above another, `gap` apart as a share of the figure: a dot for each head at its layer (of more
-    than CROWD heads a band for the middle half, and the highest), and a line through the layer means of each series."""
+    """Draw quantities by layer: a dot for each head, and a line through the layer means of each series.
+
+    Of more than CROWD heads there is a band for the middle half, and a dot for the highest, in place of all dots.
+
+    Args:
+        panels: For each panel its series, one panel above another.
+        titles: A title for each panel.
+        base: Number of the first layer and the first head in labels.
+        height: The height of the figure in pixels.
+        gap: The distance between panels, as a share of the figure.
+    """
     rows = len(panels)
     panel_height = (1 - gap * (rows - 1)) / rows
     layers, heads = panels[0][0].values.shape
@@ -122,7 +139,8 @@ def layer_figure(
             legend["title"] = {"text": title.text, "side": "top", "font": {"size": 14}}
             title.visible = False
         figure.update_layout({f"legend{row + 1}": legend})
-    ticks = list(range(1, layers + 1, -(-layers // 24)))  # of many layers every second, third...
+    # Where there are many layers, every second, third or later one has a tick.
+    ticks = list(range(1, layers + 1, -(-layers // 24)))
     names = [str(tick - 1 + base) for tick in ticks]
     figure.update_xaxes(tickvals=ticks, ticktext=names, range=[0.5, layers + 0.5])
     note = "; band: the middle half of its heads, dot: the highest, line: the mean" if layers * heads > CROWD else ""

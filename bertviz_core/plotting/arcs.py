@@ -10,24 +10,33 @@ from bertviz_core.writing import PICTURES, columns, isolated, right_to_left
 
 RIGHT, WRONG = "#2b9348", "#e03131"
 # In pixels
-SIZE = 14  # of letters
-GAP = 20  # between words
-STEP = 17  # between arcs
+SIZE = 14  # size of letters in pixels
+GAP = 20  # space between words
+STEP = 17  # distance between arcs
 LABEL = 13  # height of an arc's label
 LETTER = 0.56 * SIZE  # width of a letter
-NARROWEST = 12  # width of a word, at least
+NARROWEST = 12  # the least width of a word
 
 
 @dataclass(frozen=True)
 class Arc:
-    """An arrow to a word from its governor, words counted from 0."""
+    """An arrow to a word from its governor.
+
+    Attributes:
+        word: The word, from 0.
+        governor: Its governor, from 0; -1 for the root.
+        label: The text at the arrow.
+        note: The text that is shown on hover.
+        right: Whether a guess is right; None for an arc of the annotation.
+        faint: Whether the arc only gives context.
+    """
 
     word: int
-    governor: int  # -1 for the root
+    governor: int
     label: str = ""
-    note: str = ""  # shown on hover
-    right: bool | None = None  # None for gold
-    faint: bool = False  # only gives context
+    note: str = ""
+    right: bool | None = None
+    faint: bool = False
 
 
 def gold_arc(words: Sequence[str], word: int, governor: int, relation: str, *, shown: bool = True) -> Arc:
@@ -76,7 +85,7 @@ def _levels(arcs: Sequence[Arc]) -> list[int]:
     """The height of each arc, in steps: above the arcs inside it; arrows from the root are the highest."""
     spans = [sorted((arc.word, arc.governor)) for arc in arcs]
     last = max(map(max, spans), default=0)
-    skyline = np.zeros(2 * last + 1, dtype=np.int64)  # words, and gaps between
+    skyline = np.zeros(2 * last + 1, dtype=np.int64)  # the height of the arcs above each word and each gap
     levels = [0] * len(arcs)
     inner_first = sorted(range(len(arcs)), key=lambda index: spans[index][1] - spans[index][0])
     for index in inner_first:

@@ -7,7 +7,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent  # of elements.js, which all drawings need, and of the map of heads
+# This folder has elements.js, which all drawings need, and the scripts of the map of heads.
+FOLDER = Path(__file__).parent
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 # Characters that would end a script, or a line of one, inside JSON.
 UNSAFE = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})

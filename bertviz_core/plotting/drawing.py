@@ -20,20 +20,26 @@ from bertviz_core.plotting import LOOK, ON_WHITE, RING
 Spec = dict[str, Any]
 Dot = tuple[int, Any, Any]  # (trace, x, y)
 # In pixels
-WIDTH = 900  # of a figure without its own
+WIDTH = 900  # width in pixels of a figure that has none of its own
 HEIGHT = 450
-FOOT = 24  # of the first line of an origin
-LINE = 14  # of each further one
+FOOT = 24  # height in pixels of the first line of an origin
+LINE = 14  # height in pixels of each further line
 LINE_LENGTH = 58  # characters that fit in half a narrow page
 
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """A figure as plotly's JSON, which takes 10 to 50 ms to build; shared between readers and never changed."""
+    """A figure as plotly's JSON, which takes 10 to 50 ms to build; shared between readers and never changed.
+
+    Attributes:
+        data: The traces.
+        layout: The layout.
+        points: The dots of each head.
+    """
 
     data: tuple[Spec, ...]
     layout: Spec
-    points: Mapping[str, list[Dot]]  # by head
+    points: Mapping[str, list[Dot]]
 
     @classmethod
     def of(cls, figure: go.Figure) -> "FigureSpec":
@@ -99,7 +105,11 @@ def check_svg() -> None:
 
 
 def to_svg(figure: go.Figure, origin: str = "") -> bytes:
-    """Draw a figure on white, its origin at the bottom; raises SettingsError without kaleido or a browser."""
+    """Draw a figure on white, its origin at the bottom.
+
+    Raises:
+        SettingsError: There is no kaleido, or no browser.
+    """
     check_svg()
     from kaleido import calc_fig_sync
     from kaleido.errors import BrowserFailedError, ChromeNotFoundError
@@ -107,7 +117,7 @@ def to_svg(figure: go.Figure, origin: str = "") -> bytes:
     spec = FigureSpec.of(go.Figure(figure).update_layout(template=ON_WHITE)).spec(origin=origin)
     layout = spec["layout"]
     options = {"format": "svg", "width": layout.get("width") or WIDTH, "height": layout["height"]}
-    offline = {"mathjax": False}  # which kaleido would fetch
+    offline = {"mathjax": False}  # Kaleido would fetch MathJax from the network.
     try:
         return calc_fig_sync(spec, opts=options, kopts=offline)
     except (ChromeNotFoundError, BrowserFailedError) as error:

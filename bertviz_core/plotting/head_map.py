@@ -12,36 +12,58 @@ from bertviz_core.heads import all_heads, ranks
 from bertviz_core.numbers import number, percentage, quantity
 from bertviz_core.plotting import CATEGORIES, COLORBAR, DIVERGING, SEQUENTIAL, Scale, finish
 
-INK = (76, 110, 245)  # of small pictures
+INK = (76, 110, 245)  # color of small pictures (red, green, blue)
 FAINTEST = 0.07  # opacity of a weight of 0, so that a small picture shows where it ends
 
 
 @dataclass(frozen=True)
 class MarkerGroup:
-    """Heads that share a marker, as an entry of the legend."""
+    """Heads that share a marker, as an entry of the legend.
+
+    Attributes:
+        name: The text of the entry.
+        color: The color of the marker.
+        symbol: Its symbol.
+        letter: The letter on it; empty for none.
+        heads: Labels of the heads, from 1.
+        small: Whether the marker is smaller than others.
+    """
 
     name: str
     color: str
     symbol: str
     letter: str
-    heads: tuple[str, ...]  # their labels, from 1
-    small: bool = False  # whether the marker is smaller than others
+    heads: tuple[str, ...]
+    small: bool = False
 
 
 @dataclass(frozen=True)
 class HeadMap:
-    """Layers from left to right, heads from top to bottom; values as colors, markers, or small pictures."""
+    """Layers from left to right, heads from top to bottom; values as colors, markers, or small pictures.
 
-    hover: tuple[str, ...]  # of each head, layer by layer
+    Attributes:
+        hover: The hover text of each head, layer by layer.
+        layers: The number of layers.
+        heads: The number of heads of a layer.
+        base: Number of the first layer and the first head on the axes.
+        values: (layer, head) values; NaN where a head has none; None for a map without colors.
+        limits: The ends of the color scale.
+        unit: The title of the scale.
+        scale: The colors.
+        groups: Markers in place of values.
+        picture: Small pictures of all heads as one image, a data URI, in place of values; empty without.
+    """
+
+    hover: tuple[str, ...]
     layers: int
     heads: int
-    base: int = 1  # number of the first layer and head on the axes
-    values: np.ndarray | None = None  # (layer, head), NaN where a head has none
-    limits: tuple[float, float] = (0.0, 1.0)  # ends of the color scale
-    unit: str = ""  # title of the scale
+    base: int = 1
+    values: np.ndarray | None = None
+    limits: tuple[float, float] = (0.0, 1.0)
+    unit: str = ""
     scale: Scale = SEQUENTIAL
-    groups: tuple[MarkerGroup, ...] = ()  # markers in place of values
-    picture: str = ""  # in place of values, small pictures of all heads as one image, a data URI
+    groups: tuple[MarkerGroup, ...] = ()
+    picture: str = ""
 
     @cached_property
     def encoded(self) -> bytes:
@@ -69,7 +91,17 @@ def value_map(
     scale: Scale = SEQUENTIAL,
     texts: Iterable[str] = (),
 ) -> HeadMap:
-    """The map of (layer, head) values. A hover text has the head's rank, and its text, by default `name` and value."""
+    """The map of a value of every head, as colors.
+
+    Args:
+        values: (layer, head) values.
+        name: What the values are, in hover texts.
+        base: Number of the first layer and the first head in labels.
+        limits: The ends of the color scale.
+        unit: The title of the scale.
+        scale: The colors.
+        texts: The hover text of each head, beside its rank; empty for `name` and the value.
+    """
     layers, heads = values.shape
     shown = texts or (quantity(name, number(value)) for value in values.flat)
     hover = tuple(
@@ -93,11 +125,11 @@ def weight_map(weights: np.ndarray, name: str, base: int = 1) -> HeadMap:
 
 def picture_map(pictures: np.ndarray, base: int = 1) -> HeadMap:
     """The map of small (layer, head, down, across) uint8 pictures, 255 for weight 1."""
-    import plotly.express as px  # not at the server's start
+    import plotly.express as px  # The server's start need not wait for this import.
 
     layers, heads, down, across = pictures.shape
     hover = tuple(f"Head {head.label(base)}" for head in all_heads(layers, heads))
-    pixels = np.zeros((heads, down + 1, layers, across + 1, 4), np.uint8)  # a gap of one pixel after each
+    pixels = np.zeros((heads, down + 1, layers, across + 1, 4), np.uint8)  # A gap of one pixel follows each picture.
     pixels[:, :down, :, :across, :3] = INK
     alpha = np.rint(255 * FAINTEST + (1 - FAINTEST) * pictures)
     pixels[:, :down, :, :across, 3] = alpha.transpose(1, 2, 0, 3)

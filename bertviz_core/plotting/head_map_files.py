@@ -9,9 +9,9 @@ from bertviz_core.plotting.head_map import HeadMap, map_figure
 SCRIPTS = (FOLDER / "head_map_cells.js", FOLDER / "head_map.js", FOLDER / "map_page.js")
 BODY = '<div id="map"></div>'
 # As in head_map.js, in pixels
-CELLS = 324  # height of all cells, at most
-CELL = 38  # height of one, at most
-AROUND = 130  # axes, color bar and caption
+CELLS = 324  # the most height of all cells
+CELL = 38  # the most height of one cell
+AROUND = 130  # height of the axes, the color bar and the caption
 
 
 def map_html(head_map: HeadMap, title: str, caption: str) -> str:

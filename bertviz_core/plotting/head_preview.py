@@ -9,8 +9,8 @@ import numpy as np
 
 from bertviz_core.writing import cut_end
 
-MAX_TOKENS = 24  # of inputs and sentences
-MAX_WEIGHTS = 500_000  # of all heads, a byte each: 9 tokens for 80 x 64 heads, 22 for 32 x 32
+MAX_TOKENS = 24  # the longest inputs and sentences that are drawn small
+MAX_WEIGHTS = 500_000  # weights of all heads, a byte each: 9 tokens for 80 x 64 heads, 22 for 32 x 32
 
 
 def encoded(tokens: Sequence[str], maps: np.ndarray, about: str) -> bytes:

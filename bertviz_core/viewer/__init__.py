@@ -22,28 +22,41 @@ from bertviz_core.plotting.head_map import HeadMap, picture_map
 SIDES = {"all": None, "A to A": (0, 0), "A to B": (0, 1), "B to A": (1, 0), "B to B": (1, 1)}
 
 # Of the small pictures, in pixels
-THUMBNAIL = 24  # side, at most
-MIN_SIZE = 8  # side, at least
-WIDTH = 330  # of one row, all layers together
+THUMBNAIL = 24  # the longest side of a small picture
+MIN_SIZE = 8  # the shortest side of a small picture
+WIDTH = 330  # pixels of one row, all layers together
 
 
 @dataclass(frozen=True)
 class InputView:
-    """What is shown of an input's attention."""
+    """What is shown of an input's attention.
 
-    words: bool = False  # in place of tokens
-    special: bool = True  # also special tokens
-    sides: str = "all"  # one of SIDES
-    first_piece: bool = False  # a split word attends as its first piece does, as in the release
+    Attributes:
+        words: Whether words are shown, in place of tokens.
+        special: Whether special tokens are shown.
+        sides: Which of the segments are shown, one of SIDES.
+        first_piece: Whether a split word attends as its first piece does, as in the release.
+    """
+
+    words: bool = False
+    special: bool = True
+    sides: str = "all"
+    first_piece: bool = False
 
 
 @dataclass(frozen=True)
 class InputAttention:
-    """Attention of every head on one input, between tokens or words."""
+    """Attention of every head on one input, between tokens or words.
+
+    Attributes:
+        queries: The units that attend.
+        keys: The units attended to.
+        weights: (layer, head, query, key) float32 attention.
+    """
 
     queries: Units
     keys: Units
-    weights: np.ndarray  # (layer, head, query, key) float32
+    weights: np.ndarray
 
     def keep(self, queries: np.ndarray, keys: np.ndarray) -> "InputAttention":
         """The attention from some units to some, both (unit,) bool; weights are not rescaled."""
@@ -143,7 +156,7 @@ def thumbnails(weights: np.ndarray) -> np.ndarray:
     maximum = max(MIN_SIZE, min(THUMBNAIL, WIDTH // len(weights)))
     for axis in (2, 3):
         size = weights.shape[axis]
-        runs = min(size, maximum)  # of nearly equal length
+        runs = min(size, maximum)  # The runs are of nearly equal length.
         starts = np.arange(runs) * size // max(runs, 1)
         weights = np.maximum.reduceat(weights, starts, axis=axis)
     return to_uint8(weights)

@@ -16,25 +16,34 @@ from bertviz_core.viewer import InputAttention
 from bertviz_core.viewer.query_key import MASKED, QueryKey
 from bertviz_core.writing import PICTURES, cut_end, isolated
 
-LEVELS = 20  # of darkness, each one trace
+LEVELS = 20  # levels of darkness, each of which is one trace
 FAINT = 0.005  # weight of an invisible line
 INK = "#1f2430"
 SPECIAL = "#8a90a0"
 ROW = 20  # pixels between two tokens
 COLUMN_GAP = 0.4  # share of a panel's width
-LABELS = 45  # along one side of the heatmap, at most; hovering shows the others
+LABELS = 45  # the most labels along one side of the heatmap; hovering shows the others
 SHORT = 16  # letters of a label in a figure
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One head on one input: two columns of tokens, and lines between them that are darker for larger weights."""
+    """One head on one input: two columns of tokens, and lines between them that are darker for larger weights.
+
+    Attributes:
+        title: The text above it.
+        queries: The units of the left column.
+        keys: The units of the right column.
+        weights: (query, key) attention.
+        red: Indices of queries that are red with their lines.
+        red_keys: Indices of keys that are red with their lines.
+    """
 
     title: str
     queries: Units
     keys: Units
-    weights: np.ndarray  # (query, key)
-    red: Collection[int] = ()  # indices of queries that are red with their lines
+    weights: np.ndarray
+    red: Collection[int] = ()
     red_keys: Collection[int] = ()
 
     def __len__(self) -> int:
@@ -44,7 +53,7 @@ class Panel:
 def lines_figure(panels: Sequence[Panel], across: int = 1, min_weight: float = 0.01) -> go.Figure:
     """Draw panels, `across` in a row, as in the paper's figures, without the lines under `min_weight`."""
     rows = [panels[start : start + across] for start in range(0, len(panels), across)]
-    heights = [max(map(len, row)) + 3 for row in rows]  # with the title, and room below
+    heights = [max(map(len, row)) + 3 for row in rows]  # These include the title, and room below.
     letters = 24 if across == 1 else 13
     figure = make_subplots(len(rows), across, row_heights=heights, horizontal_spacing=0, vertical_spacing=0)
     side = (1 / COLUMN_GAP - 1) / 2
@@ -133,7 +142,7 @@ def products_figure(products: QueryKey) -> go.Figure:
     figure = make_subplots(
         1, 3, column_widths=widths, shared_yaxes=True, horizontal_spacing=0.015, subplot_titles=titles
     )
-    empty = np.full_like(products.query, np.nan)  # so that the rows of both are level
+    empty = np.full_like(products.query, np.nan)  # Empty rows keep the rows of both level.
     vectors = np.vstack([products.query, products.keys])
     by_key = np.vstack([empty, products.products])
     for column, (name, values) in enumerate((("", vectors), ("query × key ", by_key)), start=1):
@@ -165,7 +174,7 @@ def products_figure(products: QueryKey) -> go.Figure:
         cliponaxis=False,
     )
     figure.update_xaxes(showgrid=False, zeroline=False, showticklabels=False, fixedrange=True)
-    figure.update_xaxes(range=[0, 2.6 * max(products.weights.max(), 1e-9)], col=3)  # room for the sums
+    figure.update_xaxes(range=[0, 2.6 * max(products.weights.max(), 1e-9)], col=3)  # This leaves room for the sums.
     figure.update_yaxes(showgrid=False, type="category", autorange="reversed", fixedrange=True)
     labels = [_label(text) for text in products.tokens.labels]
     ticks = [f"query: {labels[products.position]}", *labels]

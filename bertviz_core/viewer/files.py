@@ -20,12 +20,13 @@ from bertviz_core.viewer import InputAttention
 from bertviz_core.viewer.figure import Panel, lines_figure
 from bertviz_core.writing import cut_end
 
-FOLDER = Path(__file__).parent  # of attention_lines.js and .css; its default export draws lines into an element
+# This folder has attention_lines.js, whose default export draws lines into an element, and attention_lines.css.
+FOLDER = Path(__file__).parent
 SCRIPTS = (FOLDER / "attention_lines.js", FOLDER / "lines_page.js")
-MAX_CHARACTERS = 200  # of a label in a page
-MAX_BYTES = 30_000_000  # of packed weights
+MAX_CHARACTERS = 200  # the longest label in a page
+MAX_BYTES = 30_000_000  # the most bytes of packed weights in a page
 SUFFIXES = (".svg", ".csv", ".html", ".safetensors")
-MIN_WEIGHT = 0.02  # of drawn lines, at first
+MIN_WEIGHT = 0.02  # The lines that are drawn at first have this weight or more.
 STYLE = """
 .choice { display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: center; margin-bottom: .4rem; }
 .choice select { font: inherit; }
@@ -57,7 +58,11 @@ def pack_weights(weights: np.ndarray) -> str:
 
 
 def lines_html(attention: InputAttention, heads: Sequence[Head], head: Head, *, model: str, caption: str) -> str:
-    """The lines of some heads as an HTML page that opens on `head`; raises InputError for more than MAX_BYTES."""
+    """The lines of some heads as an HTML page that opens on `head`.
+
+    Raises:
+        InputError: The page would have more than MAX_BYTES.
+    """
     size = attention.weights[head].size * 2 * len(heads)
     if size > MAX_BYTES:
         raise InputError(
@@ -119,7 +124,13 @@ def input_html(attention: InputAttention, head: Head, origin: dict[str, Any]) ->
 
 
 def input_origin(checkpoint: Checkpoint, settings: Settings, digest: str) -> dict[str, Any]:
-    """The origin of one input's attention, in fields as of `results.origin`; `digest` is of its tokens."""
+    """The origin of one input's attention, in fields as of `origin` of results.
+
+    Args:
+        checkpoint: The model.
+        settings: The settings.
+        digest: The digest of the input's tokens.
+    """
     return {
         "model": checkpoint.name,
         "model_fingerprint": checkpoint.fingerprint()[:16],

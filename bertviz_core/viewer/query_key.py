@@ -16,21 +16,32 @@ from bertviz_core.models.attention import LayerAttention, Scores, forward
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput
 
-MASKED = -1e30  # a lower logit is masked
+MASKED = -1e30  # A lower logit means that a mask hides the key.
 
 
 @dataclass(frozen=True)
 class QueryKey:
-    """How the weights of one query token come about in one head."""
+    """How the weights of one query token come about in one head (docs/methods.md, section 10).
+
+    Attributes:
+        tokens: The tokens of the input.
+        position: The position of the query token, from 0.
+        query: (width,) its query as it is multiplied: with rotary positions, and normalized.
+        keys: (key, width) keys, likewise.
+        scale: What their product is multiplied by, 1/√width in most models.
+        logits: (key,) the scores whose softmax the weights are.
+        sink: The score of a learned sink, which takes part in the softmax; None without.
+        weights: (key,) attention.
+    """
 
     tokens: Units
-    position: int  # of the query token, from 0
-    query: np.ndarray  # (width,), as it is multiplied: with rotary positions, and normalized
-    keys: np.ndarray  # (key, width), likewise
-    scale: float  # what their product is multiplied by, 1/√width in most models
-    logits: np.ndarray  # (key,) the scores whose softmax the weights are
-    sink: float | None  # score of a learned sink, which takes part in the softmax; None without
-    weights: np.ndarray  # (key,)
+    position: int
+    query: np.ndarray
+    keys: np.ndarray
+    scale: float
+    logits: np.ndarray
+    sink: float | None
+    weights: np.ndarray
 
     @property
     def products(self) -> np.ndarray:
@@ -70,7 +81,11 @@ class QueryKey:
 
 
 def measure(model: AttentionModel, single: OneInput, head: Head, position: int) -> QueryKey:
-    """Record one head's query at a position, from 0, and its keys; raises ModelError where a model shows none."""
+    """Record one head's query at a position, from 0, and its keys.
+
+    Raises:
+        ModelError: The model shows no queries and keys.
+    """
     if not model.observable:
         raise ModelError(
             "This model returns its attention maps, and does not show the queries and keys that they come from.",

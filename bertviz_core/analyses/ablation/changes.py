@@ -18,7 +18,8 @@ from bertviz_core.models.loss import Labels, Predictions, Targets
 
 CONTEXT = 14  # tokens on either side of a word
 FIELDS = ("change", "position_id", "original", "guess_before", "guess_after", "loss_before", "loss_after")
-MAX_POSITIONS = 2**20  # position_id = number of the segment * MAX_POSITIONS + position in it
+# The position_id of a word is the number of its segment * MAX_POSITIONS + its position there.
+MAX_POSITIONS = 2**20
 
 
 @dataclass(frozen=True)
@@ -52,13 +53,20 @@ class LayerChanges:
 
 
 class HeadChanges(PredictionAverages[LayerChanges]):
-    """Segment averages of the changes without each head, and the TOP words of each head by the change of their loss, of
-    equal ones the first in the corpus."""
+    """Segment averages of the changes without each head, and the TOP words of each head by the change of their loss.
+
+    With L_s the whole model's loss of segment s and L_s^-H that without a set H of heads, the change is the mean over
+    segments of L_s^-H - L_s, in nats (docs/methods.md, section 12). Of words with equal changes the first in the corpus
+    is kept.
+
+    Attributes:
+        worst: (layer, head, rank, field) float64 the words, for FIELDS; -inf for none.
+    """
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         shape = (*self.top.shape[:2], TOP, len(FIELDS))
-        # float64: ids are integers below 2^53.
+        # Ids are integers below 2^53, which float64 has exactly.
         self.worst = torch.full(shape, -torch.inf, dtype=torch.float64, device=device_of_sums(self.device))
 
     def update(self, batch: Batch, layer: LayerChanges) -> None:
@@ -78,7 +86,13 @@ class HeadChanges(PredictionAverages[LayerChanges]):
         self.worst[layers] = both[:, :, :TOP]
 
     def worst_words(self, examples: Sequence[Encoded], targets: Targets, tokens: Tokens) -> dict[str, Any]:
-        """The fields of Ablation that describe the words whose loss rises most, of all segments."""
+        """The fields of Ablation that describe the words whose loss rises most, of all segments.
+
+        Args:
+            examples: The segments.
+            targets: Which words were predicted.
+            tokens: The model's tokenizer.
+        """
         worst = self.worst.cpu().numpy()
         known = ~np.isinf(worst[..., 1])
         whole = np.where(known[..., None], worst, 0)

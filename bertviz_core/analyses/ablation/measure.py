@@ -1,4 +1,5 @@
-"""The passes of an ablation: without each head, without its attention to the sink, and without groups of heads."""
+"""The passes of an ablation: without each head, without its attention to the sink, and without groups of heads
+(docs/methods.md, section 12)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -30,11 +31,25 @@ from bertviz_core.models.loss import BATCH_TOKENS, Labels, Predictions, label, t
 from bertviz_core.models.model import AttentionModel, running
 
 DRAWS = 5  # random sets of heads for each group
-POINTS = 20  # of the curve
+POINTS = 20  # sets of the pruning curve, the empty one not counted
 
 
 class AblationRun:
-    """The passes over the labeled segments of a corpus that one request takes, and what they measure."""
+    """The passes over the labeled segments of a corpus that one request takes, and what they measure.
+
+    The change of the loss without a set H of heads is the mean over segments s of L_s^-H - L_s, in nats, with L_s the
+    whole model's loss in the segment (docs/methods.md, section 12).
+
+    Attributes:
+        targets: Which words are predicted.
+        heads: The averages of QUANTITIES for each head.
+        skipped: Segments that have no word to predict.
+        sink: The class of the token that receives the most attention; empty where no input has one. Set by `run`, as
+            are those that follow.
+        removals: The sets (layer, head) of the pruning curve, from no head to all.
+        groups: The heads (layer, head) of each behavior and layer, followed by the random draws.
+        sets: The average change for each of these sets but the empty one.
+    """
 
     def __init__(self, model: AttentionModel, request: Request) -> None:
         self.model = model
@@ -46,7 +61,14 @@ class AblationRun:
     def run(
         self, examples: Sequence[Encoded], run_stage: RunStage, progress: Progress, batch_tokens: int | None
     ) -> None:
-        """Measure behaviors, then the loss without each head, then the loss without sets of heads."""
+        """Measure behaviors, then the loss without each head, then the loss without sets of heads.
+
+        Args:
+            examples: The segments.
+            run_stage: Not used: the passes need one another's results, so that one process computes them.
+            progress: Counts the layers that are computed; raises Cancelled.
+            batch_tokens: The most tokens of a batch; None for the model's default.
+        """
         layers = self.model.layers
         self.restart = Restart(self.model)
         self.progress = progress
@@ -67,7 +89,11 @@ class AblationRun:
         self._stream("Ablating groups of heads", work, self.sets, partial(self._each_set, sets=sets))
 
     def behaviors(self, examples: Sequence[Encoded]) -> tuple[np.ndarray, str]:
-        """(layer, head) labels by the paper's thresholds, on all segments, unmasked; and the class of the sink."""
+        """Measure the behavior of each head on all segments, unmasked (docs/methods.md, section 9).
+
+        Returns:
+            (layer, head) labels by the default thresholds; and the class of the sink, empty where no input has one.
+        """
         sums = [analysis.accumulator(self.model, self.request) for analysis in (surface_patterns, entropy)]
         self.progress.start("Measuring the behavior of heads", len(examples))
         stream.run(self.model, examples, sums, self.progress, self.batch_tokens)
@@ -112,7 +138,7 @@ class AblationRun:
         first = torch.zeros_like(batch.mask)
         first[:, 0] = self.sink == "first"
         keys = {"sep": batch.sep, "cls": batch.cls}.get(self.sink, first)  # (batch, key)
-        has_sink = keys.any(1)[None, :, None]  # without a sink there is no attention to it: absent, not zero
+        has_sink = keys.any(1)[None, :, None]  # Without a sink there is no attention to it: absent, not zero.
         for layer in range(model.layers):
             heads = torch.zeros(model.heads, model.layers, model.heads, dtype=torch.bool)
             heads[:, layer].fill_diagonal_(True)
@@ -170,8 +196,16 @@ def _lowest_layer(sets: Tensor) -> Tensor:
 
 
 def groups(labels: np.ndarray, seed: int) -> dict[str, list[np.ndarray]]:
-    """The heads (layer, head) bool of each behavior of `labels` (layer, head), and of each layer; then draws of as many
-    random heads of the same layers, unless the group is all of these."""
+    """Group the heads by behavior and by layer, with random draws for comparison (docs/methods.md, section 12, Groups).
+
+    Args:
+        labels: (layer, head) the behavior of each head.
+        seed: The seed of the draws.
+
+    Returns:
+        For each group its heads, (layer, head) bool, followed by DRAWS sets of as many random heads of the same layers,
+        unless the group is all heads of its layers.
+    """
     groups = {name: [labels == name] for name in BEHAVIORS if name != OTHER and (labels == name).any()}
     layer_of = np.indices(labels.shape)[0]
     groups |= {f"layer {layer + 1}": [layer_of == layer] for layer in range(len(labels))}
@@ -184,7 +218,14 @@ def groups(labels: np.ndarray, seed: int) -> dict[str, list[np.ndarray]]:
 
 
 def removals(change: np.ndarray) -> list[np.ndarray]:
-    """About POINTS + 1 sets (layer, head) bool of the least important heads by `change` (layer, head), none to all."""
+    """Sets of the least important heads (docs/methods.md, section 12, Pruning curve).
+
+    Args:
+        change: (layer, head) the change of the loss without each head, nats.
+
+    Returns:
+        About POINTS + 1 sets (layer, head) bool, from no head to all heads.
+    """
     order = np.argsort(change, axis=None, kind="stable")
     rank = np.argsort(order)
     counts = np.unique(np.linspace(0, change.size, POINTS + 1).round().astype(int))
@@ -192,13 +233,20 @@ def removals(change: np.ndarray) -> list[np.ndarray]:
 
 
 def finish(run: AblationRun, segments: Segments, provenance: dict[str, Any]) -> Ablation:
+    """Create the result: averages for each head, a record for each group, the pruning curve, and the worst words.
+
+    Args:
+        run: A finished run.
+        segments: The corpus as it was read.
+        provenance: What the result was computed from.
+    """
     fields = run.heads.fields(segments)
     averages = run.sets.result()
     curve = len(run.removals) - 1
     change = averages["mean"][0, 0].tolist()
     interval = (t_quantile(averages["effective_units"][0] - 1) * averages["error"][0, 0]).tolist()
     records = []
-    first = curve  # set of the next group
+    first = curve  # the number of the set of the next group
     for name, sets in run.groups.items():
         end = first + len(sets)
         draws = change[first + 1 : end]

@@ -24,33 +24,47 @@ COLUMNS = (
     _right_change("to_sink_right_change", "change in right guesses, sink attention removed"),
     averaged_column("gradient_estimate", "gradient estimate, nats", marker=BROAD),
 )
-GUESSES = ("original", "before", "after")  # of `word_ids`
+GUESSES = ("original", "before", "after")  # the last axis of `word_ids`
 
 
 @dataclass(frozen=True)
 class Ablation(LossAverages):
     """Changes when a head is ablated: without it minus with it, so that an increase of the loss is positive.
 
-    `loss_change`, `right_change`: of the loss, nats per predicted word, and of the share of right guesses.
-    `to_sink_loss_change`, `to_sink_right_change`: the same where only the head's attention to the sink is set to 0.
-    `gradient_estimate`: the mean over tokens of |out . dL/d out| of the head's output, in nats.
+    Quantities, each (layer, head) (docs/methods.md, section 12):
+        loss_change, right_change: The change of the loss, nats per predicted word, and of the share of right guesses,
+            -1 to 1.
+        to_sink_loss_change, to_sink_right_change: The same where only the head's attention to the sink is set to 0.
+        gradient_estimate: The mean over tokens of |o . dL/do| of the head's output o, in nats.
+
+    Attributes:
+        sink: What receives the most attention: "sep", "cls" or "first" (token); empty where no input has one.
+        groups: For each behavior and each layer: `name`, `heads` (labels from 1), `loss_change` when all are ablated,
+            in nats, `interval` (half-width of its 95% interval; None for a single unit), `random_draws` (the changes
+            for as many heads drawn from the same layers) and `random_loss_change`, their mean; None where such a draw
+            could only be the group itself.
+        removed: (point,) how many heads are ablated together, the least important first.
+        removed_loss: (point,) the loss without them, nats.
+        word_numbers: (layer, head, rank) numbers of the segments of the words whose loss rises most; -1 for none.
+        word_positions: (layer, head, rank) positions of these words in their segments, in tokens from 0.
+        word_ids: (layer, head, rank, 3) tokens of these words, see GUESSES: the original, the guess before and that
+            after.
+        word_losses: (layer, head, rank, 2) losses of these words before and after, nats.
+        names: The name of each token in `word_ids`, by its number as text.
+        contexts: From "segment:position" of each of these words to its `where`, `left`, `shown` and `right`.
     """
 
     analysis: ClassVar[str] = "ablation"
-    sink: str  # what receives the most attention, "sep", "cls" or "first" (token); empty where no input has one
-    # Of each behavior and layer: `name`, `heads` (labels from 1), `loss_change` when all are ablated, `interval`
-    # (half-width of the 95% interval, None for a single unit), `random_loss_change`, the mean of `random_draws`: of as
-    # many heads drawn from the same layers, or None where such a draw is the group itself.
+    sink: str
     groups: list[dict[str, Any]]
-    removed: np.ndarray  # (point,) how many heads, the least important first
-    removed_loss: np.ndarray  # (point,) nats
-    # (layer, head, rank) segments of the words whose loss rises most, -1 for none, and their positions in these
+    removed: np.ndarray
+    removed_loss: np.ndarray
     word_numbers: np.ndarray
     word_positions: np.ndarray
-    word_ids: np.ndarray  # (layer, head, rank, 3) tokens: the original, the guess before and that after
-    word_losses: np.ndarray  # (layer, head, rank, 2) before and after, nats
-    names: dict[str, str]  # of `word_ids`
-    contexts: dict[str, dict[str, str]]  # "segment:position" -> `where`, `left`, `shown` and `right`
+    word_ids: np.ndarray
+    word_losses: np.ndarray
+    names: dict[str, str]
+    contexts: dict[str, dict[str, str]]
 
     def largest(self, quantity: str) -> Head:
         """The largest change of either sign."""

@@ -1,4 +1,4 @@
-"""What a result of ablation states, and how it is decided."""
+"""What a result of ablation states, and how it is decided (docs/methods.md, sections 12 and 6)."""
 
 import numpy as np
 
@@ -8,15 +8,15 @@ from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width, number
 from bertviz_core.plotting import TOKENS
 
-NO_OP = 0.01  # of the whole model's loss
-TOLERANCE = 0.05  # of the same
+NO_OP = 0.01  # share of the whole model's loss
+TOLERANCE = 0.05  # share of the whole model's loss
 
 
 def matter(result: Ablation, base: int) -> Answer:
     """Whether the loss rises without some head.
 
-    The largest change of the loss is compared with 0 by its interval, corrected for the number of heads; how many heads
-    are shown to matter is said beside it.
+    The largest change of the loss (docs/methods.md, section 12) is compared with 0 by its interval, corrected for the
+    number of heads (section 6, Decisions); how many heads are shown to matter is said beside it.
     """
     head = result.largest("loss_change")
     change = result["loss_change"]
@@ -35,7 +35,8 @@ def no_op(result: Ablation, base: int) -> Answer:
     """Whether no head's attention to the sink matters to the loss.
 
     The largest change in size, from what the intervals leave of it at least to what they allow at most (each corrected
-    for the number of heads), is compared with NO_OP of the whole model's loss; shown where all of it is smaller.
+    for the number of heads), is compared with NO_OP of the whole model's loss; shown where all of it is smaller
+    (docs/methods.md, sections 12 and 6).
     """
     change = result["to_sink_loss_change"]
     low, high, enough = head_intervals(result, "to_sink_loss_change")
@@ -63,7 +64,7 @@ def no_op(result: Ablation, base: int) -> Answer:
 def together(result: Ablation, base: int) -> Answer:
     """How many of the least important heads can be ablated together within TOLERANCE of the whole model's loss.
 
-    Nothing is decided, since the curve has no interval.
+    Nothing is decided, since the curve has no interval (docs/methods.md, section 12, Pruning curve).
     """
     within = result.removed[result.removed_loss <= (1 + TOLERANCE) * result.loss]
     count = f"{int(within.max())} of {int(result.removed.max())} heads"

@@ -1,5 +1,6 @@
-"""Document averages: a value of every head within each segment, then the mean over segments (methods, notation); and
-sums over documents of squares and products, for standard errors by document (methods, uncertainty)."""
+"""Document averages: a value of every head within each segment, then the mean over segments (docs/methods.md,
+Notation); and sums over documents of squares and products, for standard errors by document (docs/methods.md,
+Uncertainty)."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Protocol, Self, TypeVar
@@ -32,23 +33,44 @@ L = TypeVar("L", bound=Layer)
 
 
 class DocumentSums:
-    """Adds up segments' rows by document, then `moments`, a function of a layer's sums (document, ...), over documents.
+    """Adds up segments' rows by document, then moments of these sums over documents (docs/methods.md, Uncertainty).
 
     Chunks come in the order of the corpus, but segments within a chunk in any order. So rows wait for the end of their
     chunk; then only its first and last document are incomplete, which may continue in another chunk.
+
+    Attributes:
+        moments: From a layer's sums (document, ...) to their moments over documents (...).
+        numbers: (document,) numbers of the incomplete documents.
+        sums: (document, layer, ...) sums of the incomplete documents, float64.
+        total: (layer, ...) moments of the complete documents.
+        rows: For each layer the batches of an unfinished chunk: numbers of the documents (segment,), and rows
+            (segment, ...).
+        is_batch: Whether rows were added since the chunk began: then it may be any part of a chunk.
     """
 
     def __init__(self, moments: Callable[[np.ndarray], np.ndarray], layers: int, *shape: int) -> None:
+        """Begin without documents.
+
+        Args:
+            moments: From a layer's sums (document, ...) to their moments over documents (...).
+            layers: The number of layers.
+            shape: The shape of a segment's row.
+        """
         self.moments = moments
-        self.numbers = np.zeros(0, dtype=np.int64)  # (document,) of the incomplete ones
-        self.sums = np.zeros((0, layers, *shape))  # (document, layer, ...) of the incomplete ones
-        self.total = self._moments(self.sums)  # (layer, ...) of the complete documents
-        # For each layer and batch of an unfinished chunk: documents (segment,) and rows (segment, ...)
+        self.numbers = np.zeros(0, dtype=np.int64)
+        self.sums = np.zeros((0, layers, *shape))
+        self.total = self._moments(self.sums)
         self.rows: list[list[tuple[np.ndarray, Tensor]]] = [[] for _ in range(layers)]
-        self.is_batch = False  # whether rows were added since: then it may be any part of a chunk
+        self.is_batch = False
 
     def add(self, layer: int, documents: np.ndarray, rows: Tensor) -> None:
-        """Add rows (segment, ...) of one layer; `documents` (segment,) are the numbers of their documents."""
+        """Add rows of one layer.
+
+        Args:
+            layer: Its number, from 0.
+            documents: (segment,) numbers of the segments' documents.
+            rows: (segment, ...) their rows, on any device.
+        """
         self.rows[layer].append((documents, rows))
         self.is_batch = True
 
@@ -120,8 +142,14 @@ def _sum_by_number(numbers: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, n
 
 
 def average_moments(sums: np.ndarray) -> np.ndarray:
-    """(8, head, quantity): sums over documents of 1 (where n > 0), n^2, n s, s^2, n^3, n^2 s, n s^2 and s^3, from the
-    number n and the sum s of a document's values, (document, 2, head, quantity)."""
+    """The moments from which errors of document averages follow (docs/methods.md, Uncertainty, Averages).
+
+    Args:
+        sums: (document, 2, head, quantity) the number n and the sum s of each document's values.
+
+    Returns:
+        (8, head, quantity): sums over documents of 1 (where n > 0), n^2, n s, s^2, n^3, n^2 s, n s^2 and s^3.
+    """
     n, s = sums[:, 0], sums[:, 1]
     squares = (n * n, n * s, s * s)
     cubes = (n**3, n * n * s, n * s * s, s**3)
@@ -129,8 +157,21 @@ def average_moments(sums: np.ndarray) -> np.ndarray:
 
 
 class SegmentAverages(Accumulator, Generic[L]):
-    """Accumulates averages over segments of every (layer, head, quantity), their errors, and the TOP segments. Sums are
-    float64, on the device where it has that; values of segments are float32."""
+    """Accumulates averages over segments of every (layer, head, quantity), their errors, and the TOP segments.
+
+    With x the value of a segment that has the quantity, and S the number of these, the average is sum x / S
+    (docs/methods.md, Notation); its error is that by document (docs/methods.md, Uncertainty). Sums are float64, on the
+    device where it has that; values of segments are float32.
+
+    Attributes:
+        quantities: Names of what `measure` returns, in order.
+        measure: From one layer of a batch to values (batch, head, quantity).
+        sums: (4, layer, head, quantity) sums over segments of 1, x, x^2 and x^3.
+        documents: The sums by document of 1 and x.
+        top_values: (layer, head, quantity, rank) the TOP highest values; -inf for none.
+        top: (layer, head, quantity, rank) numbers of their segments; -1 for none.
+        examples: The segments by number; once chunks are merged only those of `top`.
+    """
 
     def __init__(
         self,
@@ -140,18 +181,26 @@ class SegmentAverages(Accumulator, Generic[L]):
         heads: int,
         device: str,
     ) -> None:
-        """`measure` returns (batch, head, quantity) from one layer of a batch, NaN where a segment has no value."""
+        """Begin with empty sums.
+
+        Args:
+            quantities: Names of what `measure` returns, in order.
+            measure: From one layer of a batch to values (batch, head, quantity), NaN where a segment has no value.
+            layers: The number of layers.
+            heads: The number of heads of a layer.
+            device: Where the values are computed.
+        """
         self.arguments: tuple[Any, ...] = (quantities, measure, layers, heads, device)
         self.quantities = tuple(quantities)
         self.measure = measure
         self.device = device
         shape = (layers, heads, len(quantities))
         where = device_of_sums(device)
-        self.sums = torch.zeros((4, *shape), dtype=torch.float64, device=where)  # of 1, x, x^2 and x^3
+        self.sums = torch.zeros((4, *shape), dtype=torch.float64, device=where)
         self.documents = DocumentSums(average_moments, layers, 2, heads, len(self.quantities))
         self.top_values = torch.full((*shape, TOP), -torch.inf, device=device)
         self.top = torch.full((*shape, TOP), -1, dtype=torch.int64, device=device)
-        self.examples: dict[int, Encoded] = {}  # by number; of what is merged by chunks only those of `top`
+        self.examples: dict[int, Encoded] = {}
 
     def new_empty(self) -> Self:
         return type(self)(*self.arguments)
@@ -163,7 +212,14 @@ class SegmentAverages(Accumulator, Generic[L]):
         self.add(layer.layer, values, batch.numbers, documents)
 
     def add(self, layer: int, values: Tensor, numbers: Tensor, documents: np.ndarray) -> None:
-        """Add values (batch, head, quantity) of a layer, NaN where absent; `numbers` and `documents` are (batch,)."""
+        """Add the values of a layer.
+
+        Args:
+            layer: Its number, from 0.
+            values: (batch, head, quantity) float32, NaN where a segment has no value.
+            numbers: (batch,) numbers of the segments.
+            documents: (batch,) numbers of their documents.
+        """
         present = ~values.isnan()
         known = values.nan_to_num(nan=0.0)
         self.documents.add(layer, documents, torch.stack([present, known], 1))
@@ -179,7 +235,7 @@ class SegmentAverages(Accumulator, Generic[L]):
         self.documents.merge(other.documents)
         self._keep_top(slice(None), other.top_values, other.top)
         self.examples |= other.examples
-        if not is_batch:  # to know the top ones waits for the device
+        if not is_batch:  # only here: which segments are the top ones is known once the device has finished
             self.examples = self._top_examples()
 
     def to_bytes(self) -> bytes:
@@ -213,7 +269,10 @@ class SegmentAverages(Accumulator, Generic[L]):
             self.examples[number] = Encoded(number, where, ids, np.zeros_like(ids))
 
     def _keep_top(self, layers: slice, values: Tensor, numbers: Tensor) -> None:
-        """The TOP highest of old and new; equal values by segment number, so that order does not matter."""
+        """Keep the TOP highest of the old and the new values.
+
+        Equal values are ordered by the number of the segment, so that the order in which they come does not matter.
+        """
         values = torch.cat([self.top_values[layers], values], -1)
         numbers = torch.cat([self.top[layers], numbers], -1)
         by_number = numbers.argsort(-1)
@@ -236,11 +295,14 @@ class SegmentAverages(Accumulator, Generic[L]):
         return self.result() | {"texts": texts}
 
     def result(self) -> dict[str, Any]:
-        """The arrays of HeadAverages, quantity axis first."""
+        """The arrays of HeadAverages, quantity axis first.
+
+        Errors are by document; in a text of one document each segment is a unit (docs/methods.md, Uncertainty).
+        """
         count, total, square, cube = self.sums.cpu().numpy()
         moments = self.documents.whole().swapaxes(0, 1)
         unit = "documents"
-        if moments[0].max(initial=0) <= 1:  # the text has no blank line: each segment stands for itself
+        if moments[0].max(initial=0) <= 1:  # The text is one document, as it has no blank line.
             moments = np.stack([count, count, total, square, count, total, square, cube])
             unit = "segments"
         error, effective = statistics.error_of_average(count, total, moments)

@@ -41,49 +41,92 @@ class Analysis(Registered):
     An analysis whose numbers are averages over inputs overrides `measure`, and its results are a class of HeadAverages.
     Any other one overrides `accumulator` and `finish`, or `corpus_run` and `finish`. The methods import torch, or the
     module `measure` beside the class, when something is computed: pages of stored results do without.
+
+    Attributes:
+        name: The stem of its page, its address, and (with hyphens) its command.
+        key_version: A number that is raised when its stored results become invalid.
+        title: The title of its page, also in the navigation.
+        summary: One sentence, the help of its command.
+        section: The section of the paper, or a question beyond it; shown beside the title.
+        icon: Its icon in the navigation.
+        corpus: The kind of corpus that it reads; "random" for sequences that are drawn, of which the settings say how
+            many.
+        options: The class of its own settings, which are part of a result's key.
+        result_class: The class of its results, a class of its own whose `analysis` is the name.
+        view: How its command shows a result.
+        columns: Its quantities of every head.
+        quantities: What `measure` returns, in order, if that is more than the columns.
+        labels: Displayed names of quantities that have no column.
+        statements: What the paper says of it, and how a result decides that; without any, the highest head of each
+            column is reported.
+        main_figure: Draws the paper's figure from a result, and for an analysis with columns also from the base of
+            labels; without it a map of the first column is drawn.
+        more_figures: Draws the further figures of its page, by title.
+        latex: Writes the paper's table as LaTeX.
+        paper_table: The same table for a report, with the paper's numbers.
+        has_paper_means: Whether a report shows the means of BERT-base (paper.LAYER_MEANS) beside its columns.
+        has_attention_lines: Whether a report draws the attention of its clearest heads (Figures 1 and 5).
+        prefix: The prefix of its columns in the exports; None for its name and an underscore.
+        control: The address parameter of the quantity on the page's map; formed from its name if empty.
+        formula: A formula in LaTeX, for the page of an analysis that docs/methods.md does not describe.
+        names_heads: Whether `named_heads` finds some, which other figures mark.
+        marks_named_heads: Whether its figures mark those of other analyses.
+        one_causal: What a comparison cautions where the tokens of one of the models see only what comes earlier, as the
+            end of a sentence.
+        both_causal: The same where those of both models do; empty for no caution.
+        head_in_tour: How `tour_figure` shows the chosen head.
+        behaviors: From each quantity of its averages that has a threshold (docs/methods.md, section 9) to the behavior.
+        forward_passes: Its cost; override `cost` if that depends on the model.
+        overhead: Additional seconds, independent of the size of the corpus.
+        limit: The default maximum number of inputs; None for all.
+        shared: Whether it is so cheap that it is always computed with the others that share its forward pass.
+        language_model: Whether it needs the head that predicts masked or next words.
+        has_own_pass: Whether `run` replaces a plain forward pass.
+        chunked: Whether it is a sum over inputs, computed chunk by chunk; otherwise `corpus_run` gets all inputs.
+        reads_maps: Whether it reads attention maps, so that norms can replace them.
     """
 
     # Its name and its corpus
-    name: str  # the stem of its page, its address, and (with hyphens) its command
-    key_version: int = 1  # raised when its stored results become invalid
-    title: str  # of its page, also in the navigation
-    summary: str  # one sentence, the help of its command
-    section: str = ""  # of the paper, or a question beyond it; shown beside the title
-    icon: str = ":material/extension:"  # in the navigation
-    corpus: Kind = "text"  # "random" for sequences that are drawn, of which the settings say how many
-    options: type[Options] = Options  # its own settings, which are part of a result's key
-    result_class: type[Result]  # of its results, a class of its own whose `analysis` is the name
+    name: str
+    key_version: int = 1
+    title: str
+    summary: str
+    section: str = ""
+    icon: str = ":material/extension:"
+    corpus: Kind = "text"
+    options: type[Options] = Options
+    result_class: type[Result]
     # What is shown of a result
-    view: type[View] = View  # how its command shows a result
-    columns: tuple[HeadColumn, ...] = ()  # its quantities of every head
-    quantities: tuple[str, ...] = ()  # what `measure` returns, in order, if that is more than the columns
-    labels: Mapping[str, str] = {}  # displayed names of quantities that have no column
-    statements: tuple[Statement, ...] = ()  # without any, the highest head of each column is reported
-    main_figure: Callable[..., go.Figure] | None = None  # the paper's figure; without it a map of the first column
-    more_figures: Callable[..., dict[str, go.Figure]] | None = None  # further figures of its page by title
-    latex: Callable[..., str] | None = None  # the paper's table as LaTeX
-    paper_table: Callable[..., PaperTable] | None = None  # the same for a report, with the paper's numbers
-    has_paper_means: bool = False  # whether a report shows means of BERT-base (paper.LAYER_MEANS) beside its columns
-    has_attention_lines: bool = False  # whether a report draws the attention of its clearest heads (Figures 1 and 5)
-    prefix: str | None = None  # of its columns in the exports; None for its name and an underscore
-    control: str = ""  # address parameter of the quantity on the page's map; from its name if empty
-    formula: str = ""  # in LaTeX, for the page of an analysis that docs/methods.md does not have
-    names_heads: bool = False  # whether `named_heads` finds some, which other figures mark
-    marks_named_heads: bool = False  # whether its figures mark those of other analyses
+    view: type[View] = View
+    columns: tuple[HeadColumn, ...] = ()
+    quantities: tuple[str, ...] = ()
+    labels: Mapping[str, str] = {}
+    statements: tuple[Statement, ...] = ()
+    main_figure: Callable[..., go.Figure] | None = None
+    more_figures: Callable[..., dict[str, go.Figure]] | None = None
+    latex: Callable[..., str] | None = None
+    paper_table: Callable[..., PaperTable] | None = None
+    has_paper_means: bool = False
+    has_attention_lines: bool = False
+    prefix: str | None = None
+    control: str = ""
+    formula: str = ""
+    names_heads: bool = False
+    marks_named_heads: bool = False
     # What a comparison cautions where models see only what comes earlier, as the end of a sentence
-    one_causal: str = "its tokens divide their attention among fewer tokens"  # where one of them does
-    both_causal: str = ""  # where both do; empty for no caution
-    head_in_tour: HeadInFigure = "point"  # how `tour_figure` shows the chosen head
-    behaviors: Mapping[str, str] = {}  # quantity of its averages that has a threshold (methods, 9) -> the behavior
+    one_causal: str = "its tokens divide their attention among fewer tokens"
+    both_causal: str = ""
+    head_in_tour: HeadInFigure = "point"
+    behaviors: Mapping[str, str] = {}
     # How it is computed
-    forward_passes: float = 1.0  # its cost; override `cost` if that depends on the model
-    overhead: float = 0.0  # additional seconds, independent of the size of the corpus
-    limit: int | None = None  # default maximum number of inputs; None for all
-    shared: bool = False  # so cheap that it is always computed with the others that share its forward pass
-    language_model: bool = False  # whether it needs the head that predicts masked or next words
-    has_own_pass: bool = False  # whether `run` replaces a plain forward pass
-    chunked: bool = True  # a sum over inputs, computed chunk by chunk; otherwise `corpus_run` gets all inputs
-    reads_maps: bool = True  # whether it reads attention maps, so that norms can replace them
+    forward_passes: float = 1.0
+    overhead: float = 0.0
+    limit: int | None = None
+    shared: bool = False
+    language_model: bool = False
+    has_own_pass: bool = False
+    chunked: bool = True
+    reads_maps: bool = True
 
     def measure(self, batch: Batch, layer: LayerAttention) -> Tensor:
         """Measure one layer's attention in one batch, of an analysis whose numbers are averages over inputs.

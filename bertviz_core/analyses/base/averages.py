@@ -19,18 +19,32 @@ TOP = 5  # segments stored for each head and quantity: those with the highest va
 
 @dataclass(frozen=True)
 class HeadAverages(Result):
-    """Averages of several quantities for every head; a unit is what varies independently."""
+    """Averages of several quantities for every head; a unit is what varies independently (docs/methods.md,
+    Uncertainty).
 
-    quantities: list[str]  # names, of the first axis of the arrays
-    mean: np.ndarray  # (quantity, layer, head) document averages, NaN for a quantity that no segment has
-    error: np.ndarray  # (quantity, layer, head) standard errors over units (methods, uncertainty), NaN for a single one
-    segments: np.ndarray  # (quantity,) how many have it
-    units: np.ndarray  # (quantity,) how many have it
-    effective_units: np.ndarray  # (quantity,) of equal size with the same information; NaN for a single unit
-    unit: str  # "documents", or "segments" of a text that is one document
-    top: np.ndarray  # (quantity, layer, head, rank) numbers of the segments with the highest values, -1 for none
-    top_values: np.ndarray  # (quantity, layer, head, rank) these values
-    texts: dict[str, Any]  # number (as text) of each of these segments -> its location and tokens
+    Attributes:
+        quantities: Names along the first axis of the arrays.
+        mean: (quantity, layer, head) document averages; NaN for a quantity that no segment has.
+        error: (quantity, layer, head) standard errors over units; NaN for a single unit.
+        segments: (quantity,) how many segments have it.
+        units: (quantity,) how many units have it.
+        effective_units: (quantity,) how many units of equal size carry the same information; NaN for a single unit.
+        unit: What the units are: "documents", or "segments" of a text that is one document.
+        top: (quantity, layer, head, rank) numbers of the segments with the highest values; -1 for none.
+        top_values: (quantity, layer, head, rank) the values of these segments.
+        texts: From the number (as text) of each of these segments to its location and tokens.
+    """
+
+    quantities: list[str]
+    mean: np.ndarray
+    error: np.ndarray
+    segments: np.ndarray
+    units: np.ndarray
+    effective_units: np.ndarray
+    unit: str
+    top: np.ndarray
+    top_values: np.ndarray
+    texts: dict[str, Any]
 
     def __getitem__(self, quantity: str) -> np.ndarray:
         """(layer, head) document averages; raises KeyError for a quantity that no segment has."""
@@ -42,7 +56,15 @@ class HeadAverages(Result):
         return quantity in self.present
 
     def interval(self, quantity: str, comparisons: int = 1) -> np.ndarray:
-        """(layer, head) half-widths of 95% intervals over units, corrected for `comparisons`; NaN for a single unit."""
+        """Half-widths of 95% intervals over units (docs/methods.md, Uncertainty).
+
+        Args:
+            quantity: One of `quantities`.
+            comparisons: How many intervals are to hold together, see `t_quantile`.
+
+        Returns:
+            (layer, head); NaN for a single unit.
+        """
         index = self.quantities.index(quantity)
         return np.asarray(t_quantile(self.effective_units[index] - 1, comparisons) * self.error[index])
 
@@ -90,18 +112,31 @@ class HeadAverages(Result):
 
 @dataclass(frozen=True)
 class HeadColumn:
-    """One quantity that an analysis gives every head, in the overview, the head panel and the exports."""
+    """One quantity that an analysis gives every head, in the overview, the head panel and the exports.
 
-    quantity: str  # its name in exports
-    label: str  # its name on the screen, as in "attention to [SEP]"
-    read: Callable[..., np.ndarray | None]  # from a result to (layer, head); None where the result lacks the quantity
-    baseline: Callable[..., tuple[float, str]] | None = None  # from a result to a baseline's value and name
-    percent: bool = False  # whether values are shown as percentages
-    name: str = ""  # a shorter label, in the legend of its figure and the choice of its page
-    marker: Marker = NEUTRAL  # color and symbol of its dots
-    overview: bool = True  # whether it is in the overview and the head panel
-    maximum: float | None = None  # the end of the map's scale; the highest value of all heads where it is None
-    signed: bool = False  # whether values are averaged changes: their map is centered on 0, with their intervals
+    Attributes:
+        quantity: Its name in exports.
+        label: Its name on the screen, as "attention to [SEP]"; it ends with the unit where there is one, as ", nats".
+        read: From a result to (layer, head) values; None where the result lacks the quantity.
+        baseline: From a result to the value and the name of a baseline.
+        percent: Whether values are shares that are shown as percentages.
+        name: A shorter label, in the legend of its figure and the choice of its page.
+        marker: Color and symbol of its dots.
+        overview: Whether it is in the overview and the head panel.
+        maximum: The end of the map's scale; None for the highest value of all heads.
+        signed: Whether values are averaged changes: their map is centered on 0, with their intervals.
+    """
+
+    quantity: str
+    label: str
+    read: Callable[..., np.ndarray | None]
+    baseline: Callable[..., tuple[float, str]] | None = None
+    percent: bool = False
+    name: str = ""
+    marker: Marker = NEUTRAL
+    overview: bool = True
+    maximum: float | None = None
+    signed: bool = False
 
     @property
     def short(self) -> str:
@@ -129,7 +164,15 @@ class HeadColumn:
         return Series(self.quantity, self.values(result), self.short, self.marker, self.label)
 
     def map(self, result: Result, base: int = 1) -> head_map.HeadMap:
-        """The map of heads, colored from 0 (or the lowest value below) to the maximum, or from either side of 0."""
+        """The map of heads.
+
+        Colors go from 0, or the lowest value where that is below, to the maximum; of a signed column as far to either
+        side of 0.
+
+        Args:
+            result: A result that has the quantity.
+            base: Number of the first layer and the first head in labels.
+        """
         values = self.values(result)
         if self.signed and isinstance(result, HeadAverages):
             scale = DIVERGING

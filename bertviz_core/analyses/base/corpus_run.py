@@ -7,8 +7,9 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.engine.progress import Progress
 from bertviz_core.inputs.encoding import Encoded
 
-# One pass over examples for the accumulator and model that an analysis's options ask for: (options, examples, function
-# that gets the sums over each part of the examples, name of the stage). The parts may be computed by other processes.
+# One pass over examples, for the accumulator and the model that the analysis has with these options. Its arguments are
+# the options, the examples, a function that gets the sums over each part of the examples, and the name of the stage.
+# The parts may be computed by other processes.
 RunStage = Callable[[dict[str, Any], Sequence[Encoded], Callable[..., None], str], None]
 
 

@@ -50,7 +50,7 @@ class Registry(Mapping[str, Registered]):
     """Analyses by name, in the order of their entry points. They are loaded when the first one is asked for; one that
     cannot be loaded, or whose name is taken, is logged and left out."""
 
-    _lock = RLock()  # of all registries: loading imports modules, and may be asked for by several threads
+    _lock = RLock()  # One lock for all registries: loading imports modules, and several threads may cause it.
 
     def __init__(self, find: Callable[[], Iterable[EntryPoint]]) -> None:
         """`find` returns the entry points."""

@@ -1,5 +1,6 @@
-"""Findings: the paper's statements with this run's numbers, each decided by its rule, the same way for all (methods,
-section 6): enough units, accuracies of chosen heads held out, intervals corrected for multiple comparisons."""
+"""Findings: the paper's statements with this run's numbers, each decided by its rule, the same way for all: enough
+units, accuracies of chosen heads held out, intervals corrected for multiple comparisons (docs/methods.md, section 6,
+Decisions)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,13 +21,19 @@ UNDECIDED = "undecided"
 ABSENT = "absent"
 NOT_COMPUTED = "not computed"
 STATES = (SHOWN, NOT_SHOWN, UNDECIDED, ABSENT, NOT_COMPUTED)
-DECIDED = (SHOWN, NOT_SHOWN, UNDECIDED)  # states of findings with numbers
+DECIDED = (SHOWN, NOT_SHOWN, UNDECIDED)  # states of findings that have numbers
 MARKS = {SHOWN: "✓", NOT_SHOWN: "✗", UNDECIDED: "?", ABSENT: "–", NOT_COMPUTED: "–"}
 HELD_OUT = "The head is chosen on one half of the corpus and scored on the other."
 
 
 class Interval(NamedTuple):
-    """95% intervals of one or more numbers, and whether each rests on enough units to decide anything."""
+    """95% intervals of one or more numbers, and whether each rests on enough units to decide anything.
+
+    Attributes:
+        low: Lower ends, of any shape; NaN where they are unknown.
+        high: Upper ends, of the same shape.
+        enough: Whether each rests on enough units to decide anything, one bool or as many as there are intervals.
+    """
 
     low: Any
     high: Any
@@ -41,8 +48,16 @@ class Interval(NamedTuple):
 
 
 def decide(interval: Interval, threshold: Any = 0.0) -> np.ndarray:
-    """Decide whether numbers are above a threshold: SHOWN where the whole interval is, NOT_SHOWN where none of it is,
-    and UNDECIDED where it contains the threshold, is unknown (NaN), or rests on too few units."""
+    """Decide whether numbers are above a threshold (docs/methods.md, section 6, Decisions).
+
+    Args:
+        interval: Intervals of any shape.
+        threshold: One threshold, or as many as there are intervals.
+
+    Returns:
+        States of that shape: SHOWN where the whole interval is above the threshold, NOT_SHOWN where none of it is, and
+        UNDECIDED where it contains the threshold, is unknown (NaN), or rests on too few units.
+    """
     low = np.asarray(interval.low)
     high = np.asarray(interval.high)
     states = np.where(low > threshold, SHOWN, np.where(high <= threshold, NOT_SHOWN, UNDECIDED))
@@ -58,25 +73,42 @@ def head_intervals(result: HeadAverages, quantity: str, comparisons: int | None 
 
 
 def layer_intervals(result: HeadAverages, quantity: str, comparisons: int = 1) -> Interval:
-    """(layer,) intervals of the layers' means over heads, corrected for the number of layers and for `comparisons`: the
-    standard error of a mean over heads is at most the mean of the heads' standard errors."""
+    """(layer,) intervals of the layers' means over heads, corrected for the number of layers and for `comparisons`.
+
+    The half-width is the mean of those of the layer's heads, since the standard error of a mean over heads is at most
+    the mean of the heads' standard errors (docs/methods.md, section 6, Decisions).
+    """
     low, high, enough = head_intervals(result, quantity, comparisons * len(result[quantity]))
     return Interval(low.mean(1), high.mean(1), enough)
 
 
 def share_interval(share: Any, n: Any, comparisons: int = 1, freedom: Any = inf, enough: Any = True) -> Interval:
-    """Wilson's intervals of shares (0 to 1) of n words or mentions, see `t_quantile`; `enough` says whether n and its
-    documents can decide.
+    """Wilson's intervals of shares of words or mentions (docs/methods.md, Uncertainty, Shares).
 
-    n are effective numbers; of held-out shares those of one half. Where both halves choose the same head the scores of
-    the two are not independent: each half then scores what the other has chosen for being high.
+    Of held-out shares n is that of one half: where both halves choose the same head the scores of the two are not
+    independent, and each half then scores what the other has chosen for being high.
+
+    Args:
+        share: Shares, 0 to 1.
+        n: Effective numbers of words or mentions, see `effective_n`.
+        comparisons: Among how many the shares were chosen, see `t_quantile`.
+        freedom: Degrees of freedom, see `t_quantile`.
+        enough: Whether n and its documents can decide.
     """
     return Interval(*wilson(np.asarray(share) * n, n, t_quantile(freedom, comparisons)), enough)
 
 
 def gain_interval(share: Any, interval: Interval, other: Any, others: Interval) -> Interval:
-    """Newcombe's interval of the difference of two shares, from the intervals of both. It takes them as independent: it
-    is wider than necessary where a baseline is right on the same words as the head."""
+    """Newcombe's interval of the difference of two shares, share - other (docs/methods.md, section 13).
+
+    It takes the two as independent: it is wider than necessary where a baseline is right on the same words as the head.
+
+    Args:
+        share: The first shares, 0 to 1.
+        interval: Their intervals, which also say whether there is enough to decide.
+        other: The shares that are subtracted.
+        others: The intervals of these.
+    """
     gain = share - other
     below = np.hypot(share - interval.low, others.high - other)
     above = np.hypot(interval.high - share, other - others.low)
@@ -84,7 +116,14 @@ def gain_interval(share: Any, interval: Interval, other: Any, others: Interval) 
 
 
 class Answer(NamedTuple):
-    """A result's verdict on a statement: state, sentence with its numbers, the head and column that show it best."""
+    """A result's verdict on a statement.
+
+    Attributes:
+        state: One of SHOWN, NOT_SHOWN and UNDECIDED.
+        sentence: What this run shows, with its numbers.
+        head: The head that shows it best; None where the statement is about no single head.
+        quantity: The column that shows it best; empty where none does.
+    """
 
     state: Any
     sentence: str
@@ -94,17 +133,29 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """A statement with the verdict of one run."""
+    """A statement with the verdict of one run.
 
-    id: str  # the name of its analysis and its own, as "surface_patterns.previous"
+    Attributes:
+        id: The name of its analysis and its own, as "surface_patterns.previous".
+        analysis: The name of the analysis.
+        section: The section of the paper; empty beyond it.
+        statement: What the paper says of BERT-base, with its numbers; empty beyond it.
+        rule: The condition under which a model shows it.
+        state: One of STATES.
+        sentence: What this run shows, with its numbers.
+        head: The head that shows it best; None where it is about no single head.
+        quantity: The column that shows it best; empty where none does.
+    """
+
+    id: str
     analysis: str
-    section: str  # of the paper; empty beyond it
-    statement: str  # what the paper says of BERT-base, with its numbers
-    rule: str  # the condition under which a model shows it
-    state: str  # one of STATES
-    sentence: str  # what this run shows, with its numbers
-    head: Head | None = None  # which shows it best
-    quantity: str = ""  # the column that shows it best
+    section: str
+    statement: str
+    rule: str
+    state: str
+    sentence: str
+    head: Head | None = None
+    quantity: str = ""
 
     @property
     def text(self) -> str:
@@ -119,11 +170,17 @@ class Finding:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement that an analysis decides, named uniquely in it; other fields are as in Finding. `answer` takes the
-    result's default view and the base of labels, and raises KeyError where the result lacks what it is about.
+    """A statement that an analysis decides.
 
-    `role` says in a word or two what the head of the finding does: the overview lists the findings that have one, and
-    the tour's last slide offers their heads.
+    Attributes:
+        name: Its name, unique in the analysis.
+        section: The section of the paper; empty beyond it.
+        statement: What the paper says of BERT-base, with its numbers; empty beyond it.
+        rule: The condition under which a model shows it.
+        answer: From the default view of a result and the base of labels to the verdict; raises KeyError where the
+            result lacks what the statement is about.
+        role: What the head of the finding does, in a word or two: the overview lists the findings that have a role, and
+            the tour's last slide offers their heads. Empty for none.
     """
 
     name: str
@@ -134,7 +191,17 @@ class Statement:
     role: str = ""
 
     def finding(self, analysis: str, title: str, result: Result | None, base: int = 1) -> Finding:
-        """The finding of a result of this analysis; NOT_COMPUTED where there is none."""
+        """The finding of a result of this analysis.
+
+        Args:
+            analysis: The name of the analysis.
+            title: The title of its page, for a sentence that says that there is no result.
+            result: The result; None where none is stored.
+            base: Number of the first layer and the first head in labels.
+
+        Returns:
+            The verdict; NOT_COMPUTED without a result, ABSENT where the result lacks what the statement is about.
+        """
         if result is None:
             answer = Answer(NOT_COMPUTED, f"No result of “{title}” is stored for this model.")
         else:
@@ -152,7 +219,17 @@ class Statement:
 
 
 def column_finding(analysis: str, column: HeadColumn, result: Result, base: int = 1) -> Finding:
-    """The head with the highest value of a column, for analyses and quantities that no statement is about."""
+    """The head with the highest value of a column, for analyses and quantities that no statement is about.
+
+    Its value is compared with the column's baseline by its interval, corrected for the number of heads
+    (docs/methods.md, section 6, Decisions); without a baseline nothing is decided.
+
+    Args:
+        analysis: The name of the analysis.
+        column: A column that the result has.
+        result: The result.
+        base: Number of the first layer and the first head in labels.
+    """
     values = column.values(result)
     state = np.array(UNDECIDED)
     beside = ""

@@ -16,14 +16,22 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
 from bertviz_core.heads import DirectedHead
 
-COUNT = "parts"  # beside the parts by their numbers, from 0: how many there are in all
+# The entry of this name has the number of parts; the parts themselves are named by their numbers, from 0.
+COUNT = "parts"
 ORDERS = ("most confident first", "least confident first", "file order")
 Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True)
 class StoredParts:
-    """All parts of the list beside the result with this key; `source` has the words, which are not stored."""
+    """All parts of a list that is stored beside a result.
+
+    Attributes:
+        store: Where they are stored.
+        key: The key of the result.
+        source: The corpus, which has the words: they are not stored.
+        count: The number of parts.
+    """
 
     store: Store
     key: str
@@ -52,13 +60,21 @@ def stored_parts(store: Store, key: str, source: Source) -> StoredParts | None:
 
 @dataclass(frozen=True)
 class GuessQuery(ABC, Generic[Entry]):
-    """A selection of entries (sentences, passages) with the guesses of a head in one direction, and their order."""
+    """A selection of entries (sentences, passages) with the guesses of a head in one direction, and their order.
+
+    Attributes:
+        choice: The head, and the direction in which it is read.
+        which: "all"; "right" for entries with a right guess, "wrong" for those with a wrong one.
+        minimum: The lowest weight of a guess, 0 to 1.
+        searched: Consecutive words that an entry must contain.
+        order: One of ORDERS, by the highest weight of a guess in each entry; those of equal weight are in file order.
+    """
 
     choice: DirectedHead
-    which: str = "all"  # "right" for entries with a right guess, "wrong" for those with a wrong one
-    minimum: float = 0.0  # weight of a guess
-    searched: tuple[str, ...] = ()  # consecutive words that an entry must contain
-    order: str = ORDERS[0]  # by the highest weight of a guess in each entry; those of equal weight in file order
+    which: str = "all"
+    minimum: float = 0.0
+    searched: tuple[str, ...] = ()
+    order: str = ORDERS[0]
 
     @abstractmethod
     def listing(self, collection: Any) -> Any:
@@ -70,7 +86,17 @@ class GuessQuery(ABC, Generic[Entry]):
 def page(
     collection: Any, query: GuessQuery[Entry], first: int = 0, count: int | None = None
 ) -> tuple[int, list[Entry]]:
-    """The number of listed entries, and those from number `first`, from 0, on in their order, at most `count`."""
+    """One page of a list.
+
+    Args:
+        collection: A result or StoredParts.
+        query: Which entries are listed, and in which order.
+        first: The number of the first entry of the page, from 0.
+        count: The most entries of the page; None for all.
+
+    Returns:
+        The number of all listed entries, and those of the page.
+    """
     listing = query.listing(collection)
     confidence = listing.confidence()
     indices = np.flatnonzero(confidence >= 0)

@@ -31,7 +31,12 @@ class FactColumn:
 
 @dataclass(frozen=True)
 class FactTable:
-    """A table about a head; `alt` describes it."""
+    """A table about a head.
+
+    Attributes:
+        columns: Its columns, all of the same length.
+        alt: A description of the table, for those who cannot see it.
+    """
 
     columns: tuple[FactColumn, ...]
     alt: str

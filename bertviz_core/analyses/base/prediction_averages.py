@@ -13,7 +13,11 @@ from bertviz_core.models.loss import Predictions
 
 
 class PredictingLayer(Layer, Protocol):
-    """What a pass shows of one layer for one batch, with what the whole model predicts."""
+    """What a pass shows of one layer for one batch, with what the whole model predicts.
+
+    Attributes:
+        predictions: The losses and guesses of the whole model, the same for all layers of the batch.
+    """
 
     @property
     def predictions(self) -> Predictions: ...
@@ -23,13 +27,20 @@ P = TypeVar("P", bound=PredictingLayer)
 
 
 class PredictionAverages(SegmentAverages[P]):
-    """Segment averages, and sums over segments of the whole model's mean loss L, of its right and predicted tokens, and
-    of 1: the fields of LossAverages."""
+    """Segment averages, and the whole model's loss: the fields of LossAverages.
+
+    With L the mean cross-entropy over a segment's predicted tokens, in nats (docs/methods.md, section 3), the loss is
+    the mean of L over segments.
+
+    Attributes:
+        predicted: (4,) sums over segments of L, of the right and of the predicted tokens, and of 1; float64.
+        without_words: Segments that have no token to predict.
+    """
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.predicted = torch.zeros(4, dtype=torch.float64, device=device_of_sums(self.device))
-        self.without_words = Skipped()  # segments that have no token to predict
+        self.without_words = Skipped()
 
     @property
     def skipped(self) -> Skipped:
@@ -37,7 +48,7 @@ class PredictionAverages(SegmentAverages[P]):
 
     def update(self, batch: Batch, layer: P) -> None:
         super().update(batch, layer)
-        if layer.layer == 0:  # once a batch
+        if layer.layer == 0:  # The predictions are the same for all layers: they count once a batch.
             whole = layer.predictions
             each = (whole.loss, whole.right, whole.selected, torch.ones_like(whole.loss))
             self.predicted += in_float64(torch.stack([values.float() for values in each])).sum(1)

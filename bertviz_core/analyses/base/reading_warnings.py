@@ -6,8 +6,8 @@ from bertviz_core.analyses.base.result import Result
 from bertviz_core.corpora import UNKNOWN
 from bertviz_core.corpora.words import MARKUP, ODD
 
-LARGE_SHARE = 1 / 3  # of a file, above which it is said that it was skipped
-UNKNOWN_SHARE = 0.02  # of the tokens, above which it is said that they are unknown
+LARGE_SHARE = 1 / 3  # Above this share of a file a warning says how much was skipped.
+UNKNOWN_SHARE = 0.02  # Above this share of the tokens a warning says that they are unknown.
 FILES = "files"  # the unit of what was left out of archives
 TEXT_HINT = "Save the text alone, or as JSON lines with a field “text”."
 

@@ -18,7 +18,16 @@ FORMAT = 1  # raised when all stored results become invalid; those of one analys
 
 @dataclass(frozen=True)
 class Request:
-    """All that a result depends on; `options` are the analysis's own settings, `others` further files by role."""
+    """All that a result depends on.
+
+    Attributes:
+        analysis: The name of the analysis.
+        checkpoint: The model.
+        source: The corpus.
+        settings: The settings that all analyses share.
+        options: The analysis's own settings that differ from their defaults, of JSON types.
+        others: Further files by role, as word vectors.
+    """
 
     analysis: str
     checkpoint: Checkpoint
@@ -28,7 +37,10 @@ class Request:
     others: dict[str, Source] = field(default_factory=dict)
 
     def key(self) -> str:
-        """Equal requests have equal keys on any machine: no names, paths, devices or library versions enter them."""
+        """The key of the result: sha256, hexadecimal.
+
+        Equal requests have equal keys on any machine: no names, paths, devices or library versions enter them.
+        """
         parts = {
             "format": key_version(self.analysis),
             "analysis": self.analysis,
@@ -54,8 +66,11 @@ def key_version(analysis: str) -> list[int]:
 
 @dataclass(frozen=True)
 class Options:
-    """Settings of one analysis, part of a result's key. Subclasses add fields of JSON types with defaults, each as
-    `Annotated[type, Doc("Help.")]`; a field of type `Path | None` names a further file that the analysis reads."""
+    """Settings of one analysis, part of a result's key.
+
+    Subclasses add fields of JSON types with defaults, each as `Annotated[type, Doc("Help.")]`; a field of type
+    `Path | None` names a further file that the analysis reads.
+    """
 
     def check(self) -> None:
         """Raise SettingsError for values that the analysis does not know."""
@@ -78,5 +93,11 @@ class View:
         """Raise SettingsError for values that cannot be shown; called before anything is computed."""
 
     def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
-        """The stored result of a request as it is printed and written; `find` reads the stored result of another."""
+        """Prepare the stored result of a request as it is printed and written.
+
+        Args:
+            result: The stored result.
+            request: The request for it.
+            find: Reads the stored result of another request; None where none is stored.
+        """
         return result

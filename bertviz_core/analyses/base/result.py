@@ -15,14 +15,21 @@ from bertviz_core.heads import all_labels
 from bertviz_core.models.checkpoint import label_of
 from bertviz_core.numbers import plural
 
-UNITS = ("documents", "segments", "sequences", "sentences", "windows", "words", "tokens")  # of a corpus
+# What the size of a corpus is counted in.
+UNITS = ("documents", "segments", "sequences", "sentences", "windows", "words", "tokens")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Result:
-    """A frozen record of numpy arrays and JSON values; `provenance` says what it was computed from and how. Tables and
-    figures show its `default_view`: itself, unless it has several views."""
+    """A frozen record of numpy arrays and JSON values. Tables and figures show its `default_view`: itself, unless it
+    has several views.
+
+    Attributes:
+        analysis: The name of the analysis that computes results of this class.
+        provenance: What it was computed from and how: the model, the corpus and its size, the settings and options,
+            what was skipped, and the versions of libraries.
+    """
 
     analysis: ClassVar[str]
     provenance: dict[str, Any]
@@ -92,7 +99,7 @@ class Result:
         return cls(**unpack(data))
 
 
-Results = Mapping[str, Result]  # by the name of their analysis
+Results = Mapping[str, Result]  # results by the name of their analysis
 R = TypeVar("R", bound=Result)
 
 
@@ -110,8 +117,15 @@ def describe_header(head: bytes) -> tuple[str, dict[str, Any]] | None:
 
 
 def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str | None] | None = None) -> Result:
-    """Give a result its reader's names of the corpora, by their digests, and of the model: equal files share one stored
-    result, which must not reveal another user's names of them."""
+    """Give a result its reader's names of the corpora and of the model.
+
+    Equal files share one stored result, which must not reveal another user's names of them.
+
+    Args:
+        result: The stored result.
+        corpora: From the digest of a file to its reader's name of it.
+        model: Fields of the model in the provenance that replace the stored ones; None for the stored ones.
+    """
 
     def named(file: dict[str, Any]) -> dict[str, Any]:
         return file | {"name": corpora.get(file["digest"], file["name"])}
@@ -121,7 +135,7 @@ def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str 
     changed = before | {"corpus": named(before["corpus"]), "model": before["model"] | dict(model or {})}
     if others:
         changed["others"] = others
-    if "read" in before:  # of a training, what was read of each corpus
+    if "read" in before:  # A training says what was read of each corpus.
         changed["read"] = [each | {"corpus": named(each["corpus"])} for each in before["read"]]
     if changed == before:
         return result
@@ -185,8 +199,12 @@ def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
 
 
 def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """A row for each cell of arrays that share named axes. `axes` has the labels along each axis, in order; an array
-    that lacks the last axes is repeated along them."""
+    """A table with a row for each cell of arrays that share named axes.
+
+    Args:
+        axes: The labels along each axis, in order.
+        columns: The arrays by name; one that lacks the last axes is repeated along them.
+    """
     shape = tuple(map(len, axes.values()))
     frame = pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)
     for name, array in columns.items():

@@ -13,16 +13,20 @@ from bertviz_core.numbers import plural
 
 ALPHA = 0.05
 MIN_SCORED = 20  # words or mentions that a decision needs
-ROUNDING = 1e-14  # a smaller part of the squares is what float32 rounds
+ROUNDING = 1e-14  # A smaller share of the sum of squares is only rounding of float32.
 MIN_UNITS = 5  # documents (or other units of an interval) that any decision needs
 
 
-Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # right guesses, items, moments: see `effective_n`
+Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # right guesses, items and moments, the arguments of `effective_n`
 
 
 def t_quantile(freedom: ArrayLike = inf, comparisons: int = 1) -> np.ndarray:
-    """Half-width of a two-sided 95% interval in standard errors, by Student's t with these degrees of freedom (normal
-    where infinite), corrected for so many comparisons (Bonferroni)."""
+    """Half-width of a two-sided 95% interval in standard errors, by Student's t (docs/methods.md, Uncertainty).
+
+    Args:
+        freedom: Degrees of freedom, of any shape; the normal distribution where they are infinite.
+        comparisons: How many intervals are to hold together: the level is 1 - 0.05 / comparisons (Bonferroni).
+    """
     return np.asarray(stdtrit(freedom, 1 - ALPHA / 2 / max(comparisons, 1)))
 
 
@@ -33,8 +37,16 @@ def units_text(units: int, unit: str) -> str:
 
 
 def wilson(correct: ArrayLike, n: ArrayLike, z: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Wilson's score interval for `correct` of `n`, which may be effective counts: (low, high), fractions, NaN where n
-    is 0 or not known; z standard errors to each side, by default those of 95%."""
+    """Wilson's score interval of shares (docs/methods.md, Uncertainty, Shares).
+
+    Args:
+        correct: How many are right, of any shape; may be effective counts.
+        n: Of how many, likewise.
+        z: Standard errors to each side; None for those of 95%.
+
+    Returns:
+        (low, high), shares from 0 to 1; NaN where n is 0 or not known.
+    """
     z = t_quantile() if z is None else np.asarray(z)
     correct, n = np.broadcast_arrays(np.asarray(correct, dtype=float), np.asarray(n, dtype=float))
     total = np.where(n > 0, n, np.nan)
@@ -66,25 +78,42 @@ def share(correct: Any, n: np.ndarray) -> np.ndarray:
 
 
 def error_by_document(n: np.ndarray, s: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Standard errors by document of ratios of sums s / n, and the effective numbers of documents; NaN where fewer than
-    two documents have the quantity. `moments` (4, ...) are sums over documents of 1, n_d^2, n_d s_d and s_d^2.
+    """Standard errors by document of ratios of sums s / n (docs/methods.md, Uncertainty, Averages).
 
     With e_d = s_d - n_d s / n for each document d, the error's square is K / (K - 1) sum e_d^2 / n^2. K, Kish's
-    effective number of documents, is n^2 / sum n_d^2: as many documents of equal size say as much.
+    effective number of documents, is n^2 / sum n_d^2: that many documents of equal size carry as much information.
+
+    Args:
+        n: Sums over documents of n_d, of any shape.
+        s: Sums over documents of s_d.
+        moments: (4, ...) sums over documents of 1, n_d^2, n_d s_d and s_d^2.
+
+    Returns:
+        The errors, and the effective numbers of documents K; NaN where fewer than two documents have the quantity.
     """
     documents, nn, ns, ss = moments
     known = np.where(documents > 1, n, np.nan)
     mean = s / known
     effective = known**2 / np.where(nn > 0, nn, np.nan)
     squares = ss - 2 * mean * ns + mean**2 * nn
-    squares = np.where(squares <= ROUNDING * ss, 0.0, squares)  # NaN stays: not known
+    squares = np.where(squares <= ROUNDING * ss, 0.0, squares)  # NaN remains: the error is not known.
     return np.sqrt(squares * effective / (effective - 1)) / known, effective
 
 
 def error_of_average(n: np.ndarray, s: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`error_by_document`, wider where documents are skewed, so that 95% intervals cover: by 1 + g^2 (t^4 + 2 t^2 - 3)
-    over 18, with g the skewness of the mean and t the quantile of an interval (docs/methods.md, uncertainty). Of the
-    `moments` (8, ...) the last four are sums over documents of n_d^3, n_d^2 s_d, n_d s_d^2 and s_d^3."""
+    """`error_by_document`, wider where documents are skewed, so that 95% intervals cover the mean.
+
+    The error is multiplied by 1 + g^2 (t^4 + 2 t^2 - 3) / 18, with g the skewness of the mean and t the quantile of an
+    interval (docs/methods.md, Uncertainty, Averages).
+
+    Args:
+        n: Sums over documents of n_d, of any shape.
+        s: Sums over documents of s_d.
+        moments: (8, ...) sums over documents of 1, n_d^2, n_d s_d, s_d^2, n_d^3, n_d^2 s_d, n_d s_d^2 and s_d^3.
+
+    Returns:
+        The errors, and the effective numbers of documents, as of `error_by_document`.
+    """
     documents, *_, nnn, nns, nss, sss = moments
     error, effective = error_by_document(n, s, moments[:4])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -97,12 +126,19 @@ def error_of_average(n: np.ndarray, s: np.ndarray, moments: np.ndarray) -> tuple
 
 
 def effective_n(correct: ArrayLike, n: ArrayLike, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number of independent items with the same information as `n` items, of which `correct` are right, and which are
-    correlated within documents; and the degrees of freedom. NaN where fewer than two documents have items.
+    """Number of independent items that carry as much information as n items that are correlated within documents.
 
-    n is divided by the design effect (Kish, 1965), the variance by document over p (1 - p) / n, at least 1; `moments`
-    are as in `error_by_document`. Where no item is right, or every one, the variance is not known, and all items of a
-    document count as one.
+    n is divided by the design effect (Kish, 1965), the variance by document over p (1 - p) / n, at least 1
+    (docs/methods.md, Uncertainty, Shares). Where no item is right, or every one, the variance is not known, and all
+    items of a document count as one.
+
+    Args:
+        correct: How many items are right, of any shape.
+        n: Of how many.
+        moments: (4, ...) as in `error_by_document`, with the right items of a document as its s_d.
+
+    Returns:
+        The number, and the degrees of freedom of its interval; NaN where fewer than two documents have items.
     """
     correct, n = np.broadcast_arrays(np.asarray(correct, dtype=float), np.asarray(n, dtype=float))
     error, documents = error_by_document(n, correct, moments)
@@ -114,16 +150,28 @@ def effective_n(correct: ArrayLike, n: ArrayLike, moments: np.ndarray) -> tuple[
 
 @dataclass(frozen=True)
 class Estimate:
-    """One quantity of every head, with what its uncertainty follows from."""
+    """One quantity of every head, with what its uncertainty follows from.
 
-    values: np.ndarray  # (layer, head), NaN where a head has none
-    error: np.ndarray | None = None  # (layer, head) standard errors of averages; None where none are known
-    n: int | None = None  # number of cases of which `values` are the shares; None where they are not proportions
-    effective_n: np.ndarray | None = None  # (layer, head) independent cases that say as much as these; None for `n`
-    freedom: float | np.ndarray = inf  # degrees of freedom of the errors
-    units: int | None = None  # how many units vary independently; None where each case does
-    unit: str = ""  # what they are, in the plural
-    choices: int = 1  # how many values of each head these are the best of
+    Attributes:
+        values: (layer, head) values; NaN where a head has none.
+        error: (layer, head) standard errors of averages; None where none are known.
+        n: Number of cases of which `values` are the shares; None where they are not proportions.
+        effective_n: (layer, head) number of independent cases that carry as much information as the `n`; None for `n`
+            itself.
+        freedom: Degrees of freedom of the errors.
+        units: How many units vary independently; None where each case does.
+        unit: What the units are, in the plural.
+        choices: How many values of each head these are the best of.
+    """
+
+    values: np.ndarray
+    error: np.ndarray | None = None
+    n: int | None = None
+    effective_n: np.ndarray | None = None
+    freedom: float | np.ndarray = inf
+    units: int | None = None
+    unit: str = ""
+    choices: int = 1
 
     def of(self, head: Head) -> "Estimate":
         """The estimate of one head, as of a model that has only this head."""

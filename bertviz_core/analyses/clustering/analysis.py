@@ -28,6 +28,8 @@ SIMILAR = 3  # heads that are named beside one on other pages
 
 @dataclass(frozen=True)
 class ClusteringView(View):
+    """How heads are embedded in the plane, and which behaviors they have."""
+
     root: Annotated[bool, Doc("Embed the JS distance (square root) instead of the divergence.")] = False
     threshold: Annotated[
         list[str] | None,

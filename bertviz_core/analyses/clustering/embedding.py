@@ -1,4 +1,5 @@
-"""Heads in the plane by multidimensional scaling of their divergences, and the dendrogram of them (section 6)."""
+"""Heads in the plane by multidimensional scaling of their divergences, and the dendrogram of them (docs/methods.md,
+section 9)."""
 
 import numpy as np
 
@@ -7,11 +8,18 @@ MANY_HEADS = 1024  # beyond, more starts and the best order of leaves would take
 
 
 def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> tuple[np.ndarray, float]:
-    """Two-dimensional metric MDS on the divergences (head, head), or on their square roots: the fit with the least
-    stress, from the classical solution and, for up to MANY_HEADS heads, random starts.
+    """Two-dimensional metric MDS: the fit with the least stress.
 
-    Returns (head, 2) points, centered, on their principal axes, the first head on the positive side of both; and
-    Kruskal's stress-1, sqrt(sum (d - delta)^2 / sum d^2) over pairs of heads, with d their distances in the plane.
+    It starts from the classical solution and, for up to MANY_HEADS heads, from random ones too.
+
+    Args:
+        divergence: (head, head) divergences delta, nats.
+        seed: The seed of the random starts.
+        root: Whether the square roots of the divergences take their place.
+
+    Returns:
+        (head, 2) points, centered, on their principal axes, the first head on the positive side of both; and Kruskal's
+        stress-1, sqrt(sum (d - delta)^2 / sum d^2) over pairs of heads, with d their distances in the plane.
     """
     from sklearn.manifold import MDS
 
@@ -24,7 +32,7 @@ def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> tuple[np
         MDS(metric="precomputed", init=start, n_init=STARTS[start], random_state=seed, normalized_stress=True)
         for start in starts
     ]
-    # The scale changes nothing in the picture, but the stopping rule is not free of it.
+    # The scale changes nothing in the picture, but the rule that stops the fit depends on it.
     best = min((fit.fit(distances / scale) for fit in fits), key=lambda fit: fit.stress_)
     points = best.embedding_ * scale
     points = points - points.mean(0)
@@ -34,8 +42,14 @@ def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> tuple[np
 
 
 def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Average linkage of divergences (head, head): the linkage (head - 1, 4) as in scipy, and the order of the leaves
-    (head,), optimal for up to MANY_HEADS heads."""
+    """Average linkage of divergences.
+
+    Args:
+        divergence: (head, head) divergences, symmetric.
+
+    Returns:
+        The linkage (head - 1, 4) as in scipy, and the order of the leaves (head,), optimal for up to MANY_HEADS heads.
+    """
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 

@@ -12,15 +12,15 @@ from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, all_heads, all_labels
 from bertviz_core.plotting import BEHAVIORS, COLORBAR, SEQUENTIAL, finish
 
-LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # light = early
+LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # Early layers are light.
 NEAR = [[1 - share, color] for share, color in reversed(SEQUENTIAL)]  # reversed: a saturated color means alike here
 OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest marker in sight on any background
-SIZE = 11  # pixels, of a marker
+SIZE = 11  # size of a marker in pixels
 LAYER = "layer"
-CLEAR = 0.08  # of the height, for the caption
-MAX_LABELS = 56  # so many fit beside the matrix
-MAX_ROWS = 150  # of the matrix, four pixels each; with more heads, neighbors under the dendrogram share a row
-MAX_BRACKETS = 1000  # the dendrogram's highest
+CLEAR = 0.08  # share of the height that is left for the caption
+MAX_LABELS = 56  # labels that fit beside the matrix
+MAX_ROWS = 150  # rows of the matrix, four pixels each; of more heads, neighbors under the dendrogram share a row
+MAX_BRACKETS = 1000  # brackets of the dendrogram that are drawn, the highest ones
 
 
 def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
@@ -128,7 +128,7 @@ def matrix(result: Clustering, base: int = 1) -> go.Figure:
 
 def _tree(result: Clustering) -> go.Scatter:
     """The dendrogram's highest brackets; its leaves are at 0, 1, 2 and so on."""
-    places = np.argsort(result.order).tolist()  # of leaves, and then of brackets, in the order of the linkage
+    places = np.argsort(result.order).tolist()  # places of leaves, and then of brackets, in the order of the linkage
     heights = [0.0] * len(places)
     brackets = []
     for first, second, height, _ in result.linkage.tolist():

@@ -1,4 +1,4 @@
-"""Jensen-Shannon divergences between all pairs of heads (section 6; Figure 6).
+"""Jensen-Shannon divergences between all pairs of heads (docs/methods.md, section 9; Figure 6).
 
 JS(P, Q) = H((P + Q) / 2) - (H(P) + H(Q)) / 2 = (ln 2 / 2) [(S_pp + S_qq) / 2 - S_pq] nats, with s = p + q and S_pq the
 sum of s log2 s over positions (row, column): one logarithm for each pair and position, and JS(P, P) is exactly 0.
@@ -38,12 +38,12 @@ from bertviz_core.inputs.tensors import device_of_sums, in_float64
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.model import AttentionModel
 
-SMOOTHING = 0.001  # of the release: 0.001 / N + 0.999 A in place of A
-TINY = 1e-30  # stands for a weight of 0: 0 log 0 = 0 to any precision, without a special case
-CLOSE = 1e-5  # nats a row: pairs under it are computed again
-CHUNK = 1024  # positions summed in float32
+SMOOTHING = 0.001  # The release has 0.001 / N + 0.999 A in place of A.
+TINY = 1e-30  # It stands for a weight of 0, so that 0 log 0 is 0 to any precision without a special case.
+CLOSE = 1e-5  # Pairs that differ by fewer nats a row are computed again.
+CHUNK = 1024  # positions that are summed in float32
 CPU_BUFFER = 1 << 18  # elements of a head's mixtures that fit into a CPU's cache
-GPU_BUFFER = 1 << 26  # elements for a busy GPU
+GPU_BUFFER = 1 << 26  # elements that keep a GPU busy
 BELOW_ONE = 1 - 2**-24  # the largest float32 below 1
 SOURCE = Path(__file__).with_name("mixture_kernel.cpp")
 LANES = 16  # positions per vector of the kernel
@@ -51,8 +51,17 @@ Kernel = Callable[[int, int, int, int, int], None]
 
 
 class DivergenceSums(SegmentAverages[LayerAttention]):
-    """Accumulates the averages that decide behaviors, and JS between all pairs of heads, summed over real tokens in
-    float64. The maps of a batch are kept from its first layer to its last."""
+    """Accumulates the averages that decide behaviors, and JS between all pairs of heads.
+
+    JS(P, Q) = H((P + Q) / 2) - (H(P) + H(Q)) / 2 is summed over the rows of real tokens, in nats (docs/methods.md,
+    section 9). The maps of a batch are kept from its first layer to its last.
+
+    Attributes:
+        smoothed: Whether maps are smoothed, as the release does.
+        tokens: How many rows have been summed.
+        divergence: (head, head) sums over rows, float64, heads of all layers counted layer by layer.
+        maps: (head, position) float32 maps of the batch in progress; None between batches.
+    """
 
     def __init__(self, smoothed: bool, *args: Any) -> None:
         super().__init__(*args)
@@ -62,15 +71,16 @@ class DivergenceSums(SegmentAverages[LayerAttention]):
         layers, heads = self.top.shape[:2]
         square = (layers * heads, layers * heads)
         self.divergence = torch.zeros(square, dtype=torch.float64, device=device_of_sums(self.device))
-        self.maps: Tensor | None = None  # (head, position) of the batch in progress
+        self.maps: Tensor | None = None
 
     def update(self, batch: Batch, layer: LayerAttention) -> None:
+        """Add one layer of a batch; its layers come in order, and with the last one the divergences are added."""
         super().update(batch, layer)
         layers, heads = self.top.shape[:2]
         weights = layer.weights
         if self.smoothed:
             weights = SMOOTHING * batch.row_weights[:, None, None] + (1 - SMOOTHING) * weights
-        weights = weights * batch.mask[:, None, :, None]  # rows of padding become 0
+        weights = weights * batch.mask[:, None, :, None]  # The rows of padding become 0.
         weights = weights.transpose(0, 1).flatten(1)  # (head, position)
         size = weights.shape[1]
         if self.maps is None:
@@ -103,7 +113,8 @@ def behavior_values(batch: Batch, attention: LayerAttention, smoothed: bool = Fa
 
 
 def accumulator(model: AttentionModel, request: Request) -> DivergenceSums:
-    """The accumulator for one pass. Mode "as in the paper" compares 0.001 / N + 0.999 A, as the release does."""
+    """The accumulator for one pass; mode "as in the paper" compares 0.001 / N + 0.999 A, as the release does
+    (docs/methods.md, section 9)."""
     smoothed = request.settings.paper
     known = SURFACE_QUANTITIES + ENTROPY_QUANTITIES
     values = partial(behavior_values, smoothed=smoothed)
@@ -111,7 +122,13 @@ def accumulator(model: AttentionModel, request: Request) -> DivergenceSums:
 
 
 def finish(sums: DivergenceSums, segments: Segments, provenance: dict[str, Any]) -> Clustering:
-    """The mean per token (mode "as in the paper": the sum), its embedding by the run's seed, and its dendrogram."""
+    """Create the result: mean divergences per token, their embedding by the run's seed, and their dendrogram.
+
+    Args:
+        sums: The sums over the whole corpus; in mode "as in the paper" these themselves take the place of the means.
+        segments: The corpus as it was read.
+        provenance: What the result was computed from.
+    """
     divergence = sums.divergence.cpu().numpy() / (1 if sums.smoothed else sums.tokens)
     seed = provenance["settings"]["seed"]
     embedding, stress = embed(divergence, seed)
@@ -133,9 +150,17 @@ def finish(sums: DivergenceSums, segments: Segments, provenance: dict[str, Any])
 
 
 def divergences(maps: Tensor, rows: int) -> Tensor:
-    """(head, head) float64, symmetric: the sum over all rows of JS between two heads' rows, in nats, from maps (head,
-    position) float32, position = (row, key), a multiple of LANES, changed in place (0 becomes TINY); a position that
-    holds 0 for every head counts nothing. `rows` is how many are not padding; CLOSE is per row."""
+    """Sum JS between two heads' rows over all rows, for all pairs of heads (docs/methods.md, section 9).
+
+    Args:
+        maps: (head, position) float32, contiguous, a position being a row and a key; the number of positions is a
+            multiple of LANES. They are changed in place: 0 becomes TINY. A position that holds 0 for every head counts
+            nothing.
+        rows: How many rows are not padding, for the limit CLOSE, which is per row.
+
+    Returns:
+        (head, head) float64, symmetric, in nats.
+    """
     kernel = build_kernel() if maps.device.type == "cpu" else None
     maps.clamp_(min=TINY)
     sums = kernel_sums(kernel, maps) if kernel else torch_sums(maps)
@@ -183,7 +208,7 @@ def _redo_close(maps: Tensor, divergence: Tensor, limit: float) -> None:
 
 @cache
 def build_kernel() -> Kernel | None:
-    """Compile the kernel; None if it fails."""
+    """Compile the kernel and load it; None without a compiler, or if that fails."""
     compiler = shutil.which("g++") or shutil.which("c++")
     if compiler is None:
         return None

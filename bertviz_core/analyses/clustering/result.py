@@ -1,4 +1,5 @@
-"""The result of clustering: divergences between all pairs of heads, heads in a plane, a dendrogram (section 6)."""
+"""The result of clustering: divergences between all pairs of heads, heads in a plane, a dendrogram (docs/methods.md,
+section 9)."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
@@ -127,6 +128,7 @@ class Clustering(Result):
         return {"pairs": pd.DataFrame(columns)}
 
     def to_frame(self, base: int = 1) -> pd.DataFrame:
+        """A row for each head: its behavior, its place in the plane, its nearest heads, and its averages."""
         near = [" ".join(other.label(base) for other, _ in self.nearest(head)) for head in all_heads(*self.shape)]
         x, y = self.embedding.T
         columns = {

@@ -1,4 +1,4 @@
-"""What the paper says of clusters of heads (section 6), and how a result decides it."""
+"""What the paper says of clusters of heads (section 6), and how a result decides it (docs/methods.md, section 9)."""
 
 import numpy as np
 
@@ -11,7 +11,12 @@ PERMUTATIONS = 199
 
 
 def within_and_between(divergence: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
-    """Mean divergence of two heads with the same label, and with different ones; NaN where there are none."""
+    """Mean divergence of two heads with the same label, and with different ones; NaN where there are none.
+
+    Args:
+        divergence: (head, head) divergences of all pairs, symmetric, 0 on the diagonal.
+        labels: (head,) a label for each head.
+    """
     members = (labels[:, None] == np.unique(labels)).astype(float)  # (head, label)
     within = (members * (divergence @ members)).sum()  # over pairs in both orders, as the others
     count = len(labels)
@@ -26,7 +31,7 @@ def alike(result: Clustering, labels: np.ndarray, same: str, different: str) -> 
     With w the mean divergence of two heads with the same label and b that of two heads with different ones, heads
     labeled OTHER left out, the gain is b - w. It is compared with the gains of PERMUTATIONS permutations of the labels:
     the interval is [gain - q97.5, gain - q2.5], q being their quantiles, and the statement is shown where all of it is
-    above 0.
+    above 0 (docs/methods.md, section 6, Decisions).
 
     Args:
         result: The divergences of all pairs of heads.

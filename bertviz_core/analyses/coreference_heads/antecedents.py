@@ -1,4 +1,5 @@
-"""Right guesses of antecedents for one set of candidates, with intervals over documents (methods, uncertainty)."""
+"""Right guesses of antecedents for one set of candidates, with intervals over documents (docs/methods.md,
+Uncertainty)."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -32,14 +33,21 @@ CAUSAL = (
 
 
 def interval_by_document(correct: np.ndarray, n: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(low, high) of shares: Wilson's interval of the effective counts, with the quantile of Student's t."""
+    """(low, high) of shares: Wilson's interval of the effective counts, with the quantile of Student's t
+    (docs/methods.md, Uncertainty, Shares)."""
     size, freedom = effective_n(correct, n, moments)
     return wilson(share(correct, n) * size, size, t_quantile(freedom))
 
 
 class Scores(NamedTuple):
-    """(..., column) right guesses among n items, and the 95% interval of their share over documents; NaN where it is
-    exact, or one document has items."""
+    """Right guesses among items, and the 95% interval of their share over documents (docs/methods.md, section 7).
+
+    Attributes:
+        right: (..., column) right guesses; means where a system is exact.
+        n: (..., column) items.
+        low: (..., column) lower ends of the intervals of right / n; NaN where it is exact, or one document has items.
+        high: (..., column) upper ends.
+    """
 
     right: np.ndarray
     n: np.ndarray
@@ -181,7 +189,7 @@ class AntecedentCounts(Result):
         other = self.of_system(system)[0]
         size, freedom = (each[0] for each in effective_n(*heldout))
         interval = share_interval(accuracy, size / FOLDS, freedom=freedom / FOLDS, enough=enough)
-        if system in EXACT:  # has no interval
+        if system in EXACT:  # An exact system has no interval.
             return interval.minus(Interval(other, other))
         size, freedom = (each[0] for each in effective_n(*self.sums_of(system)))
         return gain_interval(accuracy, interval, other, share_interval(other, size, freedom=freedom))
@@ -192,7 +200,13 @@ class AntecedentCounts(Result):
         return Interval(min(gain.low for gain in gains), min(gain.high for gain in gains), gains[0].enough)
 
     def row(self, at: DirectedHead | str, kind: str = "all", picked_on: str = "all") -> dict[str, Any]:
-        """A row of Table 2: a system, or a head that is best on `picked_on` in its direction, scored on one kind."""
+        """A row of Table 2.
+
+        Args:
+            at: A system, or a head with its direction.
+            kind: The mentions that are scored, one of TYPE_ROWS.
+            picked_on: The mentions on which the held-out accuracy chooses its heads, one of TYPE_ROWS.
+        """
         index = TYPE_ROWS.index(kind)
         right, n, low, high = (part[index].item() for part in self.scores(at).of("type"))
         accuracy = right / n if n else np.nan
@@ -272,6 +286,7 @@ class AntecedentCounts(Result):
         }
 
     def arrays(self) -> dict[str, Any]:
+        """Accuracies (direction, type, layer, head), items of each type, and the two exact systems by type."""
         chance, random = map(to_lists, self.systems_accuracy[: len(EXACT)])
         return {
             "accuracy": to_lists(self.accuracy),

@@ -27,7 +27,7 @@ SINGULAR_ENDINGS = ("ss", "us", "is", "'s")
 
 
 def baselines_right(window: Window) -> np.ndarray:
-    """(system, item) bool: whether each of BASELINES guesses an antecedent."""
+    """(system, item) bool: whether each of BASELINES guesses an antecedent (docs/methods.md, section 7)."""
     document = window.document
     heads = window.heads
 

@@ -15,21 +15,28 @@ from bertviz_core.writing import PICTURES, columns, isolated, right_to_left
 
 COLUMNS = 94  # letters in a line
 BESIDE = 48  # pixels at the right, for the weight of a line's last word
-LETTER = 8.4  # pixels, of a monospaced letter
+LETTER = 8.4  # width of a monospaced letter in pixels
 LANE = 6  # pixels between curves side by side
 TEXT = 32  # pixels from the lowest lane above a line to the baseline of its letters
-BELOW = 20  # pixels under it, for underlines
-RISE = 13  # pixels of the letters above it
+BELOW = 20  # pixels below the baseline, for underlines
+RISE = 13  # pixels of the letters above the baseline
 CHAIN_COLORS = ("#4c6ef5", "#e8890c", "#0c9aa8", "#9c36b5", "#2b9348", "#d6336c", "#8a6d1a", "#5f7d95")
-ALONE = "#8c8c8c"  # a chain of one mention
-DEEPEST = 3  # underlines below the first
+ALONE = "#8c8c8c"  # color of a chain of one mention
+DEEPEST = 3  # the most underlines below the first
 Point = tuple[float, float]  # pixels from the left and from the top
-Span = tuple[int, float, float]  # of a curve: its line or side, from, to
+Span = tuple[int, float, float]  # a stretch of a curve: its line or side, from, to
 
 
 @dataclass(frozen=True)
 class Guess:
-    """A head's guess for a mention; mentions are indices in the document's list."""
+    """A head's guess for a mention; mentions are indices in the document's list.
+
+    Attributes:
+        mention: The mention that is scored, an index in the document's list.
+        guessed: The mention that the head guesses, likewise.
+        weight: The attention between the two, 0 to 1.
+        right: Whether the guessed mention is an antecedent.
+    """
 
     mention: int
     guessed: int
@@ -38,7 +45,13 @@ class Guess:
 
 
 class WordBox(NamedTuple):
-    """A word's letters: pixels from the left, width, and line."""
+    """Where a word's letters stand in the drawing.
+
+    Attributes:
+        x: Pixels from the left.
+        width: Pixels.
+        line: The line, from 0.
+    """
 
     x: float
     width: float

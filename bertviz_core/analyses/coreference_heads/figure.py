@@ -61,7 +61,7 @@ def by_group(
         right, total, low, high = result.scores(system).of(breakdown)
         accuracy = share(right, total)
         bars = {"type": "data", "array": high - accuracy, "arrayminus": accuracy - low, "thickness": 1, "width": 3}
-        beside = 0.07 * (index - (len(systems) - 1) / 2)  # so that lines do not hide each other
+        beside = 0.07 * (index - (len(systems) - 1) / 2)  # The shift keeps lines from hiding each other.
         figure.add_scatter(
             x=np.arange(len(ticks)) + beside,
             y=accuracy,

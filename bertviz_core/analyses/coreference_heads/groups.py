@@ -9,17 +9,17 @@ from bertviz_core.inputs.annotated_words import Window
 
 # The axis of groups: 3 types x 2 folds, the bins of distance, the genders. An item is in one group of each kind; in one
 # of the genders only if it is a pronoun with that gender.
-FOLDS = 2  # by parity of the document's number
+FOLDS = 2  # the two halves of a corpus, by parity of the document's number
 BINS = (5, 10, 20, 40, 80)  # last distance, in words, of each bin but the last
 BIN_NAMES = ("1-5", "6-10", "11-20", "21-40", "41-80", "81+")
 GENDERS = ("masculine", "feminine", "neuter")
-DISTANCE = len(TYPES) * FOLDS  # the first bin
+DISTANCE = len(TYPES) * FOLDS  # the number of the first bin
 GENDER = DISTANCE + len(BIN_NAMES)
 GROUPS = GENDER + len(GENDERS)
 TYPE_ROWS = ("all", *TYPES)
 BREAKDOWNS = {"distance": BIN_NAMES, "gender": GENDERS}
 
-TYPED = len(TYPE_ROWS) * FOLDS  # rows of types, see `by_row`
+TYPED = len(TYPE_ROWS) * FOLDS  # the number of rows of types, see `by_row`
 # Columns of `pooled`, its last axis: the types, then the bins of distance, then the genders.
 ENDS = np.cumsum([len(TYPE_ROWS), len(BIN_NAMES), len(GENDERS)]).tolist()
 COLUMNS = {

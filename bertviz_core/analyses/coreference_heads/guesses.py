@@ -37,16 +37,27 @@ def earlier_antecedents(window: Window) -> Window:
 
 @dataclass(frozen=True)
 class BatchItems:
-    """The items of a batch's windows, in order, padded to the largest number in a window."""
+    """The items of a batch's windows, in order, padded to the largest number in a window.
+
+    Attributes:
+        membership: Assignment of tokens to words.
+        mention: (batch, item, word) the preceding mention that a word heads, an antecedent first; -1 for none.
+        head: (batch, item) head word of the item, counted in its window.
+        allowed: (batch, 1, candidates, item, word) bool, the words that may be guessed.
+        right: (batch, item, word) bool, the head words of antecedents.
+        groups: (batch, item, group) 1 where the item belongs to the group, else 0.
+        group_members: The same as `groups`, on the CPU.
+        chance: (2, candidates, group) sums over the items of 1 / candidates, and of antecedents / candidates.
+    """
 
     membership: Membership
-    mention: np.ndarray  # (batch, item, word) the preceding mention that a word heads, an antecedent first; else -1
-    head: Tensor  # (batch, item) head word, in its window
-    allowed: Tensor  # (batch, 1, candidates, item, word) bool, the words that may be guessed
-    right: Tensor  # (batch, item, word) bool, heads of antecedents
-    groups: Tensor  # (batch, item, group) 0/1
-    group_members: np.ndarray  # the same, on the CPU
-    chance: np.ndarray  # (2, candidates, group) sums over the items: 1 / candidates, and antecedents / candidates
+    mention: np.ndarray
+    head: Tensor
+    allowed: Tensor
+    right: Tensor
+    groups: Tensor
+    group_members: np.ndarray
+    chance: np.ndarray
 
     @classmethod
     def of(cls, windows: Sequence[Window], device: str, first_piece: bool, causal: bool) -> "BatchItems":
@@ -97,7 +108,16 @@ class BatchItems:
 
 
 def chance(allowed: np.ndarray, right: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """(2, candidates, group) sums over the items of BatchItems: 1 / candidates, and antecedents / candidates."""
+    """Sums over the items of a batch of 1 / candidates, and antecedents / candidates (docs/methods.md, section 7).
+
+    Args:
+        allowed: (batch, 1, candidates, item, word) bool, the words that may be guessed.
+        right: (batch, item, word) bool, the head words of antecedents.
+        groups: (batch, item, group) 0/1.
+
+    Returns:
+        (2, candidates, group)
+    """
     candidates = allowed[:, 0].sum(-1).astype(float)  # (batch, candidates, item)
     antecedents = right.sum(-1)[:, None].astype(float)
     counts = [np.ones_like(candidates), np.broadcast_to(antecedents, candidates.shape)]
@@ -107,7 +127,7 @@ def chance(allowed: np.ndarray, right: np.ndarray, groups: np.ndarray) -> np.nda
 
 def answers(items: BatchItems, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """(batch, direction, candidates, head, item): the guess (the allowed word with the largest weight, the first
-    of equals), its weight, and whether it heads an antecedent."""
+    of equals), its weight, and whether it heads an antecedent (docs/methods.md, section 7)."""
     scores = items.scores(weights)[:, :, None]  # (batch, direction, 1, head, item, word)
     allowed = items.allowed[:, :, :, None]  # (batch, 1, candidates, 1, item, word)
     best, guess = scores.masked_fill(~allowed, -1.0).max(-1)

@@ -32,9 +32,13 @@ from bertviz_core.models.model import AttentionModel
 
 
 def count_moments(sums: np.ndarray) -> np.ndarray:
-    """(4, system, row) sums over documents of 1 (where n > 0), n^2, n c and c^2 for c right guesses among n items.
+    """The moments from which errors of accuracies follow (docs/methods.md, Uncertainty, Shares).
 
-    sums: counts (document, system, group), of which the last system is all items.
+    Args:
+        sums: (document, system, group) counts of right guesses, of which the last system is all items.
+
+    Returns:
+        (4, system, row) sums over documents of 1 (where n > 0), n^2, n c and c^2 for c right guesses among n items.
     """
     counts = by_row(sums)
     correct = counts[:, :-1]
@@ -46,9 +50,24 @@ def count_moments(sums: np.ndarray) -> np.ndarray:
 class AntecedentSums(Accumulator):
     """Counts right guesses, as integers, of heads and baselines, and chance.
 
-    sums: "right" (layer, direction, candidates, head, group), and fields of the result.
-    blocks: a window's items by the number of the first, of a chunk; after `take_detail` the corpus's first.
-    documents: those of the corpus's first MAX_ITEMS items, by number.
+    A head's guess for an item is the head word j, among those of the preceding mentions, with the largest weight A_ij
+    from the item's head word i (mention -> antecedent) or A_ji (antecedent -> mention). It is right if it is the head
+    word of any antecedent; the accuracy of a group is the share of its items whose guess is right (docs/methods.md,
+    section 7).
+
+    Attributes:
+        layers: The number of layers.
+        heads: The number of heads of a layer.
+        device: Where the maps are computed.
+        first_piece: Whether a split word's row is that of its first piece, as in mode paper; else it is the mean.
+        sums: "right" (layer, direction, candidates, head, group), and further fields of the result.
+        batches: The batches of an unfinished chunk, whose guesses wait on the device.
+        by_document: Sums by document of right guesses and items.
+        blocks: From the number of a window's first item to its items, for a chunk; after `take_detail` only for the
+            corpus's first.
+        documents: The documents of the corpus's first MAX_ITEMS items, by number.
+        passage_starts: From a document's (sentences, words) to the first word of each passage; it caches the last
+            document, since windows of a document follow one another.
     """
 
     has_detail: ClassVar[bool] = True
@@ -66,18 +85,18 @@ class AntecedentSums(Accumulator):
             "chance": np.zeros((2, len(CANDIDATES), GROUPS)),
             "single": 0,
         }
-        self.batches: list[AnsweredBatch] = []  # of an unfinished chunk, whose guesses wait on the device
+        self.batches: list[AnsweredBatch] = []
         systems = len(DIRECTIONS) * len(CANDIDATES) * self.heads + len(BASELINES) + 1
         self.by_document = DocumentSums(count_moments, self.layers, systems, GROUPS)
         self.blocks: dict[int, ItemGuesses] = {}
         self.documents: dict[int, Record] = {}
-        # (sentences, words) -> each passage's first word; cached, since windows of a document follow one another
         self.passage_starts = lru_cache(1)(lambda *document: [first for first, _ in passages(*document)])
 
     def new_empty(self) -> Self:
         return replace(self)
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
+        """Add one layer of a batch; its layers come in order."""
         layer = attention.layer
         if layer == 0:
             windows = cast("tuple[Window, ...]", batch.examples)
@@ -140,7 +159,8 @@ class AntecedentSums(Accumulator):
                 self.documents[number] = document_record(window.document, window.heads)
 
     def merge(self, other: Self) -> None:
-        if other.batches:  # of the same chunk
+        """Merge a batch of the same chunk, or the next chunk of the corpus."""
+        if other.batches:
             self.batches += other.batches
         else:
             self.complete()
@@ -150,6 +170,7 @@ class AntecedentSums(Accumulator):
         self.documents |= other.documents
 
     def items(self) -> ItemGuesses:
+        """The items so far with all heads' guesses, in the order of the corpus."""
         self.complete()
         shape = (len(DIRECTIONS), self.layers, self.heads)
         return ItemGuesses.joined([items for _, items in sorted(self.blocks.items())], shape)
@@ -167,6 +188,11 @@ class AntecedentSums(Accumulator):
         return pack(self.sums | state | {"blocks": blocks, "documents": list(self.documents.items())})
 
     def from_bytes(self, data: bytes) -> Self:
+        """New sums with the content that `to_bytes` wrote.
+
+        Raises:
+            KeyError: The bytes lack something.
+        """
         state = unpack(data)
         full = self.new_empty()
         full.sums = {name: state[name] for name in self.sums}
@@ -183,15 +209,21 @@ class AntecedentSums(Accumulator):
 
 @dataclass
 class AnsweredBatch:
-    """A batch's guesses, on its device: of each layer (batch, direction, head, item), the word that is guessed, its
-    weight, and whether it is right."""
+    """A batch's guesses, which wait on its device.
+
+    Attributes:
+        windows: The windows of the batch.
+        mention: (batch, item, word) the preceding mention that a word heads, as in BatchItems.
+        layers: For each layer the word that is guessed, its weight, and whether it is right, each (batch, direction,
+            head, item).
+    """
 
     windows: tuple[Window, ...]
-    mention: np.ndarray  # as in BatchItems
+    mention: np.ndarray
     layers: list[tuple[Tensor, Tensor, Tensor]] = field(default_factory=list)
 
     def stacked(self, kind: int) -> Tensor:
-        """(batch, direction, layer, head, item) of one of the three."""
+        """(batch, direction, layer, head, item) words (kind 0), weights (1), or whether they are right (2)."""
         return torch.stack([layer[kind] for layer in self.layers], 2)
 
 
@@ -201,6 +233,13 @@ def accumulator(model: AttentionModel, request: Request) -> AntecedentSums:
 
 
 def finish(accumulator: AntecedentSums, windows: Windows, provenance: dict[str, Any]) -> CoreferenceHeads:
+    """Create the result: counts of all heads and baselines, and the guesses for the first MAX_ITEMS items.
+
+    Args:
+        accumulator: The sums over the whole corpus.
+        windows: The corpus as it was read.
+        provenance: What the result was computed from.
+    """
     sums = accumulator.sums
     items = accumulator.items().take(slice(MAX_ITEMS))
     numbers = sorted(accumulator.documents)

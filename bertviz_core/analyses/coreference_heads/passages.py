@@ -17,14 +17,23 @@ from bertviz_core.corpora.coreference.mentions import TYPES, head_words, mention
 from bertviz_core.corpora.word_search import has
 from bertviz_core.heads import DirectedHead
 
-MAX_ITEMS = 1000  # with guesses in a result
-LONGEST = 4  # passages per sentence, else cut
-Record = dict[str, Any]  # of a document, see `document_record`
+MAX_ITEMS = 1000  # items whose guesses are in a result
+LONGEST = 4  # A sentence is left whole up to so many times the length of a passage.
+Record = dict[str, Any]  # a document, see `document_record`
 ReadDocuments = Callable[[Iterable[int]], Iterable[tuple[int, Record]]]
 
 
 def passages(sentences: Sequence[int], words: int, length: int = 160) -> list[Span]:
-    """Runs of whole sentences of about `length` words, from the first word of each sentence and the number of words."""
+    """Cut a document into runs of whole sentences (docs/methods.md, section 7, Lists of passages).
+
+    Args:
+        sentences: The first word of each sentence, from 0.
+        words: The number of words.
+        length: About how many words a passage has; a sentence of more than LONGEST times as many is cut.
+
+    Returns:
+        The first word of each passage, and the word after its last one.
+    """
     edges: list[int] = []
     for start, end in pairwise([*sentences, words]):
         edges += [*range(start + LONGEST * length, end, length), end]
@@ -77,13 +86,16 @@ def cut_passage(document: Record, guesses: Iterable[Guess], passage: Span) -> tu
 class ItemGuesses(NamedTuple):
     """Consecutive items of a corpus with guesses among the preceding mentions.
 
-    items: (item, 5) number of the document, mention, first word of its passage; first word and end of its window.
-    guess, weight, right: (direction, layer, head, item), or (item,) for one head.
+    Attributes:
+        items: (item, 5) number of the document, mention, first word of its passage; first word and end of its window.
+        guess: (direction, layer, head, item), or (item,) for one head: the mention that is guessed.
+        weight: Of the same shape: the attention to it, 0 to 1.
+        right: Of the same shape: whether it is an antecedent.
     """
 
     items: np.ndarray
-    guess: np.ndarray  # the mention guessed
-    weight: np.ndarray  # its attention
+    guess: np.ndarray
+    weight: np.ndarray
     right: np.ndarray
 
     @classmethod
@@ -122,26 +134,44 @@ def first_guesses(result: CoreferenceHeads, choice: DirectedHead) -> ItemGuesses
 
 @dataclass(frozen=True)
 class ListedGuess:
-    """A guess as words."""
+    """A guess as words.
+
+    Attributes:
+        mention: The words of the mention that is scored.
+        guessed: The words of the mention that is guessed.
+        weight: The attention between the two, 0 to 1.
+        right: Whether the guessed mention is an antecedent.
+        window: The words of the window in which the mention is scored.
+        head: The mention's head word in the window, from 0.
+    """
 
     mention: str
     guessed: str
     weight: float
     right: bool
-    window: tuple[str, ...]  # the words of the window in which the mention is scored
-    head: int  # the mention's head word in the window, from 0
+    window: tuple[str, ...]
+    head: int
 
 
 @dataclass(frozen=True)
 class PassageExample:
-    """One passage with a head's guesses."""
+    """One passage with a head's guesses.
 
-    document: Record  # the passage as a document
-    span: Span  # its words in the whole document
-    total: int  # number of its mentions that are scored
-    right: int  # number of right guesses
-    drawn: list[Guess]  # those of `listed` whose two mentions are in the passage
-    listed: list[ListedGuess]  # the guesses that the query selects
+    Attributes:
+        document: The passage as a document.
+        span: Its words in the whole document.
+        total: The number of its mentions that are scored.
+        right: The number of right guesses.
+        drawn: Those of `listed` whose two mentions are in the passage.
+        listed: The guesses that the query selects.
+    """
+
+    document: Record
+    span: Span
+    total: int
+    right: int
+    drawn: list[Guess]
+    listed: list[ListedGuess]
 
     @property
     def where(self) -> str:
@@ -154,12 +184,14 @@ class PassageQuery(GuessQuery[PassageExample]):
     """A selection of passages; the searched words may also be the name of a passage's document."""
 
     def listing(self, collection: AntecedentCounts | StoredParts) -> "GuessedPassages":
+        """The passages of a result, which are those of its first documents, or of all stored parts of the list."""
         if not isinstance(collection, StoredParts):
             first = collection.stored.first_documents
             items = first_guesses(collection.stored, self.choice)
             return GuessedPassages(self, items, lambda numbers: ((number, first[number]) for number in numbers))
         parts = []
-        for values in collection.read(ItemGuesses._fields[1:], self.choice.at):  # see `AntecedentSums.take_detail`
+        # `AntecedentSums.take_detail` has written these.
+        for values in collection.read(ItemGuesses._fields[1:], self.choice.at):
             values["right"] = np.unpackbits(values["right"], count=len(values["items"])).astype(bool)
             parts.append(ItemGuesses(**values))
 
@@ -177,13 +209,14 @@ class GuessedPassages:
         self.query = query
         self.read = read
         self.items = items.by_passage()
-        self.starts = np.flatnonzero(np.diff(self.items.passages(), prepend=-1))  # each passage's first item
+        self.starts = np.flatnonzero(np.diff(self.items.passages(), prepend=-1))  # the first item of each passage
 
     def confidence(self) -> np.ndarray:
         steps = np.rint(255 * self.items.weight.astype(float)).astype(np.int64)
         return np.maximum.reduceat(np.where(self._is_selected(self.items), steps, -1), self.starts)
 
     def having(self, indices: np.ndarray) -> np.ndarray:
+        """Those of the passages that have the searched words, or are of a document with this name."""
         searched = self.query.searched
         numbers, _, firsts, *_ = self.items.items[self.starts[indices]].T
         found = []

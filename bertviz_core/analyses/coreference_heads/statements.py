@@ -1,4 +1,5 @@
-"""What the paper says of coreference heads (section 4.3; Table 2), and how a result decides it."""
+"""What the paper says of coreference heads (section 4.3; Table 2), and how a result decides it (docs/methods.md,
+sections 6 and 7)."""
 
 from dataclasses import replace
 from functools import partial
@@ -25,7 +26,7 @@ def against_baseline(
 
     Shown where the whole interval of the gain is above `points`: the held-out accuracy of the best head on all mentions
     minus that of the system, see `AntecedentCounts.gain`; of SIMPLE the gain over the one to which the head is closest,
-    see `AntecedentCounts.simple_gain`.
+    see `AntecedentCounts.simple_gain` (docs/methods.md, section 6, Decisions).
 
     Args:
         counts: The counts for one set of candidates.

@@ -27,7 +27,7 @@ def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go
     frame = result.to_frame()
     frame = frame.loc[sorted(frame["n"].nlargest(max_relations or len(frame)).index)]
     percent = 100 * frame[["accuracy", "low", "high", "baseline_accuracy"]]
-    # A treebank's labels are no markup.
+    # The labels of a treebank are text, not markup.
     labels = frame["relation"].map(escape)
     directions = frame["direction"].map(arrow)
     best = scores(

@@ -26,7 +26,8 @@ def of_guesses(result: RelationCounts, choice: DirectedHead, relation: str) -> b
     maps = np.zeros((*guesses.shape, len(words)), np.uint8)
     weights = stored.weights[sentence]
     np.put_along_axis(maps, guesses[..., None].astype(np.int64), weights[..., None], axis=-1)
-    maps = maps.swapaxes(2, 3) if choice.direction else maps  # from the guess to the word
+    # Where columns are read, attention goes from the guess to the word.
+    maps = maps.swapaxes(2, 3) if choice.direction else maps
     return encoded(words, maps, f"Guesses in {surest.where}")
 
 

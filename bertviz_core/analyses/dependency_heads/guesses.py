@@ -7,13 +7,13 @@ import numpy as np
 from bertviz_core.corpora.treebank import Sentence, function_heads
 from bertviz_core.inputs.tensors import Tensor
 
-DIRECTIONS = ("dependent->governor", "governor->dependent")  # row w of the map, column w
-FOLDS = 2  # by parity of the number of the unit, document or sentence
-OFFSETS = np.arange(-20, 21)  # all that are counted; a view shows some
+DIRECTIONS = ("dependent->governor", "governor->dependent")  # the first reads row w of the map, the second column w
+FOLDS = 2  # the two halves of a treebank, by parity of the number of the unit (document or sentence)
+OFFSETS = np.arange(-20, 21)  # all offsets that are counted; a view shows some
 VIEWS: dict[str, Callable[[Sentence], Sentence]] = {"as-is": lambda tree: tree, "function-heads": function_heads}
 VIEW_NAMES = {"function-heads": "function words as governors", "as-is": "as annotated"}
 DEFAULT_VIEW = "function-heads"
-SIDES = ("earlier", "later")  # where each direction of a causal model finds governors
+SIDES = ("earlier", "later")  # the side on which each direction of a causal model finds governors
 COUNTED = "governor {}"
 CAUSAL = (
     "A token of this model sees only what comes earlier, so a head finds an arc from its later word alone: dependent → "
@@ -43,11 +43,15 @@ def offset_name(offset: int) -> str:
 
 
 def best_words(maps: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
-    """The most attended other word of each word, in both directions: (weight, guess), each (batch, direction, head,
-    word). Ties go to the first word; the guess in a sentence of one word is that word, which is never right.
+    """The most attended other word of each word, in both directions (docs/methods.md, section 6).
 
-    maps: (batch, head, word, word), whose diagonals are overwritten; padding is 0, so it never wins a tie.
-    last: (batch, 1) index of the last word.
+    Args:
+        maps: (batch, head, word, word), whose diagonals are overwritten; padding is 0, so it never wins a tie.
+        last: (batch, 1) index of the last word.
+
+    Returns:
+        (weight, guess), each (batch, direction, head, word). Ties go to the first word; the guess in a sentence of one
+        word is that word, which is never right.
     """
     import torch
 

@@ -21,7 +21,7 @@ from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.corpora.treebank import meaning
 from bertviz_core.heads import Head, arrow
 
-MAX_CLASSES = 6  # of words, by attention
+MAX_CLASSES = 6  # the most classes of words that are listed, by attention
 TIMES = "The attention divided by the share of such words among all words."
 
 

@@ -11,22 +11,33 @@ from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, Relati
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
 from bertviz_core.heads import DirectedHead, Head, ranks
 
-SENTENCES = 2  # of a relation
+SENTENCES = 2  # sentences that are drawn for a relation
 SHORT = 70  # characters that need no scrolling
 
 
 @dataclass(frozen=True)
 class Relation:
-    """How well a head finds a relation, in its better direction."""
+    """How well a head finds a relation, in its better direction.
+
+    Attributes:
+        name: The relation.
+        choice: The head, and the direction in which it finds the relation best.
+        accuracy: Its accuracy, 0 to 1.
+        baseline: The accuracy of the best fixed offset, 0 to 1.
+        offset: That offset, in words to the right.
+        n: The number of words that are counted.
+        rank: The rank of the head among all heads, from 1.
+        counted: Which words are counted, as "governor earlier"; empty for all.
+    """
 
     name: str
     choice: DirectedHead
-    accuracy: float  # a fraction
-    baseline: float  # of the best fixed offset
+    accuracy: float
+    baseline: float
     offset: int
-    n: int  # words that are counted
-    rank: int  # from 1, among all heads
-    counted: str = ""  # which words, as "governor earlier"; empty for all
+    n: int
+    rank: int
+    counted: str = ""
 
     @property
     def sentence(self) -> str:

@@ -34,30 +34,46 @@ from bertviz_core.inputs.tensors import to_host
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.model import AttentionModel
 
-MAX_SENTENCES = 500  # with guesses in a result
-UNIT = 1 << 32  # of a right guess of a random word: counts are integers, so that merging is exact
+MAX_SENTENCES = 500  # sentences whose guesses are in a result
+UNIT = 1 << 32  # One right guess of a random word counts this much: fractions become integers, whose sums are exact.
 RELEASE_POSSESSIVES = ("'s", "s'")
 
 
 @dataclass
 class RelationSums(Accumulator):
-    """Right guesses of heads and fixed offsets, and what random words would find, as integers.
+    """Counts right guesses of heads and fixed offsets, and what random words would find, as integers.
 
-    by_sentence: number of a sentence -> the sentence, guesses and weights in 255ths (direction, layer, head, word): of
-        a chunk; after `take_detail` only of the corpus's first.
-    batches: those of an unfinished chunk, whose guesses wait on the device.
-    counts: (fold, ...) by view and relation; for a causal model the view names the governor's side, except for roots.
-    moments: (2, fold, ...) by row of the result: sums over units, for c right guesses among n words, of 1 and n^2
-        ("units"), of n c and c^2 for heads and for fixed offsets.
+    A head's guess for word w is the other word v with the largest word-level weight A_wv (dependent -> governor), or
+    A_vw (governor -> dependent); the accuracy of a relation is c / n, the share of its n words whose guess is the
+    governor. A random word of a causal model is right in 1 / (words on the governor's side) of the cases
+    (docs/methods.md, sections 5 and 6).
+
+    Attributes:
+        layers: The number of layers.
+        heads: The number of heads of a layer.
+        device: Where the maps are computed.
+        possessives: Words such as 's that, with the relation `poss` before them, make the guess in place of the word
+            itself; none in corrected mode unless the option asks for it.
+        first_piece: Whether a split word's row is that of its first piece, as in mode paper; else it is the mean.
+        causal: Whether words are counted apart by the side of their governor.
+        by_sentence: From the number of a sentence to the sentence, its guesses and their weights in steps of 1/255,
+            both (direction, layer, head, word), for a chunk; after `take_detail` only for the corpus's first sentences.
+        batches: The batches of an unfinished chunk, whose guesses wait on the device.
+        classes: The sums of attention to classes of words.
+        counts: Sums (fold, ...) by view and relation; for a causal model the view names the governor's side, except for
+            roots.
+        moments: Sums over units (2, fold, ...) by row of the result, for c right guesses among n words: of 1 and n^2
+            ("units"), and of n c and c^2 for heads and for fixed offsets.
+        open_units: The documents that the next chunk may continue.
     """
 
     has_detail: ClassVar[bool] = True
     layers: int
     heads: int
     device: str
-    possessives: tuple[str, ...] = ()  # make the guess for a word of relation `poss` before them, where they have one
-    first_piece: bool = False  # whether a split word's row is that of its first piece; else it is the mean
-    causal: bool = False  # whether words are counted apart by the side of their governor
+    possessives: tuple[str, ...] = ()
+    first_piece: bool = False
+    causal: bool = False
 
     def __post_init__(self) -> None:
         self.by_sentence: dict[int, tuple[Sentence, np.ndarray, np.ndarray]] = {}
@@ -94,7 +110,7 @@ class RelationSums(Accumulator):
         """Add the next layer's maps (batch, head, word, word), whose diagonals are overwritten."""
         received = maps.sum(2)
         weight, guess = best_words(maps, self.last)
-        # No sentence has 32,768 words.
+        # Guesses fit in 16 bits, since no sentence has 32,768 words.
         guessed = (received, guess.short(), (weight * 255).round().clamp(min=0).byte())
         self.batches[-1].layers.append(guessed)
 
@@ -138,7 +154,7 @@ class RelationSums(Accumulator):
             if self.causal:
                 above = enumerate(tree.governors, start=1)
                 views = [view_of_side(view, SIDES[g > word]) if g else view for word, g in above]
-            visible = np.where(governors < words, words - 1, last - words)  # on the governor's side
+            visible = np.where(governors < words, words - 1, last - words)  # words on the side of the governor
             counted = {
                 "correct": _is_right(guess, governors, is_shifted),
                 "offsets": _is_right(fixed, governors, is_shifted),
@@ -170,11 +186,12 @@ class RelationSums(Accumulator):
             self.moments.sums[quantity][at, :, unit % FOLDS] += values
 
     def merge(self, other: Self) -> None:
-        if other.batches:  # of the same chunk
+        """Merge a batch of the same chunk, or the next chunk of the corpus."""
+        if other.batches:
             self.batches += other.batches
             return
         self.complete()
-        self.open_units.merge(other.open_units)  # which adds to the moments of both
+        self.open_units.merge(other.open_units)  # This adds to the moments of both, so it comes before they are merged.
         self.moments.merge(other.moments)
         self.counts.merge(other.counts)
         self.by_sentence |= other.by_sentence
@@ -196,6 +213,7 @@ class RelationSums(Accumulator):
         return [entry[0] for entry in entries], {"guesses": joined, "weights": weights}
 
     def to_bytes(self) -> bytes:
+        """All sums so far, for `from_bytes`; the units that only this chunk has are closed."""
         self.complete()
         for each in (self.open_units, self.classes.open_units):
             each.close_inner()
@@ -207,6 +225,11 @@ class RelationSums(Accumulator):
         return pack(self.counts.sums | self.moments.sums | records | arrays | self.classes.values() | opened)
 
     def from_bytes(self, data: bytes) -> Self:
+        """New sums with the content that `to_bytes` wrote.
+
+        Raises:
+            KeyError: The bytes lack something.
+        """
         state = unpack(data)
         full = self.new_empty()
         full.counts.restore(state["names"], state)
@@ -225,7 +248,13 @@ class RelationSums(Accumulator):
 
 @dataclass
 class GuessedBatch:
-    """A batch's guesses, which wait on its device: of each layer what words receive, guesses and weights."""
+    """A batch's guesses, which wait on its device.
+
+    Attributes:
+        examples: The sentences of the batch.
+        layers: For each layer the attention that each word receives (batch, head, word), the guesses (batch, direction,
+            head, word) int16, from 0, and their weights in steps of 1/255, of the same shape, uint8.
+    """
 
     examples: tuple[EncodedSentence, ...]
     layers: list[tuple[Tensor, Tensor, Tensor]] = field(default_factory=list)
@@ -254,7 +283,8 @@ def _is_right(guess: np.ndarray, governors: np.ndarray, is_shifted: np.ndarray) 
 
 
 def accumulator(model: AttentionModel, request: Request) -> RelationSums:
-    """The accumulator for one pass; mode "as in the paper" takes first pieces and the release's rule for `poss`."""
+    """The accumulator for one pass; mode "as in the paper" takes first pieces and the release's rule for `poss`
+    (docs/methods.md, sections 5 and 6)."""
     possessives: tuple[str, ...] = ()
     if request.options.get("possessives"):
         possessives = POSSESSIVES
@@ -264,6 +294,13 @@ def accumulator(model: AttentionModel, request: Request) -> RelationSums:
 
 
 def finish(accumulator: RelationSums, examples: Sentences, provenance: dict[str, Any]) -> DependencyHeads:
+    """Create the result: for each row, a view and a relation, the sums of all names that it adds up.
+
+    Args:
+        accumulator: The sums over the whole treebank.
+        examples: The treebank as it was read.
+        provenance: What the result was computed from.
+    """
     accumulator.complete()
     for each in (accumulator.open_units, accumulator.classes.open_units):
         each.close_all()
@@ -312,7 +349,16 @@ def rows_that_count(name: Name) -> list[Name]:
 
 
 def rows_of(names: Sequence[Name], n: np.ndarray, causal: bool) -> dict[Name, list[int]]:
-    """The rows of the result, and which of the accumulator's `names` add up to each."""
+    """The rows of the result.
+
+    Args:
+        names: The (view, relation) of each count of the accumulator.
+        n: (name,) words.
+        causal: Whether there are rows for words with an earlier and with a later governor.
+
+    Returns:
+        From the (view, relation) of a row to the indices of the names that add up to it.
+    """
     rows: dict[Name, list[int]] = {}
     same: Callable[[str], str] = str
     for view in VIEWS:

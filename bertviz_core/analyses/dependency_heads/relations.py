@@ -27,7 +27,7 @@ from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.corpora.treebank import ALL, UAS
 from bertviz_core.heads import DirectedHead, Head, all_labels
 
-ROOT = "root"  # in any case; no head can find the governor of a root, so it has no row
+ROOT = "root"  # in upper or lower case. No head can find the governor of a root, so it has no row.
 NO_RELATION = (ALL, UAS, ROOT, "punct")  # rows that say nothing of a relation
 
 
@@ -241,7 +241,8 @@ class RelationCounts(Result):
         gain = gain_interval(heldout, interval, baseline, share_interval(baseline, size, count, freedom))
         if not self.is_causal:
             return gain
-        random = interval.minus(Interval(self.random, self.random))  # exact
+        # The accuracy of a random word is exact, so its interval is a point.
+        random = interval.minus(Interval(self.random, self.random))
         return Interval(np.fmin(gain.low, random.low), np.fmin(gain.high, random.high), enough)
 
     def above(self) -> np.ndarray:
@@ -282,6 +283,10 @@ class RelationCounts(Result):
         return interval_of_words(*self.sums())
 
     def arrays(self) -> dict[str, Any]:
+        """Accuracies (direction, relation, layer, head), words of each relation, and accuracies of fixed offsets.
+
+        Of a causal model accuracies are of the words that count in each direction, and there are those of all words.
+        """
         n = self.n.sum(0)
         arrays = {
             "accuracy": to_lists(self.accuracy),
@@ -290,7 +295,7 @@ class RelationCounts(Result):
             "n": n.tolist(),
             "offset_accuracy": to_lists(self.offset_accuracy()),
         }
-        if self.is_causal:  # by direction
+        if self.is_causal:  # Counts differ by direction.
             counted = self.counted.sum(0)
             arrays |= {"counted": [COUNTED.format(side) for side in SIDES], "n": counted.tolist()}
             arrays |= {"n_of_all_words": n.tolist(), "random_accuracy": to_lists(self.random)}

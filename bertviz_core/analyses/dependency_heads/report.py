@@ -8,7 +8,7 @@ from bertviz_core.analyses.dependency_heads.head_relations import relation_heads
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.inputs.tokens import Tokens
 
-DRAWN = 5  # relations
+DRAWN = 5  # relations whose best heads are drawn
 
 
 def drawn_inputs(counts: RelationCounts, tokens: Tokens) -> Iterator[DrawnInput]:

@@ -99,7 +99,11 @@ class DependencyHeads(Result):
     random_correct: np.ndarray | None = None
 
     def show(self, chosen: RelationFilter) -> RelationCounts:
-        """The counts of one view; raises SettingsError where there is no such view, or the offsets were not counted."""
+        """The counts of one view.
+
+        Raises:
+            SettingsError: There is no such view, or the offsets were not counted.
+        """
         chosen.check()
         min_count = self.min_count if chosen.min_count is None else chosen.min_count
         rows = self._rows(chosen.view, chosen.merge_subtypes)
@@ -107,7 +111,7 @@ class DependencyHeads(Result):
         is_shown = [
             n >= min_count and base_of(self.relations[row]).lower() != ROOT for row, n in zip(rows, counts, strict=True)
         ]
-        is_shown[:2] = True, True  # the totals
+        is_shown[:2] = True, True  # The totals are always shown.
         sides = [self._rows(view_of_side(chosen.view, side), chosen.merge_subtypes) for side in SIDES]
         is_causal = all(sides)
         rows, *sides = (list(compress(each, is_shown)) for each in (rows, *sides))

@@ -24,12 +24,19 @@ def sentence_record(sentence: Sentence, merge_subtypes: bool = False) -> dict[st
 
 @dataclass(frozen=True)
 class SentenceExample:
-    """One sentence with a head's guesses."""
+    """One sentence with a head's guesses.
 
-    sentence: dict[str, Any]  # see `sentence_record`
-    guesses: np.ndarray  # (word,), from 0
-    weights: np.ndarray  # (word,) in steps of 1/255
-    chosen: list[int]  # the words of the relation, from 0
+    Attributes:
+        sentence: The sentence, see `sentence_record`.
+        guesses: (word,) the word that is guessed, from 0.
+        weights: (word,) its attention, in steps of 1/255.
+        chosen: The words of the relation, from 0.
+    """
+
+    sentence: dict[str, Any]
+    guesses: np.ndarray
+    weights: np.ndarray
+    chosen: list[int]
 
     @property
     def where(self) -> str:
@@ -47,8 +54,14 @@ class SentenceExample:
 
 @dataclass(frozen=True)
 class SentenceQuery(GuessQuery[SentenceExample]):
-    """A selection of sentences with a relation, "all" or "UAS", under a view, whose highest weight is at least
-    `minimum`. `causal`: only words count whose arc the direction of a causal model can see."""
+    """A selection of sentences with a relation under a view, whose highest weight is at least `minimum`.
+
+    Attributes:
+        relation: A relation, "all" or "UAS".
+        view: How trees are read, one of VIEWS.
+        merge_subtypes: Whether subtypes count as their relation, nmod:poss as nmod.
+        causal: Whether only words count whose arc the direction of a causal model can see.
+    """
 
     relation: str = ALL
     view: str = DEFAULT_VIEW
@@ -131,6 +144,7 @@ class GuessedSentences:
         return np.array(found, dtype=np.int64)
 
     def entries(self, indices: Sequence[int]) -> list[SentenceExample]:
+        """The sentences with these indices in the listing, with the guesses of the head."""
         sentences = dict(self._sentences(indices))
         examples = []
         for index in indices:

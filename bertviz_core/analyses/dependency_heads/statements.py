@@ -1,4 +1,5 @@
-"""What the paper says of dependency heads (section 4.2; Table 1), and how a result decides it."""
+"""What the paper says of dependency heads (section 4.2; Table 1), and how a result decides it (docs/methods.md, section
+6)."""
 
 from functools import partial
 
@@ -12,11 +13,11 @@ from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, Relati
 from bertviz_core.corpora.treebank import ALL, UAS
 from bertviz_core.heads import arrow
 
-POINTS = 0.1  # a substantial gap between shares
-OVERALL = 0.15  # how far above an offset one head may be, and still not parse
+POINTS = 0.1  # a substantial difference of shares
+OVERALL = 0.15  # A head that is less far above an offset does not parse.
 TOTALS = {ALL: "governors, punctuation included", UAS: "governors, punctuation left out"}
 ALL_1, DOBJ, DET = (paper.TABLE_1[name] for name in (ALL, "dobj", "det"))
-MAX_NAMED = 6  # relations whose best heads are named: as many as the paper names
+MAX_NAMED = 6  # The best heads of so many relations are named, as many as the paper names.
 CONTROL = " (of a causal model also above a random word)"
 CORRECTED = f"with an interval corrected for the number of relations. {HELD_OUT}"
 
@@ -57,7 +58,13 @@ def relation_answer(counts: RelationCounts, base: int, relation: str, points: fl
 
     Shown where the whole of `RelationCounts.gain` is above `points`: the interval of the held-out accuracy of the best
     head minus that of the best fixed offset (of a causal model also of a random word, whichever is closer), corrected
-    for the number of relations.
+    for the number of relations (docs/methods.md, section 6, Decisions).
+
+    Args:
+        counts: The counts under one view of the trees.
+        base: Number of the first head in labels.
+        relation: A relation of `counts`, or one of the totals.
+        points: By how much the accuracy is to be higher, as a share.
     """
     state = decide(counts.gain(), points)[counts.relations.index(relation)]
     return Answer(state, relation_sentence(counts, relation, base), counts.best_choice(relation).head)
@@ -77,7 +84,7 @@ def relation_finding(counts: RelationCounts, relation: str, base: int = 1) -> Fi
 def clearest_relation(counts: RelationCounts, base: int) -> Answer:
     """Whether the best head of the clearest relation is more than POINTS above every baseline, see `relation_answer`.
 
-    The clearest relation is the first of `RelationCounts.by_gain`.
+    The clearest relation is the first of `RelationCounts.by_gain` (docs/methods.md, section 6, Decisions).
 
     Raises:
         KeyError: The treebank has no relation with enough words.
@@ -92,7 +99,7 @@ def no_head_parses(counts: RelationCounts, base: int) -> Answer:
     """Whether on all words the best head is less than OVERALL above the best offset.
 
     With [low, high] the interval of the held-out gain on all words, not corrected for the number of relations, it is
-    shown where high < OVERALL: where all of [-high, -low] is above -OVERALL.
+    shown where high < OVERALL: where all of [-high, -low] is above -OVERALL (docs/methods.md, section 6, Decisions).
     """
     states = decide(counts.gain(1).negative(), -OVERALL)
     text = relation_sentence(counts, ALL, base)
@@ -105,12 +112,12 @@ def dependents_attend(counts: RelationCounts, base: int) -> Answer:
 
     For k of these n relations the interval is Wilson's of k / n; it is shown where all of it is above 0.5, and nothing
     is decided of fewer than MIN_UNITS relations. The other relations do not count: most of their best heads may share a
-    direction by chance.
+    direction by chance (docs/methods.md, section 6, Decisions).
 
     Raises:
         KeyError: The model is causal.
     """
-    if counts.is_causal:  # each arc has one direction alone, whatever its heads do
+    if counts.is_causal:  # The mask leaves each arc one direction, whatever the heads do.
         raise KeyError("direction")
     is_above = counts.above() & ~np.isin(counts.relations, NO_RELATION)
     directions = counts.best()[is_above, 0]

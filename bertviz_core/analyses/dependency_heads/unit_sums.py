@@ -11,10 +11,15 @@ Name = tuple[str, str]  # scheme (a view of the trees, say) and label
 
 
 class NamedSums:
-    """Sums (row, ...), a row for each name."""
+    """Sums with a row for each name.
+
+    Attributes:
+        names: From a name to its row.
+        sums: The sums by quantity, each (row, ...).
+    """
 
     def __init__(self, shapes: Mapping[str, Sequence[int]], dtype: type) -> None:
-        self.names: dict[Name, int] = {}  # -> row
+        self.names: dict[Name, int] = {}
         self.sums: dict[str, np.ndarray] = {name: np.zeros((0, *shape), dtype) for name, shape in shapes.items()}
 
     def rows(self, names: Iterable[Name]) -> list[int]:
@@ -40,6 +45,11 @@ class OpenUnits:
 
     Chunks come in the order of the treebank, but sentences within a chunk in any order. So units wait until their chunk
     is counted; then only its first and last one are incomplete, which may continue in another chunk.
+
+    Attributes:
+        new: Makes empty sums of a unit.
+        close: Gets the number and the sums of a unit that is complete.
+        units: The sums of the incomplete units, by number.
     """
 
     def __init__(self, new: Callable[[], NamedSums], close: Callable[[int, NamedSums], None]) -> None:

@@ -15,8 +15,8 @@ from bertviz_core.heads import Head, all_labels
 
 ClassName = Name  # a scheme is a view of the trees, or PART_OF_SPEECH
 PART_OF_SPEECH = "part of speech"
-EVERY: ClassName = ("", "")  # of every word
-MIN_WORDS = 20  # rarer classes are not named
+EVERY: ClassName = ("", "")  # the class that has every word
+MIN_WORDS = 20  # classes of fewer words are not named
 
 
 def classes_of(sentence: Sentence) -> list[list[ClassName]]:
@@ -28,7 +28,12 @@ def classes_of(sentence: Sentence) -> list[list[ClassName]]:
 
 
 class ClassSums(NamedSums):
-    """Sums over the units of a treebank, by class, the first of which is EVERY; see WordClasses."""
+    """Sums over the units of a treebank, by class, the first of which is EVERY.
+
+    With x_s the attention from the words of a sentence s to the words of the class, and m_s that to all words, the
+    share of a class is sum x_s / sum m_s (docs/methods.md, section 6, Words attended to). The sums are the fields of
+    WordClasses: "class_counts" (class, 3) and "class_sums" (class, 3, layer, head).
+    """
 
     def __init__(self, layers: int, heads: int) -> None:
         super().__init__({"class_counts": (3,), "class_sums": (3, layers, heads)}, float)
@@ -43,9 +48,14 @@ class ClassSums(NamedSums):
         causal: bool,
         units: Sequence[int] = (),
     ) -> None:
-        """Add a batch: the classes of each word of its sentences, beside EVERY; attention (layer, sentence, head, word)
-        from all words of a sentence to each word; and the numbers of the sentences' documents, where these are the
-        units."""
+        """Add a batch.
+
+        Args:
+            sentences: For each sentence the classes of each word, besides EVERY.
+            received: (layer, sentence, head, word) attention from all words of a sentence to each word.
+            causal: Whether a word attends only to itself and to earlier ones.
+            units: The numbers of the sentences' documents, where these are the units; else empty.
+        """
         self.rows(name for words in sentences for names in words for name in names)
         size = max(map(len, sentences))
         batch_members = np.zeros((len(sentences), size, len(self.names)))
@@ -82,7 +92,7 @@ class ClassSums(NamedSums):
 
     def merge(self, other: NamedSums) -> None:
         assert isinstance(other, ClassSums)
-        self.open_units.merge(other.open_units)  # which adds to the sums of both
+        self.open_units.merge(other.open_units)  # This adds to the sums of both, so it comes before they are merged.
         super().merge(other)
 
     def values(self) -> dict[str, Any]:
@@ -95,13 +105,19 @@ class ClassSums(NamedSums):
 
 
 class WordClasses:
-    """The sums in a result: x is the attention from words to the words of a class, m to all words."""
+    """Attention to classes of words (docs/methods.md, section 6, Words attended to), from the sums in a result.
+
+    Attributes:
+        names: From (scheme, label) to the row of a class.
+        counts: (class, 3) words, words weighted by what uniform attention gives each, and units that have one.
+        sums: (class, 3, layer, head) sums over units of x, m x and x squared, with x the attention from words to the
+            words of the class, and m that to all words.
+    """
 
     def __init__(self, result: Any) -> None:
         self.names = {(scheme, label): row for row, (scheme, label) in enumerate(result.classes)}
-        # (class, 3): words, words weighted by what uniform attention gives each, and units that have one
         self.counts: np.ndarray = result.class_counts
-        self.sums: np.ndarray = result.class_sums  # (class, 3, layer, head) of x, m x and x squared
+        self.sums: np.ndarray = result.class_sums
 
     @property
     def to_words(self) -> np.ndarray:
@@ -119,8 +135,12 @@ class WordClasses:
         return [scheme for scheme in (PART_OF_SPEECH, view) if scheme in schemes]
 
     def shares(self, scheme: str) -> tuple[list[str], np.ndarray, np.ndarray]:
-        """The classes of a scheme that are not rare; (class, layer, head) their shares of each head's attention, NaN
-        for a head that attends to no word; (class,) their shares under uniform attention."""
+        """The classes of a scheme that have MIN_WORDS or more words.
+
+        Returns:
+            Their names; (class, layer, head) their shares of each head's attention, NaN for a head that attends to no
+            word; (class,) their shares under uniform attention.
+        """
         names = [name for name, row in self.names.items() if name[0] == scheme and self.counts[row, 0] >= MIN_WORDS]
         rows = [self.names[name] for name in names]
         return [label for _, label in names], share(self.sums[rows, 0], self.sums[0, 0]), self.expected[rows]

@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 from bertviz_core import plotting
 from bertviz_core.analyses.entropy.result import COLUMNS, Entropy
 
-PANELS = {"entropy": "Average over all tokens", "from_cls": "From [CLS] alone"}  # titles
+PANELS = {"entropy": "Average over all tokens", "from_cls": "From [CLS] alone"}  # titles of the panels
 
 
 def paper_figure(result: Entropy, base: int = 1) -> go.Figure:

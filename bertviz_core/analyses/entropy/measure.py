@@ -15,7 +15,8 @@ from bertviz_core.models.model import AttentionModel
 
 def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> Tensor:
     """(batch, head, quantity): averages over rows i of H_i = -sum_j A_ij log A_ij, of the CLS row's H, of
-    max_j A_ij, and of log N (section 3.3). `smoothed`: the release's 0.9999 A + 0.0001/N in place of A."""
+    max_j A_ij, and of log N, in nats. `smoothed`: the release's 0.9999 A + 0.0001/N in place of A (docs/methods.md,
+    section 4)."""
     rows = batch.row_weights
     weights = attention.weights
     largest = weights.amax(-1)  # (batch, head, query)
@@ -24,7 +25,7 @@ def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> 
     elif attention.logits is None:
         entropies = torch.special.entr(weights).sum(-1)
     else:
-        # Without a logarithm for each element: with z the logits and m their maximum,
+        # This needs no logarithm for each element: with z the logits and m_i the maximum of row i,
         # log A_ij = (z_ij - m_i) + log max_j A_ij, so H_i = -log max_j A_ij - sum_j A_ij (z_ij - m_i).
         shifted = attention.logits - attention.logits.amax(-1, keepdim=True)
         entropies = -largest.log() - shifted.mul_(weights).sum(-1)
@@ -39,6 +40,6 @@ def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> 
 
 
 def accumulator(model: AttentionModel, request: Request) -> SegmentAverages:
-    """The accumulator for one pass; mode "as in the paper" smooths as the release does."""
+    """The accumulator for one pass; mode "as in the paper" smooths as the release does (docs/methods.md, section 4)."""
     smoothed = partial(measure, smoothed=request.settings.paper)
     return SegmentAverages(QUANTITIES, smoothed, model.layers, model.heads, model.device)

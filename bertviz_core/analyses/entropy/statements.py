@@ -1,4 +1,4 @@
-"""What the paper states about entropy, and how a result decides it."""
+"""What the paper states about entropy, and how a result decides it (docs/methods.md, sections 4 and 6)."""
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.findings import Answer, Interval, Statement, decide, head_intervals, layer_intervals
@@ -6,14 +6,14 @@ from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 
-BROAD = 0.1  # the largest weight of a broad head's rows
+BROAD = 0.1  # A broad head's largest weight, the mean over rows, is below this.
 
 
 def broad_early_head(result: Entropy, base: int) -> Answer:
     """Whether a head of the first third of the layers, at least one layer, attends broadly.
 
     Of these heads that with the smallest mean largest weight m decides: its interval, corrected for their number, is
-    compared with BROAD; shown where all of it is below, m < 0.1.
+    compared with BROAD; shown where all of it is below, m < 0.1 (docs/methods.md, section 4; section 6, Decisions).
     """
     largest = result["max_weight"]
     early = largest[: max(1, round(len(largest) / 3))]
@@ -34,7 +34,8 @@ def broad_early_head(result: Entropy, base: int) -> Answer:
 def broad_from_cls(result: Entropy, base: int) -> Answer:
     """Whether attention from [CLS] is broader in the last layer than on average.
 
-    The last layer's mean entropy minus the mean over layers, with the intervals of both, is compared with 0.
+    The last layer's mean entropy minus the mean over layers, with the intervals of both, is compared with 0
+    (docs/methods.md, section 4; section 6, Decisions).
     """
     means = result["from_cls"].mean(1)
     low, high, enough = layer_intervals(result, "from_cls")

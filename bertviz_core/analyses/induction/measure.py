@@ -1,4 +1,5 @@
-"""Attention from each repeated token to three positions: after its first occurrence, at it, and before the token."""
+"""Attention from each repeated token to three positions: after its first occurrence, at it, and before the token
+(docs/methods.md, section 15)."""
 
 import torch
 from torch import Tensor
@@ -8,9 +9,9 @@ from bertviz_core.models.attention import LayerAttention
 
 
 def measure(batch: Batch, attention: LayerAttention) -> Tensor:
-    """(batch, head, quantity): mean attention from the tokens of an input's second half, 0 to 1: prefix matching,
-    duplicate token and previous token, NaN where nothing is repeated; then to the same positions, NaN where the
-    sequence is repeated."""
+    """(batch, head, quantity): with n tokens in each half, the means over the rows i of the second half of
+    A[i, i-n+1] (prefix matching), A[i, i-n] (duplicate token) and A[i, i-1] (previous token), 0 to 1, NaN where nothing
+    is repeated; then of the same weights, NaN where the sequence is repeated (docs/methods.md, section 15)."""
     words = batch.examples[0].words  # all inputs are of one length
     assert words is not None, "random sequences have words"
     is_word = words >= 0

@@ -1,4 +1,4 @@
-"""What a result of induction states, and how it is decided."""
+"""What a result of induction states, and how it is decided (docs/methods.md, sections 15 and 6)."""
 
 from functools import partial
 
@@ -12,7 +12,12 @@ def strongest(result: Induction, base: int, quantity: str) -> Answer:
     """Whether the head with the highest attention of a kind gives it because of the repetition.
 
     Its attention minus that of its control (CONTROLS), with the intervals of both, each corrected for the number of
-    heads, is compared with 0.
+    heads, is compared with 0 (docs/methods.md, section 15; section 6, Decisions).
+
+    Args:
+        result: The averages of attention.
+        base: Number of the first head in labels.
+        quantity: The kind of attention, one of KINDS.
     """
     position, words = CONTROLS[quantity]
     control = CONTROL.format(position)

@@ -24,16 +24,19 @@ from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.loading import prepare
 from bertviz_core.models.model import AttentionModel, with_weights
 
-IN_MEMORY = 1 << 29  # bytes; more goes to disk
-MAX_ON_DISK = 1 << 35  # bytes that may go there
-# A parameter of a layer among layers
+IN_MEMORY = 1 << 29  # bytes of features in memory; more go to disk
+MAX_ON_DISK = 1 << 35  # bytes of features that may go to disk
+# The name of a parameter that belongs to one of several layers
 NUMBERED = re.compile(r"(^|\.)\d+\.")
 ROOT_ROWS = 4  # A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j]
 
 
 def scratch_arrays(shapes: Sequence[tuple[int, ...]], what: str) -> list[np.ndarray]:
-    """Float16 zeros of each of the shapes, in memory if small, else in a memory-mapped file that goes with them. Raises
-    SettingsError without room for `what`."""
+    """Float16 zeros of each of the shapes, in memory if small, else in a memory-mapped file that goes with them.
+
+    Raises:
+        SettingsError: There is no room for `what`.
+    """
     ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
     size = 2 * ends[-1]
     folder = tempfile.gettempdir()
@@ -49,13 +52,21 @@ def scratch_arrays(shapes: Sequence[tuple[int, ...]], what: str) -> list[np.ndar
 
 @dataclass(frozen=True)
 class Group:
-    """Sentences of n words, without padding."""
+    """Sentences of n words, without padding.
 
-    indices: np.ndarray  # (sentence,) indices among all sentences, in order
-    maps: np.ndarray  # (sentence, query, key, head) float16, heads of all layers
-    root: np.ndarray  # (sentence, 4, n, head) float16, see ROOT_ROWS
-    governors: np.ndarray  # (sentence, n) int64, 0 is ROOT
-    words: np.ndarray  # (sentence, n) int64 rows of the word vectors
+    Attributes:
+        indices: (sentence,) indices among all sentences, in order.
+        maps: (sentence, query, key, head) float16 word-level attention, heads of all layers.
+        root: (sentence, 4, n, head) float16 attention from and to special tokens, see ROOT_ROWS.
+        governors: (sentence, n) int64 governors, from 1; 0 is ROOT.
+        words: (sentence, n) int64 rows of the word vectors.
+    """
+
+    indices: np.ndarray
+    maps: np.ndarray
+    root: np.ndarray
+    governors: np.ndarray
+    words: np.ndarray
 
 
 class Features:
@@ -83,10 +94,15 @@ class Features:
 
 @dataclass
 class WordMaps(Accumulator):
-    """Collects the features of each sentence by its number, (n + ROOT_ROWS, n, head) float16, as in Group."""
+    """Collects the features of each sentence by its number, (n + ROOT_ROWS, n, head) float16, as in Group.
+
+    Attributes:
+        model: The model whose maps are collected.
+        first_piece: Whether a split word is its first piece, as in mode paper.
+    """
 
     model: AttentionModel
-    first_piece: bool  # whether a split word is its first piece, as in mode paper
+    first_piece: bool
     _features: dict[int, np.ndarray] = field(init=False, default_factory=dict)
     # Batches whose maps wait on the device: examples, the words of each one's tokens, maps (batch, query, key, head)
     _waiting: list[tuple[tuple[Encoded, ...], list[np.ndarray], Tensor]] = field(init=False, default_factory=list)
@@ -125,7 +141,7 @@ class WordMaps(Accumulator):
         features = np.zeros((n + ROOT_ROWS, n, maps.shape[-1]), dtype=np.float16)
         features[:n] = maps[np.ix_(words, words)]
         for row, token in ((n, self.model.tokens.cls), (n + 2, self.model.tokens.sep)):
-            for special in owner[~is_word & (example.ids == token)][:1]:  # a model without it has zeros
+            for special in owner[~is_word & (example.ids == token)][:1]:  # A model without the token has zeros.
                 features[row] = maps[words, special]
                 features[row + 1] = maps[special, words]
         return features
@@ -155,8 +171,17 @@ def reinitialized(model: AttentionModel, seed: int) -> AttentionModel:
 def word_vectors(
     model: AttentionModel, words: Sequence[str], source: Source | None, scaled: bool
 ) -> tuple[dict[str, int], np.ndarray, str]:
-    """The row of each word, the vectors (row, dimension) float32, row 0 being zeros, and their name: those of the file,
-    else the model's input embeddings, means over pieces. Where `scaled`, their mean square is 1."""
+    """The vectors of words, from a file, else the model's input embeddings, means over pieces.
+
+    Args:
+        model: The model.
+        words: The different words.
+        source: A file of vectors in GloVe format; None for the model's.
+        scaled: Whether vectors are scaled to a mean square of 1.
+
+    Returns:
+        The row of each word that has a vector, the vectors (row, dimension) float32, row 0 being zeros, and their name.
+    """
     if source:
         rows, matrix = read_vectors(source, set(words))
         name = source.name
@@ -167,4 +192,4 @@ def word_vectors(
         matrix = np.stack([np.zeros(table.shape[1]), *(table[ids].mean(0) for ids in pieces)])
         name = "the model's input embeddings"
     scale = np.sqrt(np.square(matrix[1:], dtype=np.float64).mean()) if scaled and len(matrix) > 1 else 1.0
-    return rows, (matrix / (scale or 1.0)).astype(np.float32), name  # embeddings may all be zero
+    return rows, (matrix / (scale or 1.0)).astype(np.float32), name  # All embeddings may be zero.

@@ -28,7 +28,8 @@ STYLES = {
     "attention-and-words": ("#e03131", "diamond"),
     "structural": ("#2b9348", "star"),
 }
-COMPARED = ("distances-and-words", "attention-only", "attention-and-words")  # by distance, at first
+# Probes whose scores by distance are compared at first.
+COMPARED = ("distances-and-words", "attention-only", "attention-and-words")
 STYLES |= {name + AS_RELEASED: (color, "x") for name, (color, _) in STYLES.items() if "words" in name}
 
 

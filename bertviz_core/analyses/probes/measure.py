@@ -1,4 +1,5 @@
-"""All probes of one treebank: features once for each network, then every probe that was asked for."""
+"""All probes of one treebank: features once for each network, then every probe of the request (docs/methods.md, section
+8)."""
 
 import time
 from collections import defaultdict
@@ -30,12 +31,20 @@ MAPPED: dict[str, tuple[Callable[..., probes.Probe], Schedule]] = {
 }
 STRUCTURAL = Schedule(rate=0.002)
 PAPER = Schedule(1, 0.002, singly=True)
-UNCHECKED = 20  # epochs without sentences to check the loss on: in mode paper, and of tiny treebanks
+UNCHECKED = 20  # The most epochs where no sentences can be held out to check the loss: mode paper, tiny treebanks
 RANDOM = "random-"
 
 
 class ProbeRun:
-    """All probes of one request, from reading the treebank to the outcomes."""
+    """All probes of one request, from reading the treebank to the outcomes.
+
+    Attributes:
+        names: Rows of Table 3 that are computed, in its order.
+        outcomes: The scores of each row on the test part.
+        about: What the result says about the trainings, its field `about`; each step adds to it.
+        skipped: Sentences that are left out, besides those that the reading of the corpus left out.
+        weights: The fields `attention`, `root` and `layers` of the result.
+    """
 
     def __init__(self, model: AttentionModel, request: Request) -> None:
         self.model = model
@@ -45,14 +54,21 @@ class ProbeRun:
         self.names = self.options.rows(self.settings.paper)
         self.outcomes: list[Outcome] = []
         self.about: dict[str, Any] = {}
-        self.skipped = Skipped()  # besides those of the corpus
+        self.skipped = Skipped()
         none = np.zeros((0, model.layers, model.heads))
         self.weights = {"attention": none, "root": none, "layers": np.zeros(0)}
 
     def run(
         self, examples: Sequence[EncodedSentence], run_stage: RunStage, progress: Progress, batch_tokens: int | None
     ) -> None:
-        """Train and score every probe; after a cancel nothing is left."""
+        """Train and score every probe; after a cancel nothing is left.
+
+        Args:
+            examples: The sentences of the treebank.
+            run_stage: Computes the maps of all sentences, in other processes where there are any.
+            progress: Counts steps; raises Cancelled.
+            batch_tokens: The most tokens of a batch; None for the model's default.
+        """
         self.progress = progress
         self.run_stage = run_stage
         tested = self._test_file()
@@ -224,6 +240,13 @@ def model_of(model: AttentionModel, request: Request) -> AttentionModel:
 
 
 def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Probes:
+    """Create the result: scores of each probe with their intervals, and counts by relation and by distance.
+
+    Args:
+        probe_run: A finished run.
+        examples: The treebank as it was read.
+        provenance: What the result was computed from.
+    """
     gold = probe_run.gold
     outcomes = probe_run.outcomes
     relations, by_relation = np.unique(gold.relation, return_inverse=True)

@@ -22,7 +22,7 @@ PROBES = (
 )
 AS_RELEASED = "-as-released"  # ends the name of a row whose probe has the release's misaligned ROOT
 OPTIMIZERS = ("lbfgs", "adam")
-EPOCHS = 200  # of Adam, at most
+EPOCHS = 200  # the most epochs of Adam
 
 
 @dataclass(frozen=True)

@@ -12,20 +12,30 @@ DISTANCES = 8  # (j-i)/n ahead, the same behind, offsets 0, -1, +1, -2, +2, ROOT
 
 @dataclass(frozen=True)
 class ProbeBatch:
-    """Sentences of n words on the device."""
+    """Sentences of n words on the device.
 
-    maps: Tensor  # (sentence, n, n, head) float32, the first index attends to the second
-    root: Tensor  # (sentence, 4, n, head)
-    words: Tensor  # (sentence, n) rows of the word vectors
-    governors: Tensor  # (sentence, n) 0 is ROOT
+    Attributes:
+        maps: (sentence, n, n, head) float32 word-level attention; the first index attends to the second.
+        root: (sentence, 4, n, head) float32 attention from and to special tokens, see ROOT_ROWS of the features.
+        words: (sentence, n) rows of the word vectors.
+        governors: (sentence, n) governors, from 1; 0 is ROOT.
+    """
+
+    maps: Tensor
+    root: Tensor
+    words: Tensor
+    governors: Tensor
 
 
 class Probe(nn.Module):
-    """A probe with two choices of the release.
+    """A probe with two choices of the release (docs/methods.md, section 8).
 
-    paper: ROOT has the words' weights, on maps with CLS times one learned scale plus maps with SEP times another, and a
-        word may govern itself; else ROOT has its own weights.
-    misaligned_root: candidate i has the vector of word i+1 (a slip); for the last, both its and the dependent's are 0.
+    Attributes:
+        paper: Whether ROOT has the words' weights, on maps with CLS times one learned scale plus maps with SEP times
+            another, and a word may govern itself; else ROOT has its own weights.
+        misaligned_root: Whether candidate i has the vector of word i+1, a slip of the release; for the last candidate
+            both its vector and the dependent's are then 0.
+        scales: (2,) the scales for CLS and SEP; None unless `paper`.
     """
 
     def __init__(self, paper: bool = False, misaligned_root: bool = False) -> None:
@@ -43,8 +53,13 @@ class Probe(nn.Module):
 
 
 class AttentionOnly(Probe):
-    """sum_k w_k A_k[i,j] + u_k A_k[j,i]; `weights` (2, head) are w (governor -> dependent), then u (dependent ->
-    governor). This probe and the next are linear in their parameters: their losses are convex."""
+    """The score sum_k w_k A_k[i,j] + u_k A_k[j,i] over heads k (docs/methods.md, section 8).
+
+    This probe and the next are linear in their parameters, so that their losses are convex.
+
+    Attributes:
+        weights: (2, head) w (governor -> dependent), then u (dependent -> governor).
+    """
 
     def __init__(self, heads: int, vectors: Tensor | None = None, **release: bool) -> None:
         super().__init__(**release)
@@ -78,12 +93,15 @@ class AttentionAndWords(Probe):
                 nn.init.zeros_(parameter)
 
     def forward(self, batch: ProbeBatch) -> Tensor:
+        """Score every candidate for the governor of every word (docs/methods.md, section 8)."""
         vectors = self.vectors[batch.words]  # (sentence, n, dimension)
         root_vector, candidates = aligned(vectors, self.misaligned_root)
         of_governor = self.governor(candidates).unflatten(-1, (2, -1))  # (sentence, i, 2, head)
         of_dependent = self.dependent(vectors).unflatten(-1, (2, -1))  # (sentence, j, 2, head)
-        first = torch.stack([of_governor[:, :, 0], of_dependent[:, :, 1]], -1)  # read with the map's first index
-        second = torch.stack([of_dependent[:, :, 0], of_governor[:, :, 1]], -1)  # with its second
+        # This is multiplied along the first index of the maps.
+        first = torch.stack([of_governor[:, :, 0], of_dependent[:, :, 1]], -1)
+        # This is multiplied along the second index.
+        second = torch.stack([of_dependent[:, :, 0], of_governor[:, :, 1]], -1)
         by_second = (batch.maps.transpose(1, 2) @ second).transpose(1, 2)
         ahead, back = (batch.maps @ first + by_second).unbind(-1)
         scores = ahead.mT + back
@@ -115,6 +133,7 @@ class DistancesAndWords(Probe):
         self.output = nn.Linear(HIDDEN, 1, bias=False)
 
     def forward(self, batch: ProbeBatch) -> Tensor:
+        """Score every candidate for the governor of every word (docs/methods.md, section 8)."""
         vectors = self.vectors[batch.words]
         root_vector, words = aligned(vectors, self.misaligned_root)
         candidates = torch.cat([root_vector[:, None], words], 1)

@@ -11,9 +11,9 @@ from bertviz_core.analyses.base.statistics import share
 from bertviz_core.heads import all_labels
 from bertviz_core.numbers import plural
 
-ATTENTION_DIRECTIONS = ("governor->dependent", "dependent->governor")  # of `attention`
-ROOT_DIRECTIONS = ("word->[CLS]", "[CLS]->word", "word->[SEP]", "[SEP]->word")  # of `root`
-MAX_SENTENCES = 100  # of the test part that are in the result, for people to look at
+ATTENTION_DIRECTIONS = ("governor->dependent", "dependent->governor")  # the first axis of `attention`
+ROOT_DIRECTIONS = ("word->[CLS]", "[CLS]->word", "word->[SEP]", "[SEP]->word")  # the first axis of `root`
+MAX_SENTENCES = 100  # sentences of the test part that are in the result, for people to read
 CAUSAL = (
     "A token of this model sees only what comes earlier: of two words only the later one attends to the other, so that "
     "a probe reads an arc from one side, and nothing says in advance which. All words are scored."

@@ -16,16 +16,22 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import InputError
 from bertviz_core.inputs.tensors import to_host
 
-TEST = 0.2  # share of the different sentences
+TEST = 0.2  # share of the different sentences that are scored
 VALIDATION = 0.1
-MIN_SENTENCES = 10  # different ones
-FARTHEST = 8  # longer distances count as this
+MIN_SENTENCES = 10  # the fewest different sentences
+FARTHEST = 8  # Longer distances are counted with this one.
 RESAMPLES = 1000
 OFFSETS = (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)
 
 
 class Splits(NamedTuple):
-    """Indices of sentences, in file order."""
+    """Indices of the sentences of each part, in file order.
+
+    Attributes:
+        train: (sentence,) those that probes are trained on.
+        validation: (sentence,) those whose loss ends the training; empty where none are held out.
+        test: (sentence,) those that are scored.
+    """
 
     train: np.ndarray
     validation: np.ndarray
@@ -33,8 +39,18 @@ class Splits(NamedTuple):
 
 
 def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopping: bool, skipped: Skipped) -> Splits:
-    """Split sentences, of which the last `test_count` are of a separate test file (0: a part is held out), into parts
-    that share none; the cut depends on the seed and the words, not on the file's order."""
+    """Split sentences into parts that share none; the cut depends on the seed and the words, not on the file's order.
+
+    Args:
+        sentences: Those of the treebank, then those of a separate test file.
+        test_count: How many are of the test file; 0 to hold out a part of the treebank.
+        seed: The seed of the cut.
+        early_stopping: Whether a part is held out to end the training.
+        skipped: Counts the sentences that are also in the test file.
+
+    Raises:
+        InputError: There are fewer than MIN_SENTENCES different sentences.
+    """
     count = len(sentences) - test_count
     given = sentences[:count]
     tested = {sentence.words for sentence in sentences[count:]}
@@ -54,8 +70,18 @@ def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopp
 
 
 def control_governors(sentences: Sequence[Sequence[str]], seed: int) -> list[np.ndarray]:
-    """Trees that can only be memorized (Hewitt and Liang 2019): ROOT, the first word or the last governs every word of
-    a type, drawn once for the type; ROOT governs a word that would govern itself."""
+    """Trees that can only be memorized (Hewitt and Liang 2019; docs/methods.md, section 8, Selectivity).
+
+    ROOT, the first word or the last governs every word of a type, drawn once for the type; ROOT governs a word that
+    would govern itself.
+
+    Args:
+        sentences: The words of each sentence.
+        seed: The seed of the draw.
+
+    Returns:
+        For each sentence (word,) governors, from 1; 0 is ROOT.
+    """
     trees = []
     for words in sentences:
         drawn = [_draw(word, seed)[0] % 3 for word in words]
@@ -74,7 +100,18 @@ def not_punctuation(sentence: Sentence) -> np.ndarray:
 
 
 class GoldWords:
-    """All words of some sentences, in order."""
+    """All words of some sentences, in order.
+
+    Attributes:
+        indices: (sentence,) indices of the sentences.
+        unit: (word,) the unit of each word, from 0.
+        units: The number of units.
+        governor: (word,) governors, from 1; 0 is ROOT.
+        relation: (word,) relations to the governors.
+        counted: (word,) bool, whether each word counts: it is no punctuation.
+        edge: (word,) bool, whether it counts for UUAS: neither it nor its governor is punctuation or ROOT.
+        distance: (word,) governor - word, in words, cut at FARTHEST; 0 for ROOT.
+    """
 
     def __init__(self, sentences: Sequence[Sentence], indices: np.ndarray, units: np.ndarray | None = None) -> None:
         """`units` are the numbers of the sentences' documents where these are the units; else each is its own."""
@@ -86,13 +123,13 @@ class GoldWords:
         for sentence, mark in zip(chosen, marks, strict=True):
             is_governor = np.append(False, mark)  # ROOT first
             edges.append(mark & is_governor[list(sentence.governors)])
-        self.indices = indices  # (sentence,)
-        self.unit = np.repeat(of_sentence, lengths)  # (word,)
+        self.indices = indices
+        self.unit = np.repeat(of_sentence, lengths)
         self.units = int(of_sentence.max(initial=-1)) + 1
-        self.governor = np.concatenate([sentence.governors for sentence in chosen])  # 0 is ROOT
+        self.governor = np.concatenate([sentence.governors for sentence in chosen])
         self.relation = np.concatenate([sentence.relations for sentence in chosen])
-        self.counted = np.concatenate(marks)  # not punctuation
-        self.edge = np.concatenate(edges)  # for UUAS: neither the word nor its governor is punctuation or ROOT
+        self.counted = np.concatenate(marks)
+        self.edge = np.concatenate(edges)
         words = np.concatenate([np.arange(1, length + 1) for length in lengths])
         distance = (self.governor - words).clip(-FARTHEST, FARTHEST)
         self.distance = np.where(self.governor == 0, 0, distance)
@@ -105,13 +142,23 @@ class GoldWords:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of one probe on the test part."""
+    """Result of one probe on the test part.
+
+    Attributes:
+        name: The row of Table 3.
+        metric: "UAS" or "UUAS".
+        right: (word,) share of the seeds with the right governor (UUAS: edge), 0 to 1.
+        counted: (word,) bool, whether the word counts in the score.
+        guessed: From each sentence to the governors (UUAS: edges) that the first seed guesses.
+        parameters: The number of weights; 0 for a baseline.
+        seconds: The duration of one training; 0 for a baseline.
+    """
 
     name: str
     metric: str
-    right: np.ndarray  # (word,) share of the seeds with the right governor (UUAS: edge)
-    counted: np.ndarray  # (word,)
-    guessed: dict[int, Any]  # of each sentence, governors (UUAS: edges) of the first seed
+    right: np.ndarray
+    counted: np.ndarray
+    guessed: dict[int, Any]
     parameters: int = 0
     seconds: float = 0.0
 

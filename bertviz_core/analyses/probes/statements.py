@@ -1,4 +1,4 @@
-"""What the paper says of probes (section 5), and how a result decides it."""
+"""What the paper says of probes (section 5), and how a result decides it (docs/methods.md, sections 8 and 6)."""
 
 from functools import partial
 
@@ -16,7 +16,8 @@ def above(result: Probes, base: int, probe: str, other: str, points: float) -> A
     """Whether one probe finds more governors than another.
 
     With [l1, h1] and [l2, h2] the 95% bootstrap intervals of the two scores over units, the difference has the
-    conservative interval [l1 - h2, h1 - l2], and the statement is shown where all of it is above `points`.
+    conservative interval [l1 - h2, h1 - l2], and the statement is shown where all of it is above `points`
+    (docs/methods.md, section 8; section 6, Decisions).
 
     Args:
         result: The scores of the probes.

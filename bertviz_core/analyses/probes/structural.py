@@ -19,9 +19,9 @@ from bertviz_core.inputs.encoding import buckets, collate, membership, word_of
 from bertviz_core.inputs.tensors import to_host
 from bertviz_core.models.model import AttentionModel, running
 
-SENTENCES = 20  # in a step
+SENTENCES = 20  # sentences of a step
 COPIED = 64  # sentences whose distances come from the device at a time
-Edges = list[list[tuple[int, int]]]  # of each layer, (lower word, higher word), words from 0
+Edges = list[list[tuple[int, int]]]  # for each layer its edges (lower word, higher word), words from 0
 
 
 def tree_distances(governors: Sequence[int]) -> np.ndarray:
@@ -35,7 +35,17 @@ def tree_distances(governors: Sequence[int]) -> np.ndarray:
 def word_states(
     model: AttentionModel, sentences: Sequence[EncodedSentence], progress: Progress, batch_tokens: int | None
 ) -> list[np.ndarray]:
-    """(layer, n, dimension) float16 states of each sentence's words, means over pieces; embeddings are layer 0."""
+    """The hidden states of words.
+
+    Args:
+        model: The model.
+        sentences: The sentences, numbered from 0.
+        progress: Counts the sentences; raises Cancelled.
+        batch_tokens: The most tokens of a batch; None for the model's default.
+
+    Returns:
+        For each sentence (layer, n, dimension) float16 states of its words, means over pieces; embeddings are layer 0.
+    """
     size = model.encoder.config.hidden_size
     arrays = scratch_arrays([(model.layers + 1, len(each.sentence), size) for each in sentences], "hidden states")
     progress.start("Reading hidden states", len(sentences), "sentences")
@@ -82,7 +92,20 @@ def fit(
     schedule: Schedule,
     progress: Progress,
 ) -> list[float]:
-    """Adam over minibatches of sentences of one length. Layers do not influence each other, see `Best`."""
+    """Train by Adam over minibatches of sentences of one length. Layers do not influence each other, see `Best`.
+
+    Args:
+        probe: The probe, which is changed in place.
+        states: For each sentence (layer, n, dimension) states of its words.
+        trees: For each sentence (n, n) distances in its tree.
+        train: Indices of the sentences that it is trained on.
+        validation: Indices of the sentences whose loss ends the training.
+        schedule: The schedule.
+        progress: Counts the steps; raises Cancelled.
+
+    Returns:
+        The validation loss of each epoch, its mean over layers.
+    """
     parts = _minibatches(states, train)
     held_out = _minibatches(states, validation)
     total = sum(map(len, parts))
@@ -122,7 +145,17 @@ def _minibatches(states: Sequence[np.ndarray], chosen: np.ndarray) -> list[list[
 def spanning_trees(
     probe: StructuralProbe, states: Sequence[np.ndarray], chosen: np.ndarray, counted: Sequence[np.ndarray]
 ) -> dict[int, Edges]:
-    """Index of a sentence -> by layer, its minimum spanning tree over the words that `counted` marks."""
+    """Minimum spanning trees under the distances of the probe.
+
+    Args:
+        probe: The probe.
+        states: For each sentence (layer, n, dimension) states of its words.
+        chosen: Indices of the sentences whose trees are computed.
+        counted: For each sentence (n,) bool, which words the tree has.
+
+    Returns:
+        From the index of a sentence to the edges of its tree in each layer.
+    """
 
     def tree(apart: np.ndarray, words: np.ndarray) -> list[tuple[int, int]]:
         if len(words) < 2:

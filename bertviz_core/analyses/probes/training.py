@@ -18,10 +18,10 @@ from bertviz_core.analyses.probes.probes import Probe, ProbeBatch
 from bertviz_core.engine.progress import Progress
 from bertviz_core.inputs.tensors import device_of_sums, in_float64
 
-ITERATIONS = 500  # of L-BFGS, at most
+ITERATIONS = 500  # the most iterations of L-BFGS
 PATIENCE = 3  # epochs without a better validation loss; for L-BFGS iterations, five times as many
-PATIENT_STEPS = 100  # these epochs have together, at least: those of a small treebank are short
-REDUCTIONS = 2  # of Adam's rate, each to a quarter, where the validation loss no longer falls
+PATIENT_STEPS = 100  # Together these epochs have at least so many steps, since those of a small treebank are short.
+REDUCTIONS = 2  # how often Adam's rate falls to a quarter where the validation loss no longer falls
 # Map entries on the device at a time
 CHUNK = 1 << 23
 Part = TypeVar("Part")
@@ -29,12 +29,21 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True)
 class Schedule:
-    """Training schedule of Adam."""
+    """Training schedule of Adam.
 
-    epochs: int = EPOCHS  # at most
-    rate: float = 0.005  # at first, see REDUCTIONS
-    words: int = 128  # of a step
-    singly: bool = False  # one sentence a step in file order at a constant rate, as in the release
+    Attributes:
+        epochs: The most epochs.
+        rate: The learning rate at first, see REDUCTIONS.
+        words: The number of words of a step.
+        singly: Whether a step takes one sentence, in file order and at a constant rate, as in the release.
+        patience: The epochs without a lower loss after which the rate is reduced.
+        seed: The seed of the order of sentences.
+    """
+
+    epochs: int = EPOCHS
+    rate: float = 0.005
+    words: int = 128
+    singly: bool = False
     patience: int = PATIENCE
     seed: int = 0
 
@@ -60,7 +69,7 @@ class Data:
         group, rows = part
         end = rows[-1] + 1
         whole = len(rows) == end - rows[0]
-        at = slice(rows[0], end) if whole else rows  # a run of rows needs no copy
+        at = slice(rows[0], end) if whole else rows  # Consecutive rows need no copy.
         arrays = (group.maps, group.root, group.words, group.governors)
         maps, root, words, governors = (torch.from_numpy(array[at]).to(self.device) for array in arrays)
         return ProbeBatch(maps.float(), root.float(), words, governors)
@@ -80,7 +89,18 @@ def mean_loss(probe: Probe, data: Data) -> Tensor:
 
 
 def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, name: str) -> list[float]:
-    """Minimize the mean loss in at most ITERATIONS steps; keeps the step with the lowest validation loss."""
+    """Minimize the mean loss by L-BFGS; the step with the lowest validation loss is kept.
+
+    Args:
+        probe: The probe, which is changed in place.
+        train: The sentences that it is trained on.
+        validation: The sentences whose loss ends the training, after ITERATIONS steps at the latest.
+        progress: Counts the iterations; raises Cancelled.
+        name: The name of the probe, in the progress.
+
+    Returns:
+        The validation loss of each iteration, nats a word; NaN without held-out sentences.
+    """
     parameters = list(probe.parameters())
     best = Best(probe, 5 * PATIENCE)
     losses = list[float]()
@@ -126,8 +146,19 @@ def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, n
 def fit_adam(
     probe: Probe, train: Data, validation: Data, schedule: Schedule, progress: Progress, name: str
 ) -> list[float]:
-    """Epochs of minibatches in an order drawn from the seed, until the validation loss no longer falls; keeps the epoch
-    where it is lowest."""
+    """Train by Adam until the validation loss no longer falls; the epoch where it is lowest is kept.
+
+    Args:
+        probe: The probe, which is changed in place.
+        train: The sentences that it is trained on.
+        validation: The sentences whose loss ends the training.
+        schedule: The schedule, which also has the seed of the order of minibatches.
+        progress: Counts the steps; raises Cancelled.
+        name: The name of the probe, in the progress.
+
+    Returns:
+        The validation loss of each epoch, nats a word; NaN without held-out sentences.
+    """
 
     def step(part: tuple[Group, np.ndarray]) -> tuple[Tensor, Tensor]:
         batch = train.take(part)
@@ -135,7 +166,7 @@ def fit_adam(
         return loss if schedule.singly else loss / batch.governors.numel(), loss.detach() / train.words
 
     parts = train.parts(1 if schedule.singly else schedule.words)
-    if schedule.singly:  # in file order
+    if schedule.singly:  # The release takes the sentences in file order.
         parts.sort(key=lambda part: int(part[0].indices[part[1][0]]))
     return run_epochs(probe, schedule, parts, step, partial(mean_loss, probe, validation), progress, name)
 
@@ -149,13 +180,27 @@ def run_epochs(
     progress: Progress,
     name: str,
 ) -> list[float]:
-    """Train by Adam. `step` returns a minibatch's loss to minimize, and its share of the epoch's loss."""
+    """Train by Adam (docs/methods.md, section 8, Length of training).
+
+    Args:
+        probe: The probe, which is changed in place.
+        schedule: The schedule.
+        parts: The minibatches.
+        step: From a minibatch to its loss, which is minimized, and its share of the epoch's loss.
+        validate: The validation loss, of each layer where layers have their own.
+        progress: Counts the steps; raises Cancelled.
+        name: The name of the probe, in the progress.
+
+    Returns:
+        The validation loss of each epoch, its mean over layers.
+    """
     best = Best(probe, max(schedule.patience, math.ceil(PATIENT_STEPS / max(1, len(parts)))))
     losses = list[float]()
     rng = np.random.default_rng(schedule.seed)
     optimizer = torch.optim.Adam(probe.parameters(), lr=schedule.rate)
     reductions = 0
-    progress.start(f"Training {name}", len(parts) if schedule.singly else 0, "steps")  # the total is not known before
+    # The number of steps is not known beforehand.
+    progress.start(f"Training {name}", len(parts) if schedule.singly else 0, "steps")
     for _ in range(schedule.epochs):
         shares = list[Tensor]()
         for index in range(len(parts)) if schedule.singly else rng.permutation(len(parts)):

@@ -1,4 +1,5 @@
-"""Requests of one pass, summed chunk by chunk and merged in order: the same result wherever chunks run (section 14)."""
+"""Requests of one pass, summed chunk by chunk and merged in order: the same result wherever chunks run
+(docs/methods.md, section 14)."""
 
 import json
 import time
@@ -30,7 +31,18 @@ Parts = Iterator[tuple[int, Sequence[stream.Accumulator | bytes]]]  # number of 
 def compute_chunk(
     chunk: Chunk, model: AttentionModel, requests: Sequence[Request], progress: Progress, batch_tokens: int | None
 ) -> tuple[int, list[stream.Accumulator]]:
-    """Compute a chunk in one pass; returns its number and each request's sums over its examples."""
+    """Compute a chunk in one pass.
+
+    Args:
+        chunk: Its number and its examples.
+        model: The model of the requests.
+        requests: Those that share the pass.
+        progress: Counts the examples; raises Cancelled.
+        batch_tokens: The most tokens of a batch; None for the model's default.
+
+    Returns:
+        The number of the chunk, and the sums of each request over its examples.
+    """
     number, examples = chunk
     analysis = ANALYSES[requests[0].analysis]
     accumulators = [ANALYSES[request.analysis].accumulator(model, request) for request in requests]
@@ -51,13 +63,14 @@ class ChunkedPass:
         self.corpus = corpus
         self.store = store
         self._name = WORK + "+".join(sorted(request.key() for request in requests))
-        self.work = f"{rounding}, {annotated_words.CHUNK_TOKENS} of a chunk"  # what the rounding of sums depends on
+        # This is what the rounding of sums depends on.
+        self.work = f"{rounding}, {annotated_words.CHUNK_TOKENS} of a chunk"
         if model.encoder is None:
             model = replace(model, device="cpu")
         self.totals: list[stream.Accumulator] = [ANALYSES[each.analysis].accumulator(model, each) for each in requests]
         self.done = 0  # number of chunks, from the first, that are merged into `totals`
         self.waiting: dict[int, list[stream.Accumulator]] = {}  # sums of later chunks by number, without their details
-        self.sizes: list[int] = []  # of the chunks that have been read, in examples
+        self.sizes: list[int] = []  # the number of examples of each chunk that has been read
         self._saved = time.monotonic()
         self._cost = 0.0
         self._is_changed = False

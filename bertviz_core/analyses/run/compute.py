@@ -37,7 +37,18 @@ def compute(
     progress: Progress | None = None,
     model: AttentionModel | None = None,
 ) -> Result:
-    """The result of a request, computed and stored with those that share its pass; after an interruption it resumes."""
+    """Compute and store the result of a request, with those that share its pass; after an interruption it resumes.
+
+    Args:
+        request: The request.
+        store: Where results are stored; None to store nothing.
+        execution: How it is computed.
+        progress: How far it is; raises Cancelled.
+        model: A loaded model; None to load that of the request.
+
+    Raises:
+        BertvizError: The model, the corpus or the settings do not allow it, or the store cannot be used.
+    """
     together = shared(request)
     if store:
         store.check()
@@ -86,9 +97,20 @@ def compute_all(
 ) -> None:
     """Compute and store the requests that are not stored yet, in as few passes as possible.
 
-    A pass that fails does not stop the others, except those of other models that would fail the same way. Its
-    BertvizError goes into `failed`; without that list the first one is raised at the end, preferably no ModelError.
-    StoreError and Cancelled are raised at once. Without `load` the last model stays in memory.
+    A pass that fails does not stop the others, except those of other models that would fail the same way.
+
+    Args:
+        requests: The requests.
+        store: Where results are stored.
+        execution: How they are computed.
+        progress: How far they are; raises Cancelled.
+        load: Loads the model of a pass; None to load it from its files and keep the last one in memory.
+        failed: Gets each pass that fails with its error; None to raise the first error at the end, preferably one that
+            is no ModelError.
+
+    Raises:
+        StoreError: The store cannot be used; raised at once.
+        BertvizError: A pass has failed, and there is no list `failed`.
     """
     progress = progress or Progress()
     failures = dict[Any, Failure]()
@@ -98,7 +120,7 @@ def compute_all(
         for number, together in enumerate(groups, 1):
             cause = (together[0].source.digest, *(request.analysis for request in together))
             if cause in failures and not isinstance(failures[cause][1], ModelError):
-                continue  # the corpus or the settings fail for every model
+                continue  # The corpus or the settings would fail for every model.
             progress.start_pass(number, len(groups), together[0].checkpoint.label)
             try:
                 compute_pass(together, store, runner, progress)

@@ -40,12 +40,18 @@ DESCRIPTION = (
     "notices",
 )
 OBJECT_STORE = 1_000_000_000  # bytes, of a cluster that is started here
-TRIES = 3  # of a call whose process ends
+TRIES = 3  # how often a call is tried whose process ends
 
 
 @dataclass(frozen=True)
 class PassTask:
-    """A pass for a worker: requests without the bytes of their files, and the model's fingerprint."""
+    """A pass for a worker.
+
+    Attributes:
+        requests: The requests of the pass, without the bytes of their files.
+        execution: How it is computed.
+        fingerprint: The fingerprint of the model, which the worker's files must have.
+    """
 
     requests: tuple[Request, ...]
     execution: Execution
@@ -74,7 +80,7 @@ class ChunkWorker:
     def _load(self, task: PassTask) -> None:
         if task == self._task:
             return
-        vars(self).pop("_model", None)  # never two at once
+        vars(self).pop("_model", None)  # The memory never has two models at once.
         self._task = None
         first = task.requests[0]
         model = checkpoint.reopen(first.checkpoint.name, first.checkpoint.folder, first.checkpoint.revision)
@@ -138,8 +144,16 @@ class RayRunner(LocalRunner):
         return AttentionModel(checkpoint=model, encoder=None, tokens=load_tokens(model), **shapes[0])
 
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
-        """Compute chunks by whichever worker is free. Reading is at most BACKLOG chunks for each worker ahead of the
-        first one that is missing, so that memory is bounded."""
+        """Compute chunks by whichever worker is free.
+
+        Reading is at most BACKLOG chunks for each worker ahead of the first one that is missing, so that memory is
+        bounded.
+
+        Args:
+            requests: Those that share the pass.
+            chunks: The chunks, which are read as they are needed.
+            progress: Counts the examples; raises Cancelled.
+        """
         pool = ActorPool(self.workers)
         task = self._task(requests)
         sizes: dict[int, int] = {}  # number of a chunk that is being computed -> its examples, in order
@@ -152,7 +166,7 @@ class RayRunner(LocalRunner):
             while sizes:
                 yield from self._next(pool, sizes, progress)
         except BaseException:
-            self._end_workers()  # they may still compute
+            self._end_workers()  # The workers may still compute.
             raise
 
     def _task(self, requests: Sequence[Request]) -> PassTask:

@@ -30,7 +30,7 @@ from bertviz_core.settings import Execution
 from bertviz_core.version import __version__
 
 _NOT_STORED = "The model in memory has code that cannot be known ({}), so no result of it is stored, or read."
-PART_TOKENS = 8_192  # of a part, as CHUNK_TOKENS of a chunk: maps are large, so parts are small
+PART_TOKENS = 8_192  # tokens of a part, as CHUNK_TOKENS of a chunk: maps are large, so parts are small
 
 
 def check_model(request: Request) -> None:
@@ -50,15 +50,28 @@ def can_compute(request: Request) -> bool:
 def compute_pass(
     together: list[Request], store: Store | None, runner: "LocalRunner", progress: Progress
 ) -> list[Result]:
-    """The results of requests that share one pass, from one reading of the corpus; all stored when all are done."""
+    """Compute the results of requests that share one pass, from one reading of the corpus.
+
+    Args:
+        together: The requests.
+        store: Where the results are stored, when all are done; None to store nothing.
+        runner: Computes the chunks.
+        progress: How far the pass is; raises Cancelled.
+
+    Returns:
+        A result for each request.
+
+    Raises:
+        BertvizError: The model, the corpus or the settings do not allow it, or the store cannot be used.
+    """
     started = time.monotonic()
     first = together[0]
     analysis = ANALYSES[first.analysis]
     first.settings.check(first.checkpoint.max_length)
     for request in together:
         check_model(request)
-    model = runner.start(together, progress)  # without weights if workers have loaded it
-    first.settings.check(model.checkpoint.max_length)  # as its embeddings say
+    model = runner.start(together, progress)  # Where workers have loaded the model, this one has no weights.
+    first.settings.check(model.checkpoint.max_length)  # The loaded model's embeddings say how long inputs may be.
     loaded = time.monotonic()
     resumed = store is not None and share_done(store, first)
     examples = EXAMPLES[analysis.corpus](first.source, model.tokens, first.settings)
@@ -158,7 +171,7 @@ def needs_language_model(together: Sequence[Request]) -> bool:
 
 def last_model_loader() -> Load:
     """A function that loads the model of requests from its files, and keeps it until it is asked for another one."""
-    last: dict[Any, AttentionModel] = {}  # at most one
+    last: dict[Any, AttentionModel] = {}  # This has at most one model.
 
     def load(together: Sequence[Request], execution: Execution) -> AttentionModel:
         model = together[0].checkpoint
@@ -184,7 +197,7 @@ class LocalRunner(ExitStack):
 
     def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
         progress.start("Loading the model")
-        vars(self).pop("model", None)  # never two at once
+        vars(self).pop("model", None)  # The memory never has two models at once.
         self.model = with_weights(self._load(together, self.execution), together[0].settings.weights)
         return self.model
 

@@ -21,11 +21,11 @@ from bertviz_core.inputs.segments import INPUTS
 from bertviz_core.models import configuration
 
 LOADING = 3.0  # seconds to load libraries and the model for the first pass
-LOADING_NEXT = 0.8  # and for each further pass
+LOADING_NEXT = 0.8  # seconds to load the model for each further pass
 PIECES = {"text": 1.3, "treebank": 1.3, "coreference": 2.6, "random": math.inf}  # tokens a word; windows overlap
 SENTENCE = 0.13  # length of a treebank's sentence as a share of the maximum length, which other inputs fill
-SPEED = 0.75  # of a pass of a wide model, as a share of that of a matrix product
-NARROW = 250.0  # dimensions at half that speed
+SPEED = 0.75  # speed of a pass of a wide model, as a share of that of a matrix product
+NARROW = 250.0  # width of a model whose passes have half that speed
 
 
 def seconds(store: Store | None, groups: Iterable[Sequence[Request]]) -> float | None:
@@ -103,7 +103,7 @@ def multiplications() -> float:
     """Operations a second of a matrix product on this machine, measured once, within hundredths of a second."""
     matrix = np.random.default_rng(0).standard_normal((768, 768), dtype=np.float32)
     times = []
-    for _ in range(4):  # the first one starts the threads
+    for _ in range(4):  # The first round starts the threads.
         start = perf_counter()
         matrix @ matrix
         times.append(perf_counter() - start)

@@ -67,6 +67,7 @@ class SepGradientsAnalysis(Analysis):
         progress: Progress,
         batch_tokens: int | None,
     ) -> None:
+        """One forward and one backward pass of every segment of the chunk."""
         from bertviz_core.analyses.sep_gradients import measure
 
         measure.run(model, settings, examples, accumulators, progress, batch_tokens)

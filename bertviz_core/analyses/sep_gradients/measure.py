@@ -1,4 +1,4 @@
-"""Sink gradients: how much the loss would change with attention to a class of tokens (3.2; methods, section 3)."""
+"""Sink gradients: how much the loss would change with attention to a class of tokens (docs/methods.md, section 3)."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -21,7 +21,7 @@ from bertviz_core.settings import Settings
 def measure(batch: Batch, gradients: LayerGradient) -> Tensor:
     """(batch, head, quantity) for QUANTITIES, G = |dL/dA|: the mean of G over rows i and keys j in a class, the sums
     over j of A G and of A, mean over i. NaN where a segment lacks the class; padding never counts, nor does a key that
-    a mask hides from a row: its weight is 0, and nothing can change it (section 3.2)."""
+    a mask hides from a row: its weight is 0, and nothing can change it (docs/methods.md, section 3)."""
     first = ~(batch.sep | batch.cls)
     first[:, 1:] = False
     punctuation = batch.punctuation & ~first
@@ -52,7 +52,16 @@ def run(
     progress: Progress,
     batch_tokens: int | None,
 ) -> None:
-    """One forward and one backward pass of every segment, its masked words drawn from the settings' seed."""
+    """One forward and one backward pass of every segment, its masked words drawn from the settings' seed.
+
+    Args:
+        model: A model with the head that predicts words.
+        settings: Those of the request.
+        examples: The segments of a chunk.
+        accumulators: The sums to fill; they also get the segments that have no token to predict.
+        progress: Counts the segments that are done.
+        batch_tokens: The most tokens of a batch; None for the model's default, at most BATCH_TOKENS.
+    """
     targets = targets_of(model.checkpoint, model.tokens, settings.seed)
     skipped = Skipped()
     segments = with_words(examples, targets, skipped)

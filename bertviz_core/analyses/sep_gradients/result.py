@@ -9,7 +9,7 @@ from bertviz_core.analyses.base.statistics import share
 from bertviz_core.analyses.surface_patterns.result import SINKS, sinks
 from bertviz_core.plotting import TOKENS
 
-CLASSES = ("sep", "punct", "cls", "other", "first")  # they partition the tokens of a segment
+CLASSES = ("sep", "punct", "cls", "other", "first")  # Each token of a segment is in exactly one of them.
 GRADIENT = "to_{}"
 SENSITIVITY = "to_{}_times_attention"
 ATTENTION = "attention_to_{}"

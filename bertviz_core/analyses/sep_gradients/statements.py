@@ -1,4 +1,5 @@
-"""What the paper states about attention to the sink, and how a result decides it."""
+"""What the paper states about attention to the sink, and how a result decides it (docs/methods.md, sections 3 and
+6)."""
 
 import numpy as np
 
@@ -8,15 +9,18 @@ from bertviz_core.analyses.sep_gradients.result import ATTENTION, GRADIENT, TO_O
 from bertviz_core.heads import highest
 from bertviz_core.plotting import TOKENS
 
-NO_OP = 0.5  # of the gradient to other tokens
+NO_OP = 0.5  # share of the gradient to other tokens
 
 
 def no_op(result: SepGradients, base: int) -> Answer:
     """Whether attention to the sink hardly matters to the loss where most of it is.
 
     In the layer that attends most to the sink, NO_OP times the mean gradient to other tokens minus the mean gradient to
-    the sink, with the intervals of both, is compared with 0; nothing is decided where no attention to other tokens has
-    a gradient. Raises KeyError, which says that it is absent, where there is no sink.
+    the sink, with the intervals of both, is compared with 0 (docs/methods.md, section 3; section 6, Decisions); nothing
+    is decided where no attention to other tokens has a gradient.
+
+    Raises:
+        KeyError: There is no sink, so that the statement is about something absent.
     """
     peak = sink(result)
     if peak is None:

@@ -7,7 +7,7 @@ from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY
 from bertviz_core.plotting import NEUTRAL
 
-PANELS = {  # title -> quantities
+PANELS = {  # from the title of each panel to its quantities
     "Attention to special tokens and punctuation": ("to_cls", "to_sep", "to_punct", "to_first"),
     "Attention to [SEP], by where it comes from": ("sep_to_sep", "other_to_sep"),
     "Attention to neighbors": ("current", "previous", "next"),

@@ -16,7 +16,7 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
     """(batch, head, quantity): each head's average over query tokens i of A[i, i], A[i, i-1], A[i, i+1] and of the
     sums of A[i, j] over j in a class, with denominator N (all rows); `sep_to_sep` and `other_to_sep` average over
     the rows that are SEP and over the others, `to_first` over all rows but the first. NaN where a segment has no such
-    token, and for A[i, i+1] of a causal model (sections 3.1 and 3.2)."""
+    token, and for A[i, i+1] of a causal model (docs/methods.md, section 2)."""
     weights = attention.weights  # (batch, head, query, key)
     rows = batch.row_weights  # (batch, query)
     other = batch.mask & ~batch.sep

@@ -22,7 +22,7 @@ def _share(quantity: str, where: str, name: str, marker: Marker, overview: bool 
     return averaged_column(quantity, f"attention {where}", name=name, marker=marker, overview=overview, maximum=1.0)
 
 
-COLUMNS = (  # in the order of the page's choice
+COLUMNS = (  # These are in the order of the page's choice.
     _share("previous", "to the previous token", "the previous token", PREVIOUS),
     _share("next", "to the next token", "the next token", NEXT),
     _share("current", "to the token itself", "the token itself", NEUTRAL),
@@ -60,5 +60,5 @@ def sinks(values: HeadAverages | Mapping[str, np.ndarray]) -> list[str]:
     means = {name: values[name].mean(1).max() for name in SINKS if name in values}
     means = {name: mean for name, mean in means.items() if not np.isnan(mean)}
     if "to_cls" in means:
-        means.pop("to_first", None)  # the first token is CLS
+        means.pop("to_first", None)  # The first token is CLS, so that it counts once.
     return sorted(means, key=lambda name: -means[name])

@@ -1,4 +1,4 @@
-"""What the paper states about surface patterns, and how a result decides it."""
+"""What the paper states about surface patterns, and how a result decides it (docs/methods.md, sections 2 and 6)."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 from bertviz_core.plotting import TOKENS
 
-HALF = 0.5  # of the attention
+HALF = 0.5  # share of the attention
 SEP_TO_SEP = 0.9
 TO_ITSELF = 0.1
 MOST_HEADS = 0.5
@@ -24,7 +24,12 @@ def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
     """Whether the head with the most attention to a neighbor puts over half of it there.
 
     Its share is compared with HALF by its interval, corrected for the number of heads; how many heads are above is said
-    beside it.
+    beside it (docs/methods.md, section 2; section 6, Decisions).
+
+    Args:
+        result: The averages of attention.
+        base: Number of the first head in labels.
+        quantity: Attention to the neighbor, "previous" or "next".
     """
     values = result[quantity]
     head = highest(values)
@@ -42,7 +47,8 @@ def little_to_itself(result: HeadAverages, base: int) -> Answer:
     """Whether most heads put little attention on the token itself.
 
     The share of heads below TO_ITSELF, from those whose interval, corrected for their number, is below it as a whole to
-    those whose interval begins below it, is compared with MOST_HEADS.
+    those whose interval begins below it, is compared with MOST_HEADS (docs/methods.md, section 2; section 6,
+    Decisions).
     """
     values = result["current"]
     heads = head_intervals(result, "current")
@@ -56,7 +62,17 @@ def little_to_itself(result: HeadAverages, base: int) -> Answer:
 
 
 def layer_over(result: HeadAverages, base: int, quantity: str, threshold: float) -> Answer:
-    """Whether the highest mean of a layer is above a threshold, by its interval, corrected for the number of layers."""
+    """Whether the highest mean of a layer is above a threshold.
+
+    It is compared by its interval, corrected for the number of layers (docs/methods.md, section 2; section 6,
+    Decisions).
+
+    Args:
+        result: The averages of attention.
+        base: Number of the first layer in labels.
+        quantity: The column that is compared.
+        threshold: A share of attention, 0 to 1.
+    """
     values = result[quantity]
     layer = int(values.mean(1).argmax())
     label = BY_QUANTITY[quantity].label
@@ -72,7 +88,10 @@ def sink(result: HeadAverages, base: int) -> Answer:
     """Whether one special token, or the first token, receives over half of a layer's attention.
 
     The highest mean of a layer, of all these tokens, is compared with HALF by its interval, corrected for the number of
-    layers and of tokens. Raises KeyError, which says that it is absent, where no input has such a token.
+    layers and of tokens (docs/methods.md, section 2; section 6, Decisions).
+
+    Raises:
+        KeyError: No input has such a token, so that the statement is about something absent.
     """
     ranked = sinks(result)
     if not ranked:
@@ -96,7 +115,7 @@ def order_of_layers(result: HeadAverages, base: int) -> Answer:
     """Whether the layers with the highest means of to_cls, to_sep and to_punct stand in this order.
 
     A layer may be the highest where its interval reaches the highest lower end of all layers. Shown where every choice
-    of such layers is in order, not shown where none is.
+    of such layers is in order, not shown where none is (docs/methods.md, section 2; section 6, Decisions).
     """
     peaks = [int(result[name].mean(1).argmax()) + base for name in PEAKS]
     candidates = []

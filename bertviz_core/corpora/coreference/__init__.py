@@ -15,20 +15,26 @@ from bertviz_core.numbers import small_int
 MAX_WORDS = 700_000
 MAX_BRACKETS = 500_000
 MAX_LETTERS = 5_000_000
-MAX_OPEN = 10_000  # mentions not yet ended
+MAX_OPEN = 10_000  # mentions that are open at a time
 MAX_AT_WORD = 100  # mentions that begin at one word: each is compared with those of the words before
 SENTENCE_ENDS = frozenset(".?!")
 CLOSING_MARKS = frozenset(["''", "”", '"', "’", "'", ")", "]", "-RRB-"])
 EMPTY_CELLS = frozenset(["", "-", "_", "*"])
 BRACKET = re.compile(r"(\()?([^()|]+)(\))?")
 
-Span = tuple[int, int]  # of words[start:end]
+Span = tuple[int, int]  # start and end, as in words[start:end]
 Bracket = tuple[bool, str, bool]  # whether it opens a mention, the chain's label, whether it closes one
 
 
 @dataclass(frozen=True)
 class Mention:
-    """`words[start:end]` of a document; `cluster` counts the document's chains from 0."""
+    """The words [start:end] of a document that name something.
+
+    Attributes:
+        start: The first word, from 0.
+        end: The word after the last one.
+        cluster: The chain to which it belongs, counted from 0 in the document.
+    """
 
     start: int
     end: int
@@ -37,16 +43,27 @@ class Mention:
 
 @dataclass(frozen=True)
 class CoreferenceDocument:
-    """One document, its mentions ordered by (start, -end)."""
+    """One document, its mentions ordered by (start, -end).
 
-    number: int  # its index in the corpus
+    Attributes:
+        number: Its index in the corpus.
+        name: Its name in the file.
+        words: All its words.
+        sentences: The first word of each sentence, from 0.
+        mentions: All mentions, in order.
+        tags: Part of speech of each word; None where the file has none.
+        governors: The word that governs each word, from 0, -1 for roots; None without trees.
+        parse: CoNLL-2012's bracketed parse, a piece for each word; None without.
+    """
+
+    number: int
     name: str
     words: tuple[str, ...]
-    sentences: tuple[int, ...]  # the first word of each
+    sentences: tuple[int, ...]
     mentions: tuple[Mention, ...]
-    tags: tuple[str, ...] | None = None  # part of speech of each word, or None where the file has none
-    governors: tuple[int, ...] | None = None  # the word that governs each word, -1 for roots; None without trees
-    parse: tuple[str, ...] | None = None  # CoNLL-2012's bracketed parse, a piece for each word; None without
+    tags: tuple[str, ...] | None = None
+    governors: tuple[int, ...] | None = None
+    parse: tuple[str, ...] | None = None
 
 
 class Draft:
@@ -56,12 +73,12 @@ class Draft:
     def __init__(self, source: Source, name: str, line: int, *, is_bounded: bool = False) -> None:
         self.source = source
         self.name = name
-        self.line = line  # of its beginning
+        self.line = line  # the line where it begins
         self.is_bounded = is_bounded  # whether it is known where it begins and ends, whatever is wrong with it
-        self.error: InputError | None = None  # what is wrong with it: then the rest of it is not read
-        self.skipped = Skipped()  # within it
+        self.error: InputError | None = None  # What is wrong with the document; the rest of it is then not read.
+        self.skipped = Skipped()  # what was skipped within the document
         self.is_sentence_over = True
-        self.row_count = 0  # words or not
+        self.row_count = 0  # the number of its rows, with or without a word
         self.bracket_count = 0
         self.letter_count = 0
         self.words: list[str] = []
@@ -69,11 +86,12 @@ class Draft:
         self.parse: list[str] = []
         self.governors: list[int | None] = []  # None where the cell is not a number
         self.sentences: list[int] = []
-        self.open_brackets: dict[str, list[tuple[int, int]]] = {}  # chain -> (first word, line)
+        # From a chain to the (first word, line) of each open mention.
+        self.open_brackets: dict[str, list[tuple[int, int]]] = {}
         self.open_count = 0
         self.clusters: dict[str, int] = {}
         self.mentions: dict[Mention, None] = {}
-        # word -> mentions that begin there
+        # From a word to the number of mentions that begin there
         self.begun = Counter[int]()
 
     @contextmanager
@@ -87,7 +105,11 @@ class Draft:
             self.error = error
 
     def begin_row(self, line: int, *cells: str) -> None:
-        """Count a row and the cells that are kept of it; raises InputError where the document grows too large."""
+        """Count a row and the cells that are kept of it.
+
+        Raises:
+            InputError: The document grows too large.
+        """
         self.row_count += 1
         self.bracket_count += sum(cell.count("(") for cell in cells)
         self.letter_count += len("".join(cells))
@@ -117,7 +139,11 @@ class Draft:
 
     def add_bracket(self, chain: str, opens: bool, closes: bool, span: Span, line: int) -> None:
         """Open or close a mention at the words of `span`; mentions of different chains may cross, those of a chain
-        nest. Raises InputError for a bracket that closes nothing, and for too many open ones."""
+        nest.
+
+        Raises:
+            InputError: The bracket closes nothing, or too many are open.
+        """
         starts = self.open_brackets.setdefault(chain, [])
         if opens:
             self.open_count += 1
@@ -134,7 +160,11 @@ class Draft:
             self.add_mention(start, span[1], chain, line)
 
     def add_mention(self, start: int, end: int, chain: str, line: int) -> None:
-        """Add `words[start:end]` to a chain, once; raises InputError where too many begin at one word."""
+        """Add `words[start:end]` to a chain, once.
+
+        Raises:
+            InputError: Too many mentions begin at one word.
+        """
         mention = Mention(start, end, self.clusters.setdefault(chain, len(self.clusters)))
         if start >= end:
             self.skipped.add("a mention without a word of its own (a zero)", f"line {line}")
@@ -148,8 +178,11 @@ class Draft:
                 raise self.source.error(what, "Put each mention into one chain.", line)
 
     def to_document(self, number: int) -> CoreferenceDocument:
-        """The document with this number in the corpus; raises InputError for one that is broken, or has a bracket that
-        never closes."""
+        """The document with this number in the corpus.
+
+        Raises:
+            InputError: The document is broken, or has a bracket that never closes.
+        """
         if self.error:
             raise self.error
         if self.open_count:

@@ -147,7 +147,7 @@ def read_corefud(source: Source) -> Iterator[Draft]:
     """Every document, or the whole file where there is no `# newdoc`: then a broken row raises InputError."""
     columns = corefud_columns(survey(source))
     draft = Draft(source, "", 1)
-    chain_index = 0  # of `eid`, in GUM `GRP`
+    chain_index = 0  # place of the chain's name among the fields: `eid`, in GUM `GRP`
     for line, text in source.lines():
         if text.startswith("#"):
             name, _, value = (part.strip() for part in text[1:].partition("="))
@@ -218,7 +218,7 @@ def _read_gap_row(draft: Draft, header: Sequence[str], fields: Sequence[str]) ->
 def _read_gap_text(draft: Draft, row: dict[str, str]) -> None:
     """Cut the text into words, also where a name begins or ends, and find the names among them."""
     text = row["Text"]
-    spans = {}  # of each name, in characters
+    spans = {}  # where each name stands, in characters
     for name in ("Pronoun", "A", "B"):
         form = row[name]
         offset = row[f"{name}-offset"]
@@ -227,7 +227,7 @@ def _read_gap_text(draft: Draft, row: dict[str, str]) -> None:
             what = f"{shorten(form, 80)!r} is not at {shorten(offset, 80)} in the text."
             raise draft.source.error(what, "Fix the offset.", draft.line)
         spans[name] = start, start + len(form)
-    words: list[Span] = []  # in characters
+    words: list[Span] = []  # where each word stands, in characters
     cuts = sorted({index for span in spans.values() for index in span})
     for match in WORD.finditer(text):
         inner = [cut for cut in cuts if match.start() < cut < match.end()]

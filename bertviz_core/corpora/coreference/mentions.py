@@ -36,11 +36,17 @@ RULES = (
 
 @dataclass(frozen=True)
 class Features:
-    """Features in which a pronoun and its antecedent agree; "" where unknown."""
+    """Features in which a pronoun and its antecedent agree.
 
-    number: str  # singular or plural
-    gender: str  # masculine, feminine or neuter
-    person: int  # 1 to 3
+    Attributes:
+        number: Singular or plural; empty where unknown.
+        gender: Masculine, feminine or neuter; empty where unknown.
+        person: 1 to 3.
+    """
+
+    number: str
+    gender: str
+    person: int
 
     def agrees(self, other: "Features") -> bool:
         """Whether all features that are known of both are equal."""
@@ -127,7 +133,15 @@ def _head_finder(words: Sequence[str]) -> Callable[[Mention], int]:
 
 
 class Child(NamedTuple):
-    label: str  # or tag
+    """A child of a node in a constituency parse.
+
+    Attributes:
+        label: Its label, or its tag where it is a word.
+        head: Its head word.
+        is_word: Whether it is a word.
+    """
+
+    label: str
     head: int
     is_word: bool
 
@@ -165,11 +179,17 @@ def _phrase_head(label: str, children: Sequence[Child], last: int) -> int:
 
 @dataclass(frozen=True)
 class Item:
-    """A mention with an antecedent; numbers are indices of the document's mentions, in its order."""
+    """A mention with an antecedent; numbers are indices of the document's mentions, in its order.
+
+    Attributes:
+        mention: The mention.
+        candidates: Preceding mentions whose head words are in the window and differ from its own.
+        antecedents: Candidates of the same chain; never empty.
+    """
 
     mention: int
-    candidates: tuple[int, ...]  # preceding mentions whose head words are in the window and differ from its own
-    antecedents: tuple[int, ...]  # candidates of the same chain; never empty
+    candidates: tuple[int, ...]
+    antecedents: tuple[int, ...]
 
 
 def find_items(
@@ -179,7 +199,7 @@ def find_items(
     by end; mentions that reach past the last are skipped."""
     items: list[list[Item]] = [[] for _ in windows]
     ends = [end for _, end in windows]
-    # preceding (head word, mention), sorted
+    # The preceding mentions as (head word, mention), sorted
     before: list[tuple[int, int]] = []
     chains: dict[int, set[int]] = {}  # chain -> its head words so far
     for index, (mention, head) in enumerate(zip(document.mentions, heads, strict=True)):

@@ -15,15 +15,25 @@ RENAMED |= {"aux:pass": "auxpass", "nsubj:pass": "nsubjpass", "compound:prt": "p
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence of a treebank."""
+    """One sentence of a treebank.
 
-    number: int  # its index in the file, broken sentences counted
-    line: int  # where its first word stands, from 1
+    Attributes:
+        number: Its index in the file, broken sentences counted.
+        line: The line of its first word, from 1.
+        words: Its words.
+        governors: The word that governs each word, from 1; 0 is the root.
+        relations: The relation of each word to its governor, see `relation_name`.
+        tags: Part of speech of each word, as the file has it; empty where it has none for some word.
+        document: How many documents (`# newdoc`) of the file end before it.
+    """
+
+    number: int
+    line: int
     words: tuple[str, ...]
-    governors: tuple[int, ...]  # for each word the word that governs it, counted from 1; 0 is the root
-    relations: tuple[str, ...]  # of each word to its governor, see `relation_name`
-    tags: tuple[str, ...] = ()  # part of speech of each word, as the file has it; none where it has none for some word
-    document: int = 0  # how many documents (`# newdoc`) of the file end before it
+    governors: tuple[int, ...]
+    relations: tuple[str, ...]
+    tags: tuple[str, ...] = ()
+    document: int = 0
 
     @property
     def where(self) -> str:
@@ -68,7 +78,11 @@ def relation_name(label: str) -> str:
 
 
 def check_tree(sentence: Sentence, lines: list[int], single_root: bool) -> Sentence:
-    """The sentence itself; raises BrokenSentence, naming one of its lines, where the words do not form a tree."""
+    """The sentence itself.
+
+    Raises:
+        BrokenSentence: The words do not form a tree; the error names a line of the sentence.
+    """
     size = len(sentence)
     governors = sentence.governors
     for line, governor in zip(lines, governors, strict=True):
@@ -112,7 +126,12 @@ def function_heads(sentence: Sentence) -> Sentence:
 
 
 class Label(NamedTuple):
-    """The meaning of a label, and a relation's example with the dependent in <> and its governor in []."""
+    """The meaning of a label, and a relation's example with the dependent in <> and its governor in [].
+
+    Attributes:
+        meaning: What it means, in plain words.
+        example: A phrase with the dependent in <> and its governor in []; empty without.
+    """
 
     meaning: str
     example: str = ""

@@ -14,9 +14,9 @@ from bertviz_core.corpora.survey import Survey
 from bertviz_core.corpora.treebank import RELATIONS, TAGS, BrokenSentence, Sentence, check_tree, relation_name
 from bertviz_core.corpora.words import is_left_out
 
-NAMES = tuple(name.upper() for name in DEFAULT_FIELDS)  # of CoNLL-U's columns
-NEEDED = ("ID", "FORM", "HEAD", "DEPREL")  # of those of CoNLL-U Plus
-COMMENT = re.compile(r"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b")  # of CoNLL-U
+NAMES = tuple(name.upper() for name in DEFAULT_FIELDS)  # names of CoNLL-U's columns
+NEEDED = ("ID", "FORM", "HEAD", "DEPREL")  # the columns that a file of CoNLL-U Plus needs
+COMMENT = re.compile(r"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b")  # comments of CoNLL-U
 NUMBERED = re.compile(r"\s*[0-9]+(?:[-.][0-9]+)?\s*\t")  # a word, a multi-word token (5-6) or an empty node (8.1)
 RANGE = re.compile(r"\s*[0-9]+[-.][0-9]+\s*\t")
 LONG_NUMBER = re.compile("[0-9]{10}")  # `int` takes time that grows with the square of the digits, then refuses
@@ -26,7 +26,20 @@ NO_WORDS = "words that are left out of the file"
 
 @dataclass(frozen=True)
 class Columns:
-    """Where a format has its columns, counted from 0, and how its sentences are read."""
+    """Where a format has its columns, counted from 0, and how its sentences are read.
+
+    Attributes:
+        width: The number of columns.
+        number: The column of the word's number.
+        form: The column of the word.
+        tag: The column of its part of speech; None where the format has none.
+        head: The column of its governor's number.
+        relation: The column of its relation to the governor.
+        misc: The column of further annotations; None where the format has none.
+        is_minimum: Whether rows may be wider than `width`.
+        single_root: Whether a sentence has exactly one root.
+        named: Whether most relations of the file have known names: then a part of speech among them is an error.
+    """
 
     width: int
     number: int
@@ -35,9 +48,9 @@ class Columns:
     head: int
     relation: int
     misc: int | None = None
-    is_minimum: bool = False  # rows may be wider
+    is_minimum: bool = False
     single_root: bool = False
-    named: bool = False  # most relations of the file have known names: a part of speech among them is an error
+    named: bool = False
 
     def fits(self, text: str) -> bool:
         """Whether a row has the number of columns."""

@@ -15,6 +15,15 @@ UNLABELED = "dep"  # the relation of a word in a file without relations
 
 
 class Word(NamedTuple):
+    """A word of a treebank's line.
+
+    Attributes:
+        form: The word.
+        governor: The word that governs it, from 1; 0 is the root.
+        relation: Its relation to the governor.
+        tag: Its part of speech; "_" for none.
+    """
+
     form: str
     governor: int
     relation: str
@@ -23,7 +32,12 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True)
 class Lines:
-    """A format of one word a line; `parse` returns None for another line."""
+    """A format of one word a line.
+
+    Attributes:
+        name: The name of the format, for people.
+        parse: From a line to its word; None for a line that is no word.
+    """
 
     name: str
     parse: Callable[[str], Word | None]
