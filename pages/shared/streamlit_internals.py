@@ -24,6 +24,7 @@ TEST_IDS = {  # `data-testid` in Streamlit's pages -> what appearance.css does w
     "stVerticalBlock": "containers: a smaller gap between their parts",
     "stColumn": "columns: the same",
     "stMain": "the page without the sidebar",
+    "stAlert": "warnings: a margin under a line of choices",
     "stWidgetLabel": "labels of choices, which stand in the edge of their boxes",
     "stSelectbox": "boxes whose labels stand in their edge",
     "stNumberInput": "the same",

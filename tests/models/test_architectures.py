@@ -118,6 +118,6 @@ def test_a_bfloat16_model_keeps_its_weights_and_its_softmax_is_float32(source):
 
 def test_a_capture_that_did_not_run_is_an_error_not_silence(demo, source):
     """Some families ignore the registered function; nothing may then pass for a result."""
-    silent = SimpleNamespace(encoder=lambda **_: None, observable=True, layers=2, causal=False, has_types=False)
+    silent = SimpleNamespace(encoder=lambda **_: None, observable=True, layers=2, causal=False, inputs=lambda _: {})
     with pytest.raises(RuntimeError, match="0 layers were captured in a model of 2"):
         forward(silent, batch_of(demo, source), lambda attention: None)

@@ -191,6 +191,6 @@ def test_the_choice_is_part_of_the_key_but_not_where_no_map_is_read(tiny, source
     plain, norms = Settings(), Settings(weights="norms")
     keys = {Request("entropy", tiny.checkpoint, source(TEXT), each).key() for each in (plain, norms)}
     assert len(keys) == 2
-    assert "weights" not in plain.to_json() and norms.to_json()["weights"] == "norms"
+    assert plain.to_json()["weights"] == "attention" and norms.to_json()["weights"] == "norms"
     assert ANALYSES["sep_gradients"].relevant(norms) == plain
     assert ANALYSES["entropy"].relevant(norms) == norms
