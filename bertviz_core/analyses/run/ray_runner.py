@@ -27,7 +27,7 @@ from bertviz_core.models.loading import load_tokens
 from bertviz_core.models.model import AttentionModel, with_weights
 from bertviz_core.settings import Execution
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 BACKLOG = 3  # chunks for each worker that are being computed, or wait to be merged
 POLL = 0.1  # seconds per check for cancellation
 DESCRIPTION = (
