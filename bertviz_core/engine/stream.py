@@ -166,20 +166,7 @@ def extract(
         with unfinished.open("wb") as stream:
             begins = _write_header(stream, model, sizes, metadata)
             for group in _groups(model, examples, batch_tokens):
-                words = None
-                if word_level:
-                    owners = [word_of(example, special=True) for example in group]
-                    words = membership(owners, model.device, first_piece=word_level == "paper")
-
-                def write(attention: LayerAttention, group: list[Encoded] = group, words: Any = words) -> None:
-                    maps = (words.maps(attention.weights) if words else attention.weights).cpu().numpy()
-                    for each, example in zip(maps, group, strict=True):
-                        size = sizes[example.number]
-                        data = each[:, :size, :size].astype(np.float32).tobytes()
-                        stream.seek(begins[example.number] + attention.layer * len(data))
-                        stream.write(data)
-
-                forward(model, collate(group, model.tokens, model.device), write)
+                _write_maps(stream, model, group, sizes, begins, word_level)
                 progress.advance(len(group))
         unfinished.replace(path)
     except OSError as error:
@@ -187,6 +174,31 @@ def extract(
         raise SettingsError(what, where=str(path), hint="Choose another path.") from error
     finally:
         unfinished.unlink(missing_ok=True)  # half a file would read as maps of zeros
+
+
+def _write_maps(
+    stream: BinaryIO,
+    model: AttentionModel,
+    group: list[Encoded],
+    sizes: dict[int, int],
+    begins: dict[int, int],
+    word_level: str | None,
+) -> None:
+    """Write the maps of one batch, each example's of its size where its number begins in the file."""
+    words = None
+    if word_level:
+        owners = [word_of(example, special=True) for example in group]
+        words = membership(owners, model.device, first_piece=word_level == "paper")
+
+    def write(attention: LayerAttention) -> None:
+        maps = (words.maps(attention.weights) if words else attention.weights).cpu().numpy()
+        for each, example in zip(maps, group, strict=True):
+            size = sizes[example.number]
+            data = each[:, :size, :size].astype(np.float32).tobytes()
+            stream.seek(begins[example.number] + attention.layer * len(data))
+            stream.write(data)
+
+    forward(model, collate(group, model.tokens, model.device), write)
 
 
 def _write_header(

@@ -97,6 +97,7 @@ def test_importing_an_installed_analysis_imports_no_torch(environment: dict[str,
 def named(name: str, of_results: str = "") -> type[Analysis]:
     result_class = type("Averages", (HeadAverages,), {"analysis": of_results or name})
     attributes = {"name": name, "title": name, "summary": "A test.", "result_class": result_class}
+    attributes["measure"] = lambda *_: None
     return type("Named", (Analysis,), attributes)
 
 
@@ -113,6 +114,24 @@ def test_what_cannot_be_an_analysis_is_left_out_and_logged(monkeypatch, caplog):
     found = Registry(lambda: (*entry_points.BUILT_IN, *entries))
     assert [name for name in found if name not in BUILT_IN] == ["good"]
     assert len(caplog.records) == len(wanted) - 1
+
+
+@pytest.mark.parametrize(
+    ("attributes", "methods"),
+    [
+        ({}, "measure or accumulator"),
+        ({"accumulator": lambda *_: None, "has_own_pass": True}, "run"),
+        ({"accumulator": lambda *_: None, "chunked": False}, "corpus_run"),
+    ],
+)
+def test_an_analysis_says_which_method_it_lacks(attributes, methods):
+    with pytest.raises(TypeError, match=f"Incomplete has to override {methods}$"):
+        type("Incomplete", (Analysis,), attributes)().check_methods()
+
+
+def test_the_built_in_analyses_lack_none():
+    for analysis in BUILT_IN.values():
+        analysis.check_methods()
 
 
 def test_a_registry_loads_nothing_before_it_is_asked_and_then_once():

@@ -135,7 +135,7 @@ class Analysis(Registered):
             (batch, head, quantity), in the order of `quantities`, else of `columns`; NaN where an input lacks
             a quantity.
         """
-        raise NotImplementedError(f"{type(self).__name__} has to override measure or accumulator.")
+        raise self._lacks("measure or accumulator")
 
     def accumulator(self, model: AttentionModel, request: Request) -> Accumulator:
         """The empty sums that a pass of this request fills; by default the averages of what `measure` returns."""
@@ -163,11 +163,26 @@ class Analysis(Registered):
             progress: Counts the examples that are done; raises Cancelled.
             batch_tokens: The most tokens of a batch; None for the model's default.
         """
-        raise NotImplementedError(f"{type(self).__name__} has its own pass and has to override run.")
+        raise self._lacks("run")
 
     def corpus_run(self, model: AttentionModel, request: Request) -> CorpusRun:
         """The computation over all inputs together, of an analysis that is not `chunked`."""
-        raise NotImplementedError(f"{type(self).__name__} is not chunked and has to override corpus_run.")
+        raise self._lacks("corpus_run")
+
+    def check_methods(self) -> None:
+        """Raise TypeError where its class does not override what an analysis of its kind has to."""
+        kind = type(self)
+        if not self.chunked:
+            if kind.corpus_run is Analysis.corpus_run:
+                raise self._lacks("corpus_run")
+            return
+        if kind.measure is Analysis.measure and kind.accumulator is Analysis.accumulator:
+            raise self._lacks("measure or accumulator")
+        if self.has_own_pass and kind.run is Analysis.run:
+            raise self._lacks("run")
+
+    def _lacks(self, methods: str) -> TypeError:
+        return TypeError(f"{type(self).__name__} has to override {methods}")
 
     def model_of(self, model: AttentionModel, request: Request) -> AttentionModel:
         """The model that a pass of this request runs on: the loaded one, or a variant of it."""

@@ -45,6 +45,9 @@ class Registered:
     def command(self) -> str:
         return self.name.replace("_", "-")
 
+    def check_methods(self) -> None:
+        """Raise TypeError where its class lacks a method that it has to have."""
+
 
 class Registry(Mapping[str, Registered]):
     """Analyses by name, in the order of their entry points. They are loaded when the first one is asked for; one that
@@ -83,6 +86,7 @@ class Registry(Mapping[str, Registered]):
                 raise ValueError(f"choose another name than {analysis.name!r}, of a-z, 0-9 and _")
             if analysis.result_class.analysis != analysis.name:
                 raise ValueError(f"give its result_class a class attribute analysis = {analysis.name!r}")
+            analysis.check_methods()
             analyses[analysis.name] = analysis
         except Exception:
             log.exception("The analysis %s of %s cannot be used.", entry.name, entry.value)

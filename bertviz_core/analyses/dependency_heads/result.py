@@ -119,29 +119,41 @@ class DependencyHeads(Result):
         is_offset = (distances > 0) & (distances <= chosen.offsets)
         if self.provenance["settings"]["mode"] == "paper":
             is_offset = np.isin(self.offsets, RELEASE_OFFSETS)
-        fixed = self.offset_correct[is_offset]
-        squared = self.offset_moments[:, is_offset]
         options = self.provenance["options"] | asdict(chosen) | {"min_count": min_count}
         provenance = self.provenance | {"options": options}
-        relations = [self.relations[row] for row in rows]
-        if not is_causal:
-            return RelationCounts(
-                provenance=provenance,
-                stored=self,
-                relations=relations,
-                n=self.n[:, rows],
-                offsets=self.offsets[is_offset],
-                correct=self.correct[:, :, rows],
-                offset_correct=fixed[:, rows],
-                unit_moments=self.unit_moments[:, :, rows],
-                head_moments=self.head_moments[:, :, :, rows],
-                offset_moments=squared[:, :, rows],
-            )
+        if is_causal:
+            return self._show_sides(provenance, rows, sides, is_offset)
+        return RelationCounts(
+            provenance=provenance,
+            stored=self,
+            relations=[self.relations[row] for row in rows],
+            n=self.n[:, rows],
+            offsets=self.offsets[is_offset],
+            correct=self.correct[:, :, rows],
+            offset_correct=self.offset_correct[is_offset][:, rows],
+            unit_moments=self.unit_moments[:, :, rows],
+            head_moments=self.head_moments[:, :, :, rows],
+            offset_moments=self.offset_moments[:, is_offset][:, :, rows],
+        )
+
+    def _show_sides(
+        self, provenance: dict[str, Any], rows: list[int], sides: list[list[int]], is_offset: np.ndarray
+    ) -> RelationCounts:
+        """The counts of one view of a causal model, where each direction counts the words that it can see.
+
+        Args:
+            provenance: That of the counts.
+            rows: The rows of all words, one for each relation.
+            sides: For each direction the rows of the words whose governor is on its side, in the same order.
+            is_offset: (offset,) which fixed offsets are compared.
+        """
+        fixed = self.offset_correct[is_offset]
+        squared = self.offset_moments[:, is_offset]
         by_direction = list(enumerate(sides))
         return RelationCounts(
             provenance=provenance,
             stored=self,
-            relations=relations,
+            relations=[self.relations[row] for row in rows],
             n=self.n[:, rows],
             offsets=self.offsets[is_offset],
             correct=np.stack([self.correct[:, direction, own] for direction, own in by_direction], 1),

@@ -1,7 +1,7 @@
 """Fitting a probe by L-BFGS or by Adam; fits return the validation losses, by which they stop."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -107,29 +107,15 @@ def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, n
     latest = 0.0
     progress.start(f"Training {name}", ITERATIONS, "iterations")
 
-    @torch.no_grad()
-    def move_to(point: np.ndarray) -> None:
-        values = torch.from_numpy(point).float().to(parameters[0].device)
-        for parameter, part in zip(parameters, values.split([each.numel() for each in parameters]), strict=True):
-            parameter.copy_(part.view_as(parameter))
-
     def value(point: np.ndarray) -> tuple[float, np.ndarray]:
-        """Mean loss over all words and its gradient, chunk by chunk; sums in float64."""
         nonlocal latest
         progress.advance(0)
-        move_to(point)
-        sums = torch.zeros(1 + len(point), dtype=torch.float64)  # the loss and its gradient
-        sums = sums.to(device_of_sums(str(parameters[0].device)))
-        for part in train.parts():
-            loss = loss_of(probe, train.take(part))
-            parts = torch.autograd.grad(loss, parameters)
-            sums += in_float64(torch.cat([each.detach().flatten() for each in (loss, *parts)]))
-        mean = sums.cpu().numpy() / train.words
-        latest = float(mean[0])
-        return latest, mean[1:]
+        _move_to(point, parameters)
+        latest, gradient = _loss_and_gradient(probe, parameters, train)
+        return latest, gradient
 
     def after(point: np.ndarray) -> None:
-        move_to(point)
+        _move_to(point, parameters)
         loss = mean_loss(probe, validation)
         progress.losses.append(latest)
         losses.append(loss.item())
@@ -141,6 +127,26 @@ def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, n
     minimize(value, start, jac=True, method="L-BFGS-B", callback=after, options={"maxiter": ITERATIONS})
     best.restore()
     return losses
+
+
+@torch.no_grad()
+def _move_to(point: np.ndarray, parameters: Sequence[nn.Parameter]) -> None:
+    """Set the parameters to the values of a point, one after the other."""
+    values = torch.from_numpy(point).float().to(parameters[0].device)
+    for parameter, part in zip(parameters, values.split([each.numel() for each in parameters]), strict=True):
+        parameter.copy_(part.view_as(parameter))
+
+
+def _loss_and_gradient(probe: Probe, parameters: Sequence[nn.Parameter], train: Data) -> tuple[float, np.ndarray]:
+    """Mean loss over all words and its gradient, chunk by chunk; sums in float64."""
+    size = 1 + sum(each.numel() for each in parameters)  # the loss and its gradient
+    sums = torch.zeros(size, dtype=torch.float64).to(device_of_sums(str(parameters[0].device)))
+    for part in train.parts():
+        loss = loss_of(probe, train.take(part))
+        parts = torch.autograd.grad(loss, parameters)
+        sums += in_float64(torch.cat([each.detach().flatten() for each in (loss, *parts)]))
+    mean = sums.cpu().numpy() / train.words
+    return float(mean[0]), mean[1:]
 
 
 def fit_adam(
@@ -202,14 +208,8 @@ def run_epochs(
     # The number of steps is not known beforehand.
     progress.start(f"Training {name}", len(parts) if schedule.singly else 0, "steps")
     for _ in range(schedule.epochs):
-        shares = list[Tensor]()
-        for index in range(len(parts)) if schedule.singly else rng.permutation(len(parts)):
-            optimizer.zero_grad()
-            loss, share = step(parts[index])
-            loss.backward()
-            optimizer.step()
-            shares.append(share)
-            progress.advance(1)
+        order = range(len(parts)) if schedule.singly else rng.permutation(len(parts))
+        shares = _run_epoch(optimizer, (step(parts[index]) for index in order), progress)
         validation = validate()
         progress.losses.append(float(torch.stack(shares).sum()) if shares else 0.0)
         losses.append(float(validation.mean()))
@@ -223,6 +223,20 @@ def run_epochs(
                 group["lr"] /= 4
     best.restore()
     return losses
+
+
+def _run_epoch(
+    optimizer: torch.optim.Optimizer, steps: Iterable[tuple[Tensor, Tensor]], progress: Progress
+) -> list[Tensor]:
+    """Take a step for each loss, computed when the one before it is done; returns the shares of the epoch's loss."""
+    shares = list[Tensor]()
+    for loss, share in steps:
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        shares.append(share)
+        progress.advance(1)
+    return shares
 
 
 class Best:

@@ -80,14 +80,7 @@ def compute_pass(
     chunked = None
     totals: Sequence[Accumulator | CorpusRun]
     if analysis.chunked:
-        rounding = f"{model.device}, batches of {runner.execution.batch_tokens or model.batch_tokens} tokens"
-        chunked = ChunkedPass(together, corpus, model, store, rounding)
-        try:
-            for number, parts in runner.map(together, chunked.missing(progress), progress):
-                chunked.take(number, parts)
-        except BaseException:
-            chunked.save()
-            raise
+        chunked = _run_chunks(together, corpus, model, store, runner, progress)
         totals = chunked.totals
     else:
         totals = [_run_whole(first, corpus, model, runner, progress)]
@@ -105,6 +98,26 @@ def compute_pass(
     if store and not resumed and model.encoder is not None:
         runtime_estimate.record(store, together, loaded - started, time.monotonic() - loaded)
     return results
+
+
+def _run_chunks(
+    together: list[Request],
+    corpus: CorpusReading,
+    model: AttentionModel,
+    store: Store | None,
+    runner: "LocalRunner",
+    progress: Progress,
+) -> ChunkedPass:
+    """Compute every chunk that no earlier job has; what is done is saved where the pass is broken off."""
+    rounding = f"{model.device}, batches of {runner.execution.batch_tokens or model.batch_tokens} tokens"
+    chunked = ChunkedPass(together, corpus, model, store, rounding)
+    try:
+        for number, parts in runner.map(together, chunked.missing(progress), progress):
+            chunked.take(number, parts)
+    except BaseException:
+        chunked.save()
+        raise
+    return chunked
 
 
 def _run_whole(

@@ -5,6 +5,7 @@ Every other field begins at its default. A field's type says which texts of an a
 options, `Annotated` a range, or the number of characters that an address holds.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
@@ -101,16 +102,16 @@ class Overview(Page):
 
 
 @dataclass(frozen=True)
-class ResultPage(Page):
+class ResultPage(Page, ABC):
     """Of the page of an analysis that opens on a head of its own result."""
 
     def options(self, paper: bool) -> dict[str, Any]:
         """The options of the request for the analysis; `paper` says whether the mode is "paper"."""
         return {}
 
+    @abstractmethod
     def opening_head(self, analysis: Analysis, result: Result, paper: bool) -> Head | None:
         """The head that is best at what the page shows of a result; None where the result does not say."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
