@@ -74,25 +74,24 @@ def compute_pass(
     first.settings.check(model.checkpoint.max_length)  # The loaded model's embeddings say how long inputs may be.
     loaded = time.monotonic()
     resumed = store is not None and share_done(store, first)
-    examples = EXAMPLES[analysis.corpus](first.source, model.tokens, first.settings)
-    corpus = CorpusReading(examples)
-    progress.start("Reading the corpus", unit=examples.unit)
+    corpus = CorpusReading(EXAMPLES[analysis.corpus](first.source, model.tokens, first.settings))
+    progress.start("Reading the corpus", unit=corpus.examples.unit)
     chunked = None
     totals: Sequence[Accumulator | CorpusRun]
     if analysis.chunked:
-        chunked = _run_chunks(together, corpus, model, store, runner, progress)
+        rounding = f"{model.device}, batches of {runner.execution.batch_tokens or model.batch_tokens} tokens"
+        chunked = ChunkedPass(together, corpus, model, store, rounding)
+        try:
+            for number, parts in runner.map(together, chunked.missing(progress), progress):
+                chunked.take(number, parts)
+        except BaseException:
+            chunked.save()
+            raise
         totals = chunked.totals
     else:
         totals = [_run_whole(first, corpus, model, runner, progress)]
     progress.start("Writing the results")
-    corpus.reading.skipped.merge(totals[0].skipped)
-    results = [
-        ANALYSES[request.analysis].finish(total, examples, _provenance(request, model, corpus.reading))
-        for request, total in zip(together, totals, strict=True)
-    ]
-    if store:
-        for request, result in zip(together, results, strict=True):
-            store.put(request.key(), result.to_bytes())
+    results = _finish(together, totals, corpus, model, store)
     if chunked:
         chunked.finish()
     if store and not resumed and model.encoder is not None:
@@ -100,24 +99,23 @@ def compute_pass(
     return results
 
 
-def _run_chunks(
+def _finish(
     together: list[Request],
+    totals: Sequence[Accumulator | CorpusRun],
     corpus: CorpusReading,
     model: AttentionModel,
     store: Store | None,
-    runner: "LocalRunner",
-    progress: Progress,
-) -> ChunkedPass:
-    """Compute every chunk that no earlier job has; what is done is saved where the pass is broken off."""
-    rounding = f"{model.device}, batches of {runner.execution.batch_tokens or model.batch_tokens} tokens"
-    chunked = ChunkedPass(together, corpus, model, store, rounding)
-    try:
-        for number, parts in runner.map(together, chunked.missing(progress), progress):
-            chunked.take(number, parts)
-    except BaseException:
-        chunked.save()
-        raise
-    return chunked
+) -> list[Result]:
+    """The results of requests whose sums are complete; they are stored when all of them are there."""
+    corpus.reading.skipped.merge(totals[0].skipped)
+    results = [
+        ANALYSES[request.analysis].finish(total, corpus.examples, _provenance(request, model, corpus.reading))
+        for request, total in zip(together, totals, strict=True)
+    ]
+    if store:
+        for request, result in zip(together, results, strict=True):
+            store.put(request.key(), result.to_bytes())
+    return results
 
 
 def _run_whole(
