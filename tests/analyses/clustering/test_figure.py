@@ -14,6 +14,7 @@ from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head
 from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.drawing import FigureSpec
+from tests.support.clusterings import clustering_of
 
 
 @pytest.fixture
@@ -23,21 +24,7 @@ def result() -> Clustering:
     divergence = np.linalg.norm(space[:, None] - space, axis=-1) / 20
     averages = np.zeros((6, 6))
     averages[[0, 2, 4, 1], [0, 1, 2, 3]] = [0.9, 4.5, 0.8, 0.7]
-    (points, stress), (linkage, order) = embed(divergence), dendrogram(divergence)
-    return Clustering(
-        provenance={"settings": {"mode": "corrected"}},
-        divergence=divergence,
-        averages=averages.reshape(6, 2, 3),
-        tokens=10,
-        embedding=points,
-        stress=stress,
-        linkage=linkage,
-        order=order,
-        mds_seed=0,
-        root=False,
-        thresholds={},
-        named={},
-    ).labeled(Thresholds(), {"2-3": "objects"})
+    return clustering_of(divergence, averages.reshape(6, 2, 3)).labeled(Thresholds(), {"2-3": "objects"})
 
 
 def clickable(figure) -> dict[str, tuple[float, float, str]]:

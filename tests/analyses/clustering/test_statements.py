@@ -4,51 +4,29 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.base.findings import SHOWN
-from bertviz_core.analyses.clustering.embedding import dendrogram, embed
-from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.clustering.statements import alike, layers_are_alike, within_and_between
 from tests.oracles import clustering as reference
-
-
-def clustering_of(points: np.ndarray, shape: tuple[int, int]) -> Clustering:
-    """A result whose divergences are the distances of points (head,) on a line."""
-    divergence = np.abs(points[:, None] - points)
-    embedding, stress = embed(divergence)
-    linkage, order = dendrogram(divergence)
-    return Clustering(
-        provenance={"settings": {"mode": "corrected"}},
-        divergence=divergence,
-        averages=np.zeros((6, *shape)),
-        tokens=10,
-        embedding=embedding,
-        stress=stress,
-        linkage=linkage,
-        order=order,
-        mds_seed=0,
-        root=False,
-        thresholds={},
-        named={},
-    )
+from tests.support.clusterings import on_a_line
 
 
 def test_means_within_and_between_layers() -> None:
-    result = clustering_of(np.random.default_rng(0).normal(size=6), (2, 3))
+    result = on_a_line(np.random.default_rng(0).normal(size=6), (2, 3))
     expected = reference.closeness(result.divergence, result.shape[1])
     assert within_and_between(result.divergence, result.layers) == pytest.approx(expected)
 
 
 def test_layers_that_lie_apart_are_clusters_and_layers_that_overlap_are_not() -> None:
     within_a_layer = np.arange(6) / 100
-    apart = clustering_of(np.concatenate([within_a_layer, within_a_layer + 0.5]), (2, 6))
+    apart = on_a_line(np.concatenate([within_a_layer, within_a_layer + 0.5]), (2, 6))
     answer = layers_are_alike(apart, 1)
     assert answer.state == SHOWN
     # The mean of |i - j| over pairs of 0 to 5 is 7/3.
     assert answer.sentence.startswith("Two heads of one layer differ by 0.0233 nats on average")
-    overlapping = clustering_of(np.concatenate([within_a_layer, within_a_layer[::-1]]), (2, 6))
+    overlapping = on_a_line(np.concatenate([within_a_layer, within_a_layer[::-1]]), (2, 6))
     assert layers_are_alike(overlapping, 1).state != SHOWN
 
 
 def test_without_two_heads_of_one_label_there_is_nothing_to_compare() -> None:
-    result = clustering_of(np.arange(3) / 10, (3, 1))
+    result = on_a_line(np.arange(3) / 10, (3, 1))
     with pytest.raises(KeyError):
         alike(result, np.array(["a", "b", "c"]), "of one kind", "of different kinds")
