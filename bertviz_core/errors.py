@@ -1,5 +1,7 @@
 """The errors of the project. Each says what happened, where, and what to do about it."""
 
+from collections.abc import Sequence
+
 QUOTED = 300  # characters of an input
 
 
@@ -38,12 +40,16 @@ class ModelError(BertvizError):
 
 
 class DownloadNeeded(ModelError):
-    """The model is on the hub but not on this machine; `size` is its size in bytes."""
+    """The model, or `models` of a training, are on the hub but not on this machine; `size` is what they take, bytes."""
 
-    def __init__(self, name: str, size: int) -> None:
-        what = f"The model {name!r} is not on this machine; downloading it takes {size / 1e6:,.0f} MB."
+    def __init__(self, name: str, size: int, models: Sequence[str] = ()) -> None:
+        megabytes = f"{size / 1e6:,.0f} MB"
+        what = f"The model {name!r} is not on this machine; downloading it takes {megabytes}."
+        if models:
+            number = f"{len(models):,} revision{'s' * (len(models) > 1)}"
+            what = f"Of {name!r}, {number} must be downloaded to this machine, which takes {megabytes}."
         super().__init__(what, hint="Confirm the download, or name a local folder.")
-        self.name, self.size = name, size
+        self.name, self.size, self.models = name, size, [*models] or [name]
 
 
 class SettingsError(BertvizError):

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
@@ -48,9 +48,10 @@ def analyses(to_compute: Iterable[Request], store: Store) -> Task:
     return {"store": str(store.folder), "requests": [_as_json(request) for request in to_compute]}
 
 
-def download(name: str, revision: str | None, to_compute: Iterable[Request], store: Store) -> Task:
-    """The task to fetch a hub model's files, and to compute and store those of these requests that it can serve."""
-    return {**analyses(to_compute, store), "download": {"name": name, "revision": revision}}
+def download(names: Sequence[str], to_compute: Iterable[Request], store: Store) -> Task:
+    """The task to fetch the files of hub models, and to compute and store those of these requests that the last one
+    can serve."""
+    return {**analyses(to_compute, store), "download": [*names]}
 
 
 def report(request: ReportRequest, store: Store) -> Task:
@@ -72,24 +73,26 @@ def perform(task: Task, progress: Progress, load: run_pass.Load) -> None:
             raise BertvizError(f"Not computed: {names}.", hint=next(iter(failed.values())))
         return
     to_compute = task["requests"]
-    if hub := task.get("download"):
-        model = _as_json(_download(hub["name"], hub["revision"], progress))
+    if names := task.get("download"):
+        for number, name in enumerate(names, 1):
+            progress.start_pass(number, len(names), name)
+            model = _as_json(_download(name, progress))
         to_compute = [each | {"checkpoint": model} for each in to_compute]
     to_compute = [_open_request(each, store) for each in to_compute]
-    if hub:
+    if names:
         to_compute = list(filter(run_pass.can_compute, to_compute))
     compute.compute_all(to_compute, store, execution, progress, load)
 
 
-def _download(name: str, revision: str | None, progress: Progress) -> checkpoint.Checkpoint:
+def _download(name: str, progress: Progress) -> checkpoint.Checkpoint:
     access = access_from_environment()
     try:
-        return checkpoint.find(name, revision, access)
+        return checkpoint.find(name, access=access)
     except DownloadNeeded as needed:
         progress.start(f"Downloading {needed.name}", round(needed.size / 1e6), "MB")
     before = model_sources.downloaded()
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(checkpoint.download, name, revision, access)
+        running = pool.submit(checkpoint.download, name, access)
         while wait([running], 5 * EVERY).not_done:  # Each round walks the hub's folder, so it comes less often.
             progress.done = min(round((model_sources.downloaded() - before) / 1e6), progress.total)
     return running.result()

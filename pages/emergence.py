@@ -10,6 +10,7 @@ from bertviz_core.analyses.base.result import renamed
 from bertviz_core.corpora import describe_skipped
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence import Emergence, figure, series
+from bertviz_core.emergence.training import find_training
 from bertviz_core.heads import all_heads
 from bertviz_core.models.checkpoint import Checkpoint, short_names
 from bertviz_core.models.model_sources import trainings
@@ -24,7 +25,10 @@ from pages.shared.state.choices import Emergence as Choices
 from pages.shared.state.selection import Basis
 
 SHIPPED = Choices.training
-HOW_TO_NAME = "Enter a local folder of checkpoint folders whose names end in their step: step-0000500, checkpoint-500. "
+LOCAL = "Enter a local folder of checkpoint folders whose names end in their step: step-0000500, checkpoint-500. "
+HUB = (
+    "Or enter revisions of a hub model: `owner/name@step*` for all that begin so, `owner/name@step0,step1000` for two. "
+)
 MAX_RELATIONS = 6
 PLAYER = "emergence-player"  # key of the component
 
@@ -123,16 +127,16 @@ def choose_training() -> str:
     if not options.open:
         return name
     short = short_names(now.trainings)
-    is_open = access.folders is None
+    how = (LOCAL if access.folders is None else "") + (HUB if access.downloads != 0 else "")
     with options:
         return widgets.select(
             "Training",
             now.trainings,
             "training",
             name,
-            accept_new_options=is_open,
+            accept_new_options=bool(how),
             format_func=lambda folder: short.get(folder, folder),
-            help=f"`{SHIPPED}` ships with the project. {HOW_TO_NAME if is_open else ''}"
+            help=f"`{SHIPPED}` ships with the project. {how}"
             "The corpora, mode and settings under the title apply to all other trainings.",
         )
 
@@ -149,7 +153,7 @@ if name == SHIPPED:
     result = memoize(series.shipped)
     models: dict[int, Checkpoint] = {}
 else:
-    training = series.find_training(name, services.access())
+    training = find_training(name, services.access())
     read = selection.corpora["text"], selection.corpora["treebank"]
     passes = series.Series(training, *read, selection.settings)
     found, missing = services.emergence(passes)

@@ -22,10 +22,11 @@ from bertviz_core.comparison import Comparison, compare
 from bertviz_core.corpora.files import SAMPLES, find_sources
 from bertviz_core.corpora.source import from_path
 from bertviz_core.emergence import Emergence
-from bertviz_core.emergence.series import Series, find_training
+from bertviz_core.emergence.series import Series
+from bertviz_core.emergence.training import Training, find_training
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
-from bertviz_core.errors import BertvizError, ModelError, SettingsError
+from bertviz_core.errors import BertvizError, DownloadNeeded, ModelError, SettingsError
 from bertviz_core.models import checkpoint
 from bertviz_core.overview import stored_results
 from bertviz_core.paper_report import ReportRequest
@@ -89,15 +90,18 @@ def overview(console: Console) -> None:
 @partial(with_console, without=("input", "model", "revision"))
 def emergence(
     console: Console,
-    folder: Annotated[Path, typer.Argument(help="A folder of checkpoints: step-0000500, checkpoint-500, ...")],
+    training: Annotated[
+        str,
+        typer.Argument(help="A folder of checkpoints (step-0000500, checkpoint-500, ...), or NAME@'step*' on the hub."),
+    ],
     text: Annotated[Inputs, typer.Option(help=f"Text for surface patterns, entropy and the loss; {MANY}.")] = None,
     treebank: Annotated[Inputs, typer.Option(help=f"Treebank for dependency heads; {MANY}.")] = None,
 ) -> None:
-    """How the heads' behaviors develop during training: every checkpoint of a folder, side by side."""
+    """How the heads' behaviors develop during training: every checkpoint, side by side."""
     console.check_out(exports.suffixes(Emergence.analysis))
     texts = find_sources(text or ["encyclopedia"])
     trees = find_sources(treebank or ["treebank"])
-    series = Series(find_training(folder), texts, trees, console.settings())
+    series = Series(_training(training, console), texts, trees, console.settings())
     with console.working_store() as store:
         progress = console.progress()
         try:
@@ -107,6 +111,18 @@ def emergence(
         except ModelError as error:  # of single checkpoints, which are skipped and counted
             print(f"\nwarning: {error}", file=sys.stderr)
         console.write_result(series.assemble(partial(compute.find, store)))
+
+
+def _training(name: str, console: Console) -> Training:
+    """The checkpoints of a training; those on the hub are downloaded after their size is printed."""
+    try:
+        return find_training(name)
+    except DownloadNeeded as needed:
+        for number, model in enumerate(needed.models, 1):
+            count = f"{number} of {len(needed.models)}, {needed.size / 1e6:,.0f} MB in all"
+            console.say(f"Downloading {model} ({count})")
+            checkpoint.download(model)
+    return find_training(name)
 
 
 @app.command("compare")

@@ -1,11 +1,8 @@
-"""The checkpoints of one training, in model folders whose names end in their steps; their requests and emergence."""
+"""The requests for all checkpoints of a training, and the emergence from their results."""
 
-import hashlib
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,106 +19,15 @@ from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence import AVERAGED, OF_RELATIONS, REQUIRED, Emergence
-from bertviz_core.errors import InputError, ModelError
-from bertviz_core.models import model_sources
-from bertviz_core.models.checkpoint import Checkpoint, find, local_folder
-from bertviz_core.numbers import small_int
-from bertviz_core.settings import LOCAL, Access, Settings
+from bertviz_core.emergence.training import Training, name_of, reasons
+from bertviz_core.errors import ModelError
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.settings import Settings
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "emergence" / "small-bert.safetensors"
 LOSS = SepGradients.analysis  # the analysis whose masked-word loss is shown, where a checkpoint has the head for it
 RELATIONS = RelationCounts.analysis
-UNUSABLE = "a checkpoint that cannot be used"
-UNKNOWN_TOKENS = -1  # a folder of checkpoints does not say how many they were trained on
-
-
-@dataclass(frozen=True)
-class Training:
-    """Checkpoints of one training, by step.
-
-    Attributes:
-        name: The end of the folder's path.
-        steps: The step of each checkpoint.
-        checkpoints: The checkpoints, in the order of their steps.
-        skipped: What could not be read.
-    """
-
-    name: str
-    steps: tuple[int, ...]
-    checkpoints: tuple[Checkpoint, ...]
-    skipped: Skipped
-
-    def fingerprint(self) -> str:
-        """sha256 (hex) of the checkpoints' fingerprints and steps."""
-        digest = hashlib.sha256()
-        for step, checkpoint in zip(self.steps, self.checkpoints, strict=True):
-            digest.update(f"{step}:{checkpoint.fingerprint()}\n".encode())
-        return digest.hexdigest()
-
-
-def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
-    """Open the checkpoints in a folder, by its path or, where `access` limits the folders, its name. Raises InputError
-    where none can be read, ModelError where the folder may not be opened, or they are not of one training."""
-    name = str(folder)
-    skipped = Skipped()
-    opened = local_folder(name) if access.folders is None else model_sources.trainings(access).get(name)
-    if opened is None and access.folders is not None:
-        raise model_sources.not_available("training")
-    if opened is None:
-        raise InputError(f"There is no folder {name!r}.", hint="Give a folder of checkpoint folders.")
-    try:
-        models = sorted(_models(opened, skipped), key=lambda model: model[0])
-    except OSError as error:
-        what = f"The folder cannot be read ({error.strerror})."
-        raise InputError(what, where=name, hint="Check its permissions.") from error
-    if not models:
-        reasons = _reasons(skipped)
-        hint = "Give a folder of models whose names end in their steps, such as step-0000500 or checkpoint-500."
-        if any(problem.startswith(UNUSABLE) for problem in skipped.reasons):
-            hint = "Mend one and try again: each must be a model that can be opened by itself."
-        what = f"No checkpoint is in this folder{f' that can be read ({reasons})' if reasons else ''}."
-        raise InputError(what, where=str(opened), hint=hint)
-    _check_alike(models)
-    steps, checkpoints = zip(*models, strict=True)
-    return Training("/".join(opened.resolve().parts[-2:]), steps, checkpoints, skipped)
-
-
-def _reasons(skipped: Skipped) -> str:
-    return "; ".join(f"{entry['where'][0]}: {reason}" for reason, entry in skipped.reasons.items())
-
-
-def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
-    """(step, checkpoint) of every model folder whose name has a number; reasons without names are counted together."""
-    for path in sorted(path for path in folder.iterdir() if path.is_dir()):
-        parts = re.findall(r"[0-9]+", path.name)
-        step = small_int(parts[-1]) if parts else None
-        if step is None:
-            if (path / "config.json").exists():
-                skipped.add("a model folder without a step in its name", path.name)
-            continue
-        try:
-            yield step, find(str(path))
-        except ModelError as error:
-            reason = error.what
-            for name in (str(path), path.name):
-                reason = reason.replace(f" {name!r}", "")
-            reason = reason.replace(str(path), path.name).removeprefix("The model folder cannot be used: ")
-            skipped.add(f"{UNUSABLE}: {reason.removesuffix('.')}", path.name)
-
-
-def _check_alike(models: list[tuple[int, Checkpoint]]) -> None:
-    """Raise ModelError for checkpoints of one step, or of different shapes or sizes of vocabulary."""
-    for (before, first), (step, second) in pairwise(models):
-        names = f"{first.folder.name} and {second.folder.name}"
-        where = str(first.folder.parent)
-        if step == before:
-            hint = "Keep one, or rename one: the last number in a folder's name is its step."
-            raise ModelError(f"Two checkpoints have step {step:,}: {names}.", where=where, hint=hint)
-        pair = (first, second)
-        shapes = [f"{each.layers} × {each.heads} heads, {each.config.get('vocab_size')} tokens" for each in pair]
-        if shapes[0] != shapes[1]:
-            what = f"{names} have different shapes: {'; '.join(shapes)}."
-            raise ModelError(what, where=where, hint="Give the checkpoints of one training.")
+UNKNOWN_TOKENS = -1  # a checkpoint does not say how many they were trained on
 
 
 def shipped() -> Emergence:
@@ -172,7 +78,7 @@ class Series:
         checkpoints = []
         notices: dict[str, None] = {}  # notices of all checkpoints, each once
         for step, checkpoint in zip(training.steps, training.checkpoints, strict=True):
-            name = checkpoint.folder.name
+            name = name_of(checkpoint)
             results: dict[str, Any] = {each: find(request) for each, request in self.requests_of(checkpoint).items()}
             if any(results[each] is None for each in REQUIRED):
                 skipped.add("a checkpoint without stored results", name)
@@ -197,7 +103,7 @@ class Series:
             last = results | {RELATIONS: relations}
         if not rows:
             what = f"None of the {len(training.steps)} checkpoints has stored results."
-            raise ModelError(what, where=training.name, hint=_reasons(skipped))
+            raise ModelError(what, where=training.name, hint=reasons(skipped))
         arrays: dict[str, Any] = {name: np.stack([row[name] for row in rows]) for name in rows[0]}
         for name in ("correct", "head_moments"):
             arrays[name] = arrays[name].astype(np.min_scalar_type(int(arrays[name].max())))

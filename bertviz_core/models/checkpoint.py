@@ -32,7 +32,7 @@ class Checkpoint:
     """A folder with config.json, tokenizer files and *.safetensors; or a model in memory.
 
     Attributes:
-        name: The name that the user gave.
+        name: The name that the user gave; of a model from the hub with its revision, if any: `owner/name@revision`.
         folder: Where its files are.
         revision: The revision of a model from the hub; None for a local folder or where the user gave none.
         config: The content of config.json.
@@ -85,10 +85,9 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
     """Find a model on this machine.
 
     Args:
-        name: `demo`, a folder, or a hub name. Where `access` limits the folders, a name is looked up among theirs and
-        is
-            never a path.
-        revision: A branch, tag or commit of a hub name; None for the default one.
+        name: `demo`, a folder, or a hub name, also with a revision: `owner/name@revision`. Where `access` limits the
+            folders, a name is looked up among theirs and is never a path.
+        revision: A branch, tag or commit of a hub name; None for that of the name, or the default one.
         access: What may be opened.
 
     Raises:
@@ -96,10 +95,10 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
         ModelError: It cannot be opened.
         SettingsError: A folder has no revisions.
     """
-    if name == DEMO:
-        folder: Path | None = DEMO_FOLDER
-    else:
-        folder = local_folder(name) if access.folders is None else model_sources.models(access).get(name)
+    folder = _folder(name, access)
+    if folder is None and revision is None:
+        name, revision = model_sources.split_revision(name)
+        folder = _folder(name, access)
     if folder is not None:
         if revision is not None:
             raise SettingsError(f"Only hub models have revisions, and {name!r} is not one.", hint="Omit the revision.")
@@ -109,7 +108,18 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
         raise model_sources.not_available("model")
     if is_path:
         raise ModelError(f"There is no folder {name!r}.", hint="Give a folder, a hub name, or `demo`.")
-    return reopen(name, model_sources.snapshot(name, revision, access), revision)
+    return _of_hub(name, revision, model_sources.snapshot(name, revision, access))
+
+
+def _folder(name: str, access: Access) -> Path | None:
+    """The folder of a model that needs no hub."""
+    if name == DEMO:
+        return DEMO_FOLDER
+    return local_folder(name) if access.folders is None else model_sources.models(access).get(name)
+
+
+def _of_hub(name: str, revision: str | None, folder: Path) -> Checkpoint:
+    return reopen(model_sources.with_revision(name, revision), folder, revision)
 
 
 def reopen(name: str, folder: Path | str, revision: str | None) -> Checkpoint:
@@ -131,9 +141,11 @@ def local_folder(name: str) -> Path | None:
         return None
 
 
-def download(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
-    """Fetch a hub model's safetensors, configuration and tokenizer; raises ModelError where that fails."""
-    return reopen(name, model_sources.snapshot(name, revision, access, download=True), revision)
+def download(name: str, access: Access = LOCAL) -> Checkpoint:
+    """Fetch the safetensors, configuration and tokenizer of a hub model, by its name as `find` takes it; raises
+    ModelError where that fails."""
+    name, revision = model_sources.split_revision(name)
+    return _of_hub(name, revision, model_sources.snapshot(name, revision, access, download=True))
 
 
 def checkpoint_of(model: Model, revision: str | None = None, *, quiet: bool = False) -> Checkpoint:
@@ -153,7 +165,7 @@ def checkpoint_of(model: Model, revision: str | None = None, *, quiet: bool = Fa
         except DownloadNeeded as needed:
             if not quiet:
                 print(f"Downloading {needed.name}: {needed.size / 1e6:,.0f} MB", file=sys.stderr)
-            return download(needed.name, revision)
+            return download(needed.name)
     from transformers import PreTrainedModel
 
     if not isinstance(model, tuple | list) or len(model) != 2:

@@ -17,6 +17,7 @@ from bertviz_core.settings import Access
 SECONDS = 30  # between two scans of the folders
 HINT = "Choose from the list."
 PATTERNS = ["*.json", "*.safetensors", "*.txt", "*.model"]  # patterns of the files that are downloaded
+REVISION = re.compile(r"(?!.*(\.\.|//))\w[\w.+/-]{0,199}")  # what the hub's folder may use as the name of a file
 SPARE = 10**9  # bytes that a download leaves free on the disk
 # Parts of the names of errors that mean that the hub is out of reach.
 UNREACHABLE = re.compile(r"Connect|Timeout|ReadError|Protocol|Proxy|Offline|LocalEntry")
@@ -60,6 +61,16 @@ def _scan(roots: tuple[Path, ...], _now: int) -> tuple[dict[str, Path], dict[str
     return models, trainings
 
 
+def split_revision(name: str) -> tuple[str, str | None]:
+    """The parts of `owner/name@revision`; the revision is None where there is none."""
+    name, _, revision = name.partition("@")
+    return name, revision or None
+
+
+def with_revision(name: str, revision: str | None) -> str:
+    return f"{name}@{revision}" if revision else name
+
+
 def snapshot(name: str, revision: str | None, access: Access, download: bool = False) -> Path:
     """The folder of a hub model.
 
@@ -75,6 +86,9 @@ def snapshot(name: str, revision: str | None, access: Access, download: bool = F
     """
     from huggingface_hub import snapshot_download
 
+    full_name = with_revision(name, revision)
+    if revision is not None and not REVISION.fullmatch(revision):
+        raise _no_model(full_name)
     try:
         folder = snapshot_download(
             name,
@@ -86,32 +100,64 @@ def snapshot(name: str, revision: str | None, access: Access, download: bool = F
         return Path(folder)
     except Exception as error:
         if download:
-            raise _failure(name, error) from error
-        if access.downloads == 0:
-            what = f"The model {name!r} is not on this machine, and downloads are off."
-            raise ModelError(what, hint="Give a folder, or start the app without BERTVIZ_DOWNLOADS=off.") from error
-    raise DownloadNeeded(name, check_room(name, revision, access))
+            raise _failure(full_name, error) from error
+    check_downloads(full_name, access)
+    size = download_size(name, revision, access)
+    check_room(full_name, size, access)
+    raise DownloadNeeded(full_name, size)
 
 
-def check_room(name: str, revision: str | None, access: Access) -> int:
-    """Bytes that a download takes.
+def check_downloads(name: str, access: Access) -> None:
+    """Raises ModelError where nothing may be downloaded."""
+    if access.downloads == 0:
+        what = f"The model {name!r} is not on this machine, and downloads are off."
+        raise ModelError(what, hint="Give a folder, or start the app without BERTVIZ_DOWNLOADS=off.")
 
-    Raises:
-        ModelError: The hub cannot say, or a limit or the disk is too small.
-    """
+
+def revisions(name: str, access: Access) -> tuple[str, ...]:
+    """The branches and tags of a hub model; raises ModelError where the hub cannot say."""
+    if access.downloads == 0:
+        raise _not_listed(name, "downloads are off")
+    return _revisions(name, access.hub_token, int(time.monotonic() / SECONDS))
+
+
+@lru_cache(maxsize=64)  # Every run of a page asks, as for the files below.
+def _revisions(name: str, token: bool | None, _now: int) -> tuple[str, ...]:
     from huggingface_hub import HfApi
-    from huggingface_hub.constants import HF_HUB_CACHE
 
     try:
-        api = HfApi(token=access.hub_token)
-        files = api.model_info(name, revision=revision, files_metadata=True, timeout=5.0).siblings or []
+        refs = HfApi(token=token).list_repo_refs(name)
     except Exception as error:
-        raise _failure(name, error) from error
-    files = [file for file in files if any(fnmatch(file.rfilename, pattern) for pattern in PATTERNS)]
-    if not any(file.rfilename.endswith(".safetensors") for file in files):
-        what = f"The hub's {name!r} has no safetensors weights; pickled ones are never opened here."
+        raise _refused(name, error) or _not_listed(name, _problem(error)) from error
+    return tuple(dict.fromkeys(ref.name for ref in (*refs.branches, *refs.tags)))
+
+
+def download_size(name: str, revision: str | None, access: Access) -> int:
+    """Bytes that a download takes; raises ModelError where the hub cannot say."""
+    files = _files(name, revision, access.hub_token, int(time.monotonic() / SECONDS))
+    if not any(file.endswith(".safetensors") for file in files):
+        what = f"The hub's {with_revision(name, revision)!r} has no safetensors weights; pickled ones are never opened."
         raise ModelError(what, hint="Look for a revision or a copy with model.safetensors.")
-    size = sum(file.size or 0 for file in files)
+    return sum(files.values())
+
+
+@lru_cache(maxsize=1 << 11)
+def _files(name: str, revision: str | None, token: bool | None, _now: int) -> dict[str, int]:
+    """The size in bytes of each file of a hub model that would be downloaded."""
+    from huggingface_hub import HfApi
+
+    try:
+        info = HfApi(token=token).model_info(name, revision=revision, files_metadata=True, timeout=5.0)
+    except Exception as error:
+        raise _failure(with_revision(name, revision), error) from error
+    files = {file.rfilename: file.size or 0 for file in info.siblings or []}
+    return {file: size for file, size in files.items() if any(fnmatch(file, pattern) for pattern in PATTERNS)}
+
+
+def check_room(name: str, size: int, access: Access) -> None:
+    """Raises ModelError where a limit or the disk is too small for so many bytes."""
+    from huggingface_hub.constants import HF_HUB_CACHE
+
     folder = Path(HF_HUB_CACHE)
     free = shutil.disk_usage(next(path for path in (folder, *folder.parents) if path.exists())).free - SPARE
     limit = float("inf") if access.downloads is None else access.downloads - downloaded()
@@ -119,7 +165,6 @@ def check_room(name: str, revision: str | None, access: Access) -> int:
     if size > left:
         what = f"The model {name!r} takes {size / 1e6:,.0f} MB; {max(0, left) / 1e6:,.0f} MB are left {where}."
         raise ModelError(what, hint="Choose a smaller model, or one that is here already.")
-    return size
 
 
 def downloaded() -> int:
@@ -134,14 +179,35 @@ def downloaded() -> int:
     return size
 
 
-def _failure(name: str, error: Exception) -> ModelError:
+def _no_model(name: str) -> ModelError:
+    hint = "Check the spelling (owner/name, or owner/name@revision)."
+    return ModelError(f"The hub has no model {name!r}.", hint=hint)
+
+
+def _refused(name: str, error: Exception) -> ModelError | None:
+    """What the hub has answered, where it has."""
     kind = type(error).__name__
     if kind in ("RepositoryNotFoundError", "RevisionNotFoundError", "HFValidationError"):
-        return ModelError(f"The hub has no model {name!r}.", hint="Check the spelling (owner/name) and the revision.")
+        return _no_model(name)
     if kind == "GatedRepoError":
         hint = "Accept its license on the hub, download it there with your token, and give its folder."
         return ModelError(f"The hub gives {name!r} only to those who have accepted its license.", hint=hint)
-    problem = "the hub cannot be reached" if UNREACHABLE.search(kind) else "the download failed"
-    what = f"The model {name!r} is not on this machine and {problem} ({getattr(error, 'strerror', None) or kind})."
+    return None
+
+
+def _failure(name: str, error: Exception) -> ModelError:
+    what = f"The model {name!r} is not on this machine and {_problem(error)}."
     hint = "On a machine with a network save it with save_pretrained (model and tokenizer) into a folder, bring the "
-    return ModelError(what, hint=f"{hint}folder here, and give its path as the model. `demo` always works.")
+    hint += "folder here, and give its path as the model. `demo` always works."
+    return _refused(name, error) or ModelError(what, hint=hint)
+
+
+def _not_listed(name: str, why: str) -> ModelError:
+    hint = f"Name those that are on this machine, with commas between them: {name}@step0,step1000."
+    return ModelError(f"The revisions of {name!r} cannot be listed: {why}.", hint=hint)
+
+
+def _problem(error: Exception) -> str:
+    kind = type(error).__name__
+    problem = "the hub cannot be reached" if UNREACHABLE.search(kind) else "the download failed"
+    return f"{problem} ({getattr(error, 'strerror', None) or kind})"

@@ -108,7 +108,7 @@ def offer_download(needed: DownloadNeeded) -> None:
     st.header("Download required")
     st.write(f"{messages.plain(needed.what)} Nothing else is downloaded, and code from the model is never run.")
     label = f"Download {needed.size / 1e6:,.0f} MB"
-    job = (key, "Download", lambda: tasks.download(needed.name, None, [], services.store()), services.downloads())
+    job = (key, "Download", lambda: tasks.download(needed.models, [], services.store()), services.downloads())
     st.button(label, type="primary", icon=":material/download:", on_click=submit, args=job)
 
 

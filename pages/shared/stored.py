@@ -143,7 +143,7 @@ def offer_papers_model(selection: Selection) -> None:
             "One job downloads it from the Hugging Face hub and runs every analysis: "
             f"{duration(requests)} after the download."
         )
-        task = partial(tasks.download, PAPER_MODEL, None, requests, services.store())
+        task = partial(tasks.download, [PAPER_MODEL], requests, services.store())
         arguments = (key, PAPER_MODEL, task, services.downloads())  # nobody's analyses wait for it
         label = f"Download {size / 1e6:,.0f} MB and analyze"
         st.button(label, on_click=jobs.submit, args=arguments, icon=":material/download:")

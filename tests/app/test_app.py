@@ -50,8 +50,8 @@ def test_a_hub_model_is_fetched_only_when_asked(monkeypatch: pytest.MonkeyPatch)
     from bertviz_core.models import checkpoint, model_sources
 
     fetched: list[str] = []
-    monkeypatch.setattr(model_sources, "check_room", lambda *_: 440_000_000)
-    monkeypatch.setattr(checkpoint, "download", lambda name, revision, access: fetched.append(name))
+    monkeypatch.setattr(model_sources, "download_size", lambda *_: 440_000_000)
+    monkeypatch.setattr(checkpoint, "download", lambda name, access: fetched.append(name))
     app = open_app(model="someone/some-model")
     assert [element.value for element in app.header] == ["Download required"]
     assert "440 MB" in words(app)

@@ -19,7 +19,8 @@ from bertviz_core.corpora.source import from_bytes
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence import REQUIRED, Emergence
 from bertviz_core.emergence.figure import head_figure, relations_figure
-from bertviz_core.emergence.series import LOSS, Series, find_training, shipped
+from bertviz_core.emergence.series import LOSS, Series, shipped
+from bertviz_core.emergence.training import find_training
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled, InputError, ModelError, SettingsError
@@ -165,7 +166,7 @@ def test_a_broken_checkpoint_is_skipped_and_named(folder, filled, tmp_path):
     assert [each["step"] for each in emergence.provenance["checkpoints"]] == [0, 200]
     for name in ("step-0000000", "step-0000200"):
         shutil.rmtree(copied / name)
-    with pytest.raises(InputError, match="No checkpoint is in this folder that can be read"):
+    with pytest.raises(InputError, match="No checkpoint is in this training that can be read"):
         series(copied)
 
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from bertviz_core.emergence.series import find_training
+from bertviz_core.emergence.training import find_training
 from bertviz_core.errors import ModelError
 from bertviz_core.models import checkpoint, loading
 from tests.support.running import run

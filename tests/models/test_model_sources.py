@@ -8,7 +8,7 @@ import huggingface_hub
 import pytest
 from huggingface_hub.errors import GatedRepoError, OfflineModeIsEnabled, RepositoryNotFoundError
 
-from bertviz_core.emergence.series import find_training
+from bertviz_core.emergence.training import find_training
 from bertviz_core.errors import BertvizError, DownloadNeeded, ModelError
 from bertviz_core.models import checkpoint, model_sources
 from bertviz_core.settings import Access
@@ -42,6 +42,7 @@ class Hub:
 def hub(monkeypatch, tmp_path: Path) -> Hub:
     """With a model of 440 MB; an empty cache, and a disk with 100 GB left."""
     fake = Hub([("model.safetensors", SIZE)])
+    model_sources._files.cache_clear()
     monkeypatch.setattr(huggingface_hub, "HfApi", lambda token=None: fake.tokens.append(token) or fake)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fake.snapshot)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
@@ -74,6 +75,7 @@ def test_a_download_is_announced_with_the_size_of_the_files_it_takes(hub):
         checkpoint.find("owner/model-that-is-not-here")
     assert caught.value.size == SIZE + 600
     hub.files.pop(0)  # what is left is pickled
+    model_sources._files.cache_clear()
     with pytest.raises(ModelError, match="never opened"):
         checkpoint.find("owner/model-that-is-not-here")
 

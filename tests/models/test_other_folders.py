@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.emergence.series import find_training
+from bertviz_core.emergence.training import find_training
 from bertviz_core.errors import InputError, ModelError
 from bertviz_core.models import checkpoint, loading
 from tests.models.test_saved import configure

@@ -135,7 +135,7 @@ def test_a_download_is_performed_and_what_arrives_is_reported(store, tiny_folder
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr(tasks, "EVERY", 0.01)
 
-    def absent(name, *_):
+    def absent(name, **_):
         raise DownloadNeeded(name, 12_400_000)
 
     def download(*asked):
@@ -147,17 +147,17 @@ def test_a_download_is_performed_and_what_arrives_is_reported(store, tiny_folder
 
     monkeypatch.setattr(checkpoint, "find", absent)
     monkeypatch.setattr(checkpoint, "download", download)
-    perform(crossed(tasks.download("someone/model", "v1", [], store)), progress, last_model_loader())
-    assert fetched == [("someone/model", "v1", access_from_environment())]
-    assert (progress.stage, progress.total, progress.unit) == ("Downloading someone/model", 12, "MB")
+    perform(crossed(tasks.download(["someone/model@v1"], [], store)), progress, last_model_loader())
+    assert fetched == [("someone/model@v1", access_from_environment())]
+    assert (progress.stage, progress.total, progress.unit) == ("Downloading someone/model@v1", 12, "MB")
 
 
 def test_a_model_is_fetched_and_analyzed_as_far_as_it_can_be(store, tiny_folder, uploaded, monkeypatch):
     downloaded = checkpoint.find(str(tiny_folder))
-    monkeypatch.setattr(checkpoint, "find", lambda *_: replace(downloaded, name="someone/model"))
+    monkeypatch.setattr(checkpoint, "find", lambda *_, **__: replace(downloaded, name="someone/model"))
     names = ("entropy", "sep_gradients")  # the second needs an MLM head, which this model lacks
     wanted = [Request(name, paper_model(), uploaded, SETTINGS) for name in names]
-    perform(crossed(tasks.download("someone/model", None, wanted, store)), Progress(), last_model_loader())
+    perform(crossed(tasks.download(["someone/model"], wanted, store)), Progress(), last_model_loader())
     entropy, gradients = (compute.find(store, replace(request, checkpoint=downloaded)) for request in wanted)
     assert entropy.provenance["model"]["name"] == "someone/model" and gradients is None
 

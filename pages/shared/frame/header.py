@@ -125,7 +125,7 @@ def pick_model(
     if access.folders is None:
         entered += ", or enter a local folder (written by save_pretrained)"
     if access.downloads != 0:
-        entered += ", or enter a hub name"
+        entered += ", or enter a hub name, also with a revision: owner/name@revision"
     name = widgets.select(
         label,
         known,

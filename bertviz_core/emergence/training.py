@@ -1,0 +1,220 @@
+"""The checkpoints of one training: folders of models, or revisions of a model on the hub, whose names have steps."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+from bertviz_core.corpora import Skipped
+from bertviz_core.errors import DownloadNeeded, InputError, ModelError
+from bertviz_core.models import model_sources
+from bertviz_core.models.checkpoint import Checkpoint, find, local_folder
+from bertviz_core.numbers import small_int
+from bertviz_core.settings import LOCAL, Access
+
+UNUSABLE = "a checkpoint that cannot be used"
+HOW_TO_NAME = "Give a folder of checkpoint folders, or revisions of a model on the hub, as owner/name@step*."
+HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
+COMMIT = re.compile("[0-9a-f]{40}")
+MOST = 200  # checkpoints from the hub
+ASKED_AT_ONCE = 8  # questions to the hub
+
+
+@dataclass(frozen=True)
+class Training:
+    """Checkpoints of one training, by step.
+
+    Attributes:
+        name: The end of the folder's path, or the name on the hub and the revisions as they were asked for.
+        steps: The step of each checkpoint.
+        checkpoints: The checkpoints, in the order of their steps.
+        skipped: What could not be read.
+    """
+
+    name: str
+    steps: tuple[int, ...]
+    checkpoints: tuple[Checkpoint, ...]
+    skipped: Skipped
+
+    def fingerprint(self) -> str:
+        """sha256 (hex) of the checkpoints' fingerprints and steps."""
+        digest = hashlib.sha256()
+        for step, checkpoint in zip(self.steps, self.checkpoints, strict=True):
+            digest.update(f"{step}:{checkpoint.fingerprint()}\n".encode())
+        return digest.hexdigest()
+
+
+def find_training(training: Path | str, access: Access = LOCAL) -> Training:
+    """Open the checkpoints of a training.
+
+    Args:
+        training: A folder of checkpoints, by its path or, where `access` limits the folders, its name; or a name on the
+            hub with revisions: `owner/name@step0,step1000`, or a pattern, `owner/name@step*`.
+        access: What may be opened.
+
+    Raises:
+        DownloadNeeded: Some of the revisions are not on this machine.
+        InputError: No checkpoint can be read.
+        ModelError: It may not be opened, the hub cannot be asked, or the checkpoints are not of one training.
+    """
+    name = str(training)
+    skipped = Skipped()
+    folder = local_folder(name) if access.folders is None else model_sources.trainings(access).get(name)
+    if folder is not None:
+        models = _in_folder(folder, name, skipped)
+        return _training("/".join(folder.resolve().parts[-2:]), str(folder), models, skipped)
+    repository, revisions = model_sources.split_revision(name)
+    is_on_hub = revisions is not None and HUB_NAME.fullmatch(repository)
+    if access.folders is not None and not (is_on_hub and access.downloads != 0):
+        raise model_sources.not_available("training")
+    if not is_on_hub or revisions is None:
+        raise InputError(f"There is no folder {name!r}.", hint=HOW_TO_NAME)
+    models = _on_hub(name, repository, revisions, access, skipped)
+    return _training(name, name, models, skipped)
+
+
+def name_of(checkpoint: Checkpoint) -> str:
+    """What a checkpoint is called within its training."""
+    return checkpoint.revision or checkpoint.folder.name
+
+
+def reasons(skipped: Skipped) -> str:
+    return "; ".join(f"{entry['where'][0]}: {reason}" for reason, entry in skipped.reasons.items())
+
+
+def _training(name: str, where: str, models: Iterable[tuple[int, Checkpoint]], skipped: Skipped) -> Training:
+    ordered = sorted(models, key=lambda model: model[0])
+    if not ordered:
+        raise _empty(where, skipped)
+    _check_alike(ordered, where)
+    steps, checkpoints = zip(*ordered, strict=True)
+    return Training(name, steps, checkpoints, skipped)
+
+
+def _empty(where: str, skipped: Skipped) -> InputError:
+    why = f" that can be read ({reasons(skipped)})" if skipped.reasons else ""
+    hint = "The names of its checkpoints must have their steps, as step-0000500 or checkpoint-500."
+    if any(problem.startswith(UNUSABLE) for problem in skipped.reasons):
+        hint = "Each must be a model that can be opened by itself."
+    return InputError(f"No checkpoint is in this training{why}.", where=where, hint=hint)
+
+
+def _in_folder(folder: Path, name: str, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
+    """(step, checkpoint) of every model folder whose name has a step; raises InputError for one that is closed."""
+    try:
+        inner = sorted(path for path in folder.iterdir() if path.is_dir())
+    except OSError as error:
+        what = f"The folder cannot be read ({error.strerror})."
+        raise InputError(what, where=name, hint="Check its permissions.") from error
+    for path in inner:
+        step = step_of(path.name)
+        if step is None:
+            if (path / "config.json").exists():
+                skipped.add("a model folder without a step in its name", path.name)
+            continue
+        try:
+            yield step, find(str(path))
+        except ModelError as error:
+            skipped.add(_why_unusable(error, (str(path), path.name)), path.name)
+
+
+def step_of(name: str) -> int | None:
+    """The step in the name of a checkpoint: the number after "step", or else the last one; None without any.
+
+    Examples:
+        >>> step_of("step1000-tokens4B"), step_of("checkpoint-500"), step_of("main")
+        (1000, 500, None)
+    """
+    if COMMIT.fullmatch(name):
+        return None
+    numbers = re.findall(r"step[-_]?([0-9]+)", name, re.IGNORECASE) or re.findall("[0-9]+", name)
+    return small_int(numbers[-1]) if numbers else None
+
+
+def _on_hub(
+    name: str, repository: str, asked: str, access: Access, skipped: Skipped
+) -> Iterator[tuple[int, Checkpoint]]:
+    """(step, checkpoint) of every revision that is on this machine; raises DownloadNeeded where some are not."""
+    steps = _steps(_matching(repository, asked, access), skipped)
+    needed = []
+    with ThreadPoolExecutor(ASKED_AT_ONCE) as pool:
+        models = pool.map(partial(_open, repository, access), steps)
+    for (revision, step), model in zip(steps.items(), models, strict=True):
+        match model:
+            case Checkpoint():
+                yield step, model
+            case DownloadNeeded():
+                needed.append(model)
+            case _:
+                skipped.add(_why_unusable(model, (f"{repository}@{revision}",)), revision)
+    if needed:
+        size = sum(each.size for each in needed)
+        model_sources.check_room(name, size, access)
+        raise DownloadNeeded(name, size, [each.name for each in needed])
+
+
+def _steps(revisions: Iterable[str], skipped: Skipped) -> dict[str, int]:
+    """From each revision that has a step in its name to the step."""
+    steps = {}
+    for revision in revisions:
+        step = step_of(revision)
+        if step is None:
+            skipped.add("a revision without a step in its name", revision)
+        else:
+            steps[revision] = step
+    return steps
+
+
+def _open(repository: str, access: Access, revision: str) -> Checkpoint | ModelError:
+    try:
+        return find(repository, revision, access)
+    except ModelError as error:
+        return error
+
+
+def _matching(repository: str, asked: str, access: Access) -> list[str]:
+    """The revisions that are named, and those that match a pattern. Raises InputError for none, or for too many."""
+    names: dict[str, None] = {}
+    for part in filter(None, map(str.strip, asked.split(","))):
+        if not any(sign in part for sign in "*?["):
+            names[part] = None
+            continue
+        listed = model_sources.revisions(repository, access)
+        matches = [revision for revision in listed if fnmatchcase(revision, part)]
+        if not matches:
+            hint = f"It has {', '.join(listed[:10])}{', …' if len(listed) > 10 else ''}."
+            raise InputError(f"No revision of {repository!r} matches {part!r}.", hint=hint)
+        names |= dict.fromkeys(matches)
+    if len(names) > MOST:
+        hint = "Choose fewer, with a pattern such as step*0000."
+        raise InputError(f"These are {len(names):,} revisions of {repository!r}; the most are {MOST}.", hint=hint)
+    return [*names]
+
+
+def _why_unusable(error: ModelError, names: Iterable[str]) -> str:
+    """A reason without the checkpoint's own names, so that equal ones are counted together."""
+    reason = error.what
+    for name in names:
+        reason = reason.replace(f" {name!r}", "")
+    for path in names:
+        reason = reason.replace(path, Path(path).name)
+    return f"{UNUSABLE}: {reason.removeprefix('The model folder cannot be used: ').removesuffix('.')}"
+
+
+def _check_alike(models: list[tuple[int, Checkpoint]], where: str) -> None:
+    """Raise ModelError for checkpoints of one step, or of different shapes or sizes of vocabulary."""
+    for (before, first), (step, second) in pairwise(models):
+        names = f"{name_of(first)} and {name_of(second)}"
+        if step == before:
+            hint = "Keep one, or rename one: the last number in a name is its step, or the one after `step`."
+            raise ModelError(f"Two checkpoints have step {step:,}: {names}.", where=where, hint=hint)
+        pair = (first, second)
+        shapes = [f"{each.layers} × {each.heads} heads, {each.config.get('vocab_size')} tokens" for each in pair]
+        if shapes[0] != shapes[1]:
+            what = f"{names} have different shapes: {'; '.join(shapes)}."
+            raise ModelError(what, where=where, hint="Give the checkpoints of one training.")
