@@ -15,7 +15,8 @@ from bertviz_core.exports import to_json
 from bertviz_core.models.checkpoint import find
 from pages.shared import services
 from tests.support import families
-from tests.support.driving import analyze, metrics, open_app, paste, unescaped, words
+from tests.support.driving import analyze, metrics, open_app, parameter, paste, unescaped, wait_for_job, words
+from tests.support.hub import NAME, ask_here, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 
@@ -118,3 +119,25 @@ def test_a_step_that_this_training_has_not_is_its_last() -> None:
     app = open_app("emergence", at_step="123456789")
     assert not app.error
     assert metrics(app)["Training step"] == f"{shipped().steps[-1]:,}"
+
+
+def test_revisions_of_a_hub_model_are_downloaded_when_asked_and_analyzed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = families.save_training(tmp_path / "steps", steps=(3, 30))
+    with serving({f"step{step}": folder / f"step-{step:07d}" for step in (3, 30)}) as hub:
+        ask_here(hub, tmp_path / "cache", monkeypatch)
+        app = open_app("emergence", training=f"{NAME}@step*", max_length="64", limit="60")
+        assert [header.value for header in app.header] == ["Download required"]
+        assert "2 revisions must be downloaded" in words(app) and hub.fetched(".safetensors") == 0
+        next(button for button in app.button if button.label.startswith("Download")).click().run()
+        wait_for_job(app)
+        assert "2 checkpoints, steps 3 to 30" in words(app)
+        paste(app, TEXT)
+        analyze(app)
+        assert not app.error and app.select_slider(key="at_step").options == ["3", "30"]
+        assert f"{NAME}@\u2060step* on pasted text and treebank" in words(app)
+        one = open_app("entropy", model=f"{NAME}@step30")
+        assert one.selectbox(key="model").value == f"{NAME}@step30" == parameter(one, "model")
+    offline = open_app("emergence", training="owner/other@step*")
+    assert "cannot be listed: the hub cannot be reached" in unescaped(offline.error[0].value)
