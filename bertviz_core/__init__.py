@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bertviz_core.api import analyse, analyze, attention, report
     from bertviz_core.api_arrays import attention_lines, head_map
     from bertviz_core.api_results import AnalysisResult, AttentionLines
+    from bertviz_core.api_training import HeadStatistics
     from bertviz_core.errors import BertvizError
     from bertviz_core.heads import Head
 
@@ -27,6 +28,7 @@ __all__ = [
     "AttentionLines",
     "BertvizError",
     "Head",
+    "HeadStatistics",
     "analyse",
     "analyze",
     "attention",
@@ -37,6 +39,7 @@ __all__ = [
 _MODULES = dict.fromkeys(__all__, "api") | {
     "BertvizError": "errors",
     "Head": "heads",
+    "HeadStatistics": "api_training",
     "attention_lines": "api_arrays",
     "head_map": "api_arrays",
 }

@@ -43,7 +43,8 @@ def analyze(
 
     Args:
         analysis: Its name, as "surface_patterns" or "dependency_heads"; also that of an installed package.
-        model: "demo", a folder, a hub name, or a pair `(model, tokenizer)` of transformers in memory, left unchanged.
+        model: "demo", a folder, a hub name, also as "owner/name@revision", or a pair `(model, tokenizer)` of
+            transformers in memory, left unchanged.
         corpus: A file, a sample's name, a list of texts (each a document), of (words, governors, relations) or of dicts
             as a JSON corpus has them; or an object of spaCy, Stanza, conllu, datasets or pandas. An iterator of such
             entries does as well as a list, and is read once. The sample of the analysis's kind where it is None.
@@ -73,7 +74,7 @@ def analyze(
     run_pass.check_model(request)
     result = compute.find(opened, request)
     if result is None:
-        load = _load_from_memory(model, request.checkpoint)
+        load = load_from_memory(model, request.checkpoint)
         result = compute.compute(request, opened, execution, model=load([request], execution) if load else None)
     return AnalysisResult(view.show(result, request, partial(compute.find, opened)))
 
@@ -171,7 +172,7 @@ def report(
     with nullcontext(Store(folder)) if is_stored else temporary_store() as opened:
         if announcement := request.announcement(opened):
             print(announcement, file=sys.stderr)
-        failed = request.compute(opened, Execution(device), load=_load_from_memory(model, checkpoint))
+        failed = request.compute(opened, Execution(device), load=load_from_memory(model, checkpoint))
         write_bytes(path, to_html(request.read(opened, failed)))
     return path
 
@@ -194,7 +195,7 @@ def _request(analysis: Analysis, model: Model, corpus: Corpus | None, options: d
     return Request(analysis.name, checkpoint_of(model), source, settings, chosen.to_json(), others), view
 
 
-def _load_from_memory(model: Model, checkpoint: Checkpoint) -> run_pass.Load | None:
+def load_from_memory(model: Model, checkpoint: Checkpoint) -> run_pass.Load | None:
     """A function that prepares a model in memory, once; None for a model that is read from its files."""
     if isinstance(model, str | Path):
         return None

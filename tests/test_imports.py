@@ -34,6 +34,7 @@ LAYERS = (  # a module may import its own layer and those above it in this list
         "bertviz_core.api",
         "bertviz_core.api_arrays",
     ),
+    ("bertviz_core.api_training",),
     ("bertviz_core.cli",),
     ("bertviz_core",),  # whose names are the library's, loaded when they are used
     ("pages.shared",),

@@ -1,0 +1,149 @@
+"""The callback of Trainer: the training is the same with it, its numbers are those of the model at that step, and what
+it leaves is opened as a training."""
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import bertviz_core as bv
+from bertviz_core.analyses.run import compute
+from bertviz_core.corpora.files import sample, source_of
+from bertviz_core.emergence.series import Series
+from bertviz_core.emergence.training import find_training
+from bertviz_core.engine.store import Store
+from bertviz_core.settings import Settings
+from tests.test_imports import loaded_by
+
+pytest.importorskip("accelerate")  # which Trainer needs
+
+TEXTS = ["The cat sat on the mat.\nThe dog slept, and slept."]
+SMALL = {"text": TEXTS, "limit": 20, "max_length": 64}
+
+
+def listener(heard: list[tuple[int, dict[str, Any]]]) -> Any:
+    """A callback of Trainer, in place of one that draws curves, which puts what it is sent into the list."""
+    from transformers import TrainerCallback
+
+    class Listening(TrainerCallback):
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+            heard.append((state.global_step, dict(logs)))
+
+    return Listening()
+
+
+def trainer(folder: Path, output: Path, callbacks: Sequence[Any] = (), **arguments: Any) -> Any:
+    """Of a small model with dropout, for 5 steps."""
+    from transformers import AutoModelForMaskedLM, AutoTokenizer, Trainer, TrainingArguments, set_seed
+
+    set_seed(0)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForMaskedLM.from_pretrained(folder, hidden_dropout_prob=0.1)
+    ids = tokenizer("the cat sat on the mat .", padding="max_length", max_length=16)
+    data = [{**ids, "labels": ids["input_ids"]}] * 12
+    quiet = {"report_to": "none", "disable_tqdm": True, "save_strategy": "no", "use_cpu": True}
+    options = quiet | {"max_steps": 5, "logging_steps": 1, "learning_rate": 1e-2} | arguments
+    settings = TrainingArguments(str(output), per_device_train_batch_size=4, **options)
+    return Trainer(model, settings, train_dataset=data, processing_class=tokenizer, callbacks=[*callbacks])
+
+
+def trained(of: Any) -> tuple[Any, Any]:
+    """The trainer after its training; its losses by step, and the next random numbers."""
+    of.train()
+    losses = [(entry["step"], entry["loss"]) for entry in of.state.log_history if "loss" in entry]
+    return of, (losses, torch.rand(3).tolist(), np.random.random(), random.random())  # noqa: NPY002
+
+
+def test_a_training_is_the_same_with_it_and_every_logger_gets_its_numbers(masked_folder, tmp_path):
+    heard: list[tuple[int, dict[str, Any]]] = []
+    plain, after = trained(trainer(masked_folder, tmp_path / "a"))
+    watched = trainer(masked_folder, tmp_path / "b", [listener(heard)])
+    callback = bv.HeadStatistics(watched, every=2, analyses=["entropy"], **SMALL)
+    watched.add_callback(callback)
+    assert trained(watched)[1] == after
+    assert [step for step, _ in after[0]] == [1, 2, 3, 4, 5]
+    for ours, theirs in zip(plain.model.state_dict().values(), watched.model.state_dict().values(), strict=True):
+        assert torch.equal(ours, theirs)
+    assert watched.model.training and all(each.requires_grad for each in watched.model.parameters())
+    assert list(callback.history) == [0, 2, 4, 5]
+    sent = {step: logs for step, logs in heard if "heads/entropy/entropy" in logs}
+    assert list(sent) == [0, 2, 4, 5]
+    assert all(sent[step].items() >= logged.items() for step, logged in callback.history.items())
+
+
+def test_its_numbers_are_those_of_the_model_at_that_step(masked_folder, tmp_path):
+    watched = trainer(masked_folder, tmp_path)
+    callback = bv.HeadStatistics(watched, every=100, analyses=["entropy", "dependency-heads"], **SMALL)
+    watched.add_callback(callback)
+    watched.train()
+    assert list(callback.history) == [0, 5]
+    pair = (watched.model, watched.processing_class)
+    for name, corpus in (("entropy", TEXTS), ("dependency_heads", None)):
+        result = bv.analyze(name, model=pair, corpus=corpus, limit=20, max_length=64, store=False)
+        for quantity in result.quantities():
+            highest = max((value, index) for index, value in np.ndenumerate(result[quantity]))
+            logged = callback.history[5]
+            assert logged[f"heads/{name}/{quantity}"] == pytest.approx(highest[0], abs=1e-6)
+            label = logged[f"heads/{name}/{quantity}/head"]
+            assert result[quantity][bv.Head.parse(label).layer, bv.Head.parse(label).head] == pytest.approx(highest[0])
+
+
+def test_its_folder_is_a_training_whose_results_are_stored(masked_folder, tmp_path):
+    watched = trainer(masked_folder, tmp_path / "out", max_steps=2)
+    callback = bv.HeadStatistics(watched, every=1, folder=tmp_path / "heads", store=tmp_path / "store", **SMALL)
+    watched.add_callback(callback)
+    watched.train()
+    training, store = find_training(tmp_path / "heads"), Store(tmp_path / "store")
+    assert training.steps == (0, 1, 2)
+    series = Series(training, source_of(TEXTS, "text"), sample("treebank"), Settings(max_length=64, limit=20))
+    assert all(compute.find(store, request) for request in series.requests())
+    emergence = series.assemble(lambda request: compute.find(store, request))
+    assert not np.isnan(emergence.loss).any()
+    for step, entropy in zip((0, 1, 2), emergence["entropy"], strict=True):
+        assert callback.history[step]["heads/entropy/entropy"] == pytest.approx(entropy.max(), abs=1e-6)
+
+
+def test_mistakes_end_the_training_before_it_begins(masked_folder, tmp_path):
+    watched = trainer(masked_folder, tmp_path)
+    for wrong, said in (({"every": 0}, "every 0 steps"), ({"analyses": ["entrpy"]}, "There is no analysis 'entrpy'")):
+        with pytest.raises(bv.BertvizError, match=said):
+            bv.HeadStatistics(watched, **{"every": 1} | wrong)
+    watched.add_callback(bv.HeadStatistics(watched, every=1, analyses=["entropy"], text=TEXTS, max_length=10**6))
+    with pytest.raises(bv.BertvizError, match="longer than this model allows"):
+        watched.train()
+    assert watched.state.global_step == 0
+
+
+def test_a_later_error_is_a_warning_and_the_training_goes_on(masked_folder, tmp_path, monkeypatch):
+    watched = trainer(masked_folder, tmp_path, max_steps=2)
+    callback = bv.HeadStatistics(watched, every=1, analyses=["entropy"], **SMALL)
+    watched.add_callback(callback)
+    measure = callback._results
+
+    def fail(step: int, store: Store) -> Any:
+        if step == 1:
+            raise bv.BertvizError("The disk is full.", hint="Empty it.")
+        return measure(step, store)
+
+    monkeypatch.setattr(callback, "_results", fail)
+    with pytest.warns(UserWarning, match=r"not measured at step 1: The disk is full\. Empty it\."):
+        watched.train()
+    assert list(callback.history) == [0, 2]
+
+
+def test_the_best_model_loaded_at_the_end_is_not_taken_for_the_last(masked_folder, tmp_path):
+    options = {"save_strategy": "steps", "save_steps": 1, "eval_strategy": "steps", "eval_steps": 1, "max_steps": 2}
+    watched = trainer(masked_folder, tmp_path, load_best_model_at_end=True, learning_rate=1.0, **options)
+    watched.eval_dataset = watched.train_dataset
+    callback = bv.HeadStatistics(watched, every=100, analyses=["entropy"], **SMALL)
+    watched.add_callback(callback)
+    watched.train()
+    assert list(callback.history) == [0, 2]  # at the last step itself, before the best is loaded
+
+
+def test_trainer_is_imported_only_when_it_is_asked_for():
+    assert not loaded_by("import bertviz_core as bv; bv.analyze; dir(bv)") & {"torch", "transformers"}
