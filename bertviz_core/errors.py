@@ -46,8 +46,10 @@ class DownloadNeeded(ModelError):
         megabytes = f"{size / 1e6:,.0f} MB"
         what = f"The model {name!r} is not on this machine; downloading it takes {megabytes}."
         if models:
-            number = f"{len(models):,} revision{'s' * (len(models) > 1)}"
-            what = f"Of {name!r}, {number} must be downloaded to this machine, which takes {megabytes}."
+            lacking, them = f"{len(models):,} revisions of {name!r} are", "them"
+            if len(models) == 1:
+                lacking, them = f"One revision of {name!r} is", "it"
+            what = f"{lacking} not on this machine; downloading {them} takes {megabytes}."
         super().__init__(what, hint="Confirm the download, or name a local folder.")
         self.name, self.size, self.models = name, size, [*models] or [name]
 

@@ -129,7 +129,7 @@ def test_revisions_of_a_hub_model_are_downloaded_when_asked_and_analyzed(
         ask_here(hub, tmp_path / "cache", monkeypatch)
         app = open_app("emergence", training=f"{NAME}@step*", max_length="64", limit="60")
         assert [header.value for header in app.header] == ["Download required"]
-        assert "2 revisions must be downloaded" in words(app) and hub.fetched(".safetensors") == 0
+        assert "2 revisions of" in words(app) and hub.fetched(".safetensors") == 0
         next(button for button in app.button if button.label.startswith("Download")).click().run()
         wait_for_job(app)
         assert "2 checkpoints, steps 3 to 30" in words(app)

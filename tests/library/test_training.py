@@ -48,7 +48,8 @@ def trainer(folder: Path, output: Path, callbacks: Sequence[Any] = (), **argumen
     quiet = {"report_to": "none", "disable_tqdm": True, "save_strategy": "no", "use_cpu": True}
     options = quiet | {"max_steps": 5, "logging_steps": 1, "learning_rate": 1e-2} | arguments
     settings = TrainingArguments(str(output), per_device_train_batch_size=4, **options)
-    return Trainer(model, settings, train_dataset=data, processing_class=tokenizer, callbacks=[*callbacks])
+    about = {"train_dataset": data, "eval_dataset": data, "processing_class": tokenizer}
+    return Trainer(model, settings, callbacks=[*callbacks], **about)
 
 
 def trained(of: Any) -> tuple[Any, Any]:
@@ -138,7 +139,6 @@ def test_a_later_error_is_a_warning_and_the_training_goes_on(masked_folder, tmp_
 def test_the_best_model_loaded_at_the_end_is_not_taken_for_the_last(masked_folder, tmp_path):
     options = {"save_strategy": "steps", "save_steps": 1, "eval_strategy": "steps", "eval_steps": 1, "max_steps": 2}
     watched = trainer(masked_folder, tmp_path, load_best_model_at_end=True, learning_rate=1.0, **options)
-    watched.eval_dataset = watched.train_dataset
     callback = bv.HeadStatistics(watched, every=100, analyses=["entropy"], **SMALL)
     watched.add_callback(callback)
     watched.train()
