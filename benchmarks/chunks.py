@@ -122,7 +122,9 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=128, help="segments, for `workers`")
     options = parser.parse_args()
     if options.which == "overhead":
-        sizes = {"chunks": 65_536, "one chunk": 10**9}
+        from bertviz_core.inputs.annotated_words import CHUNK_TOKENS
+
+        sizes = {"chunks": CHUNK_TOKENS, "one chunk": 10**9}
         sides = {name: (one_pass, (tokens, options.copies)) for name, tokens in sizes.items()}
         costs = alternate(sides, options.repeats)
         print(table(costs))

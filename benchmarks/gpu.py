@@ -193,7 +193,7 @@ def halving(bench: Bench) -> None:
     expected = means_after(model, segments, 2_048)
     sizes = list[int]()
     with no_room(bench.device, sizes):
-        got = means_after(model, segments, 65_536)
+        got = means_after(model, segments, 32_768)
     gap = float(np.nanmax(np.abs(got - expected)))
     text = f"batches of up to {max(sizes)} segments went through; {gap:.1e} from batches that fit"
     bench.row(f"{len(segments)} segments without room", text)

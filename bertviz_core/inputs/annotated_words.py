@@ -19,7 +19,7 @@ from bertviz_core.inputs.encoding import Encoded, framed, pieces_of
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.settings import Settings
 
-CHUNK_TOKENS = 65_536  # raise analyses.base.request.FORMAT with it: sums are rounded chunk by chunk
+CHUNK_TOKENS = 32_768  # raise analyses.base.request.FORMAT with it: sums are rounded chunk by chunk
 Example_co = TypeVar("Example_co", bound=Encoded, covariant=True)
 
 

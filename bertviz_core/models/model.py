@@ -70,7 +70,7 @@ class AttentionModel:
 
     @property
     def batch_tokens(self) -> int:
-        return 512 if self.device == "cpu" else 65_536  # past 512 a CPU's caches overflow
+        return 512 if self.device == "cpu" else 32_768  # past 512 a CPU's caches overflow
 
     def inputs(self, batch: Batch) -> dict[str, Any]:
         """Keyword arguments for the encoder."""

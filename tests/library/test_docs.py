@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.cli.commands import app
+from docs import tables
 
 pytestmark = pytest.mark.slow
 
@@ -62,3 +63,8 @@ def test_the_page_of_an_analysis_of_ones_own_builds_the_example(tmp_path):
     assert done.returncode == 0, done.stderr
     name = re.search(r'name = "(\w+)"', "".join(blocks(OWN_ANALYSIS, "python")))
     assert f"python -m bertviz_core {name[1].replace('_', '-')} encyclopedia" in blocks(OWN_ANALYSIS, "")[0]
+
+
+@pytest.mark.parametrize("page", tables.PAGES)
+def test_tables_of_the_documentation_are_what_the_code_says(page):
+    assert (ROOT / "docs" / page).read_text("utf-8") == tables.updated(page), "run: python -m docs.tables"
