@@ -73,13 +73,13 @@ def perform(task: Task, progress: Progress, load: run_pass.Load) -> None:
             raise BertvizError(f"Not computed: {names}.", hint=next(iter(failed.values())))
         return
     to_compute = task["requests"]
-    if names := task.get("download"):
-        for number, name in enumerate(names, 1):
-            progress.start_pass(number, len(names), name)
+    if to_fetch := task.get("download"):
+        for number, name in enumerate(to_fetch, 1):
+            progress.start_pass(number, len(to_fetch), name)
             model = _as_json(_download(name, progress))
         to_compute = [each | {"checkpoint": model} for each in to_compute]
     to_compute = [_open_request(each, store) for each in to_compute]
-    if names:
+    if to_fetch:
         to_compute = list(filter(run_pass.can_compute, to_compute))
     compute.compute_all(to_compute, store, execution, progress, load)
 
