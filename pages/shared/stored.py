@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from bertviz_core import tasks
-from bertviz_core.analyses.base.reading_warnings import reading_warnings
+from bertviz_core.analyses.base.reading_warnings import reading_warnings, split_warning
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
@@ -20,7 +20,7 @@ from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, find, paper_model
 from bertviz_core.numbers import plural
 from bertviz_core.settings import Access
-from pages.shared import jobs, messages, services
+from pages.shared import jobs, messages, services, uploads
 from pages.shared.frame import links
 from pages.shared.state.choices import Overview
 from pages.shared.state.selection import Selection
@@ -73,13 +73,26 @@ def offer(request: Request) -> bool:
         st.progress(share, text="An earlier job was stopped. Its finished parts are kept.")
         label = f"Resume ({share:.0%} done, {time} left)"
     else:
-        st.write(
-            "No result is stored yet. The analysis runs this model on the corpus, on this machine, and stores the "
-            "result for later visits. You can use other pages meanwhile."
-        )
+        _introduce(request)
         label = f"Analyze ({time})"
     start_button(label, request.key(), ANALYSES[request.analysis].title, shared(request))
     return True
+
+
+def _introduce(request: Request) -> None:
+    """Draw what was read of the corpus, and what the analysis would do."""
+    kind = ANALYSES[request.analysis].corpus
+    if contents := uploads.contents(kind, request.source):
+        st.write(f"“{messages.plain(request.source.name)}”: {messages.plain(contents)}")
+        share = services.split_share(request.checkpoint, kind, request.source)
+        if not share.done():
+            services.rerun_after(share)
+        elif warning := split_warning(request.source.name, share.result()):
+            st.warning(messages.plain(warning), icon=":material/translate:")
+    st.caption(
+        "Nothing computed yet for this model and this corpus. The analysis runs on this machine, and its result is "
+        "stored for later visits. You can use other pages meanwhile."
+    )
 
 
 def offer_missing(selection: Selection) -> None:

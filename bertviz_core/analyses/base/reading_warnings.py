@@ -8,6 +8,7 @@ from bertviz_core.corpora.words import MARKUP, ODD
 
 LARGE_SHARE = 1 / 3  # Above this share of a file a warning says how much was skipped.
 UNKNOWN_SHARE = 0.02  # Above this share of the tokens a warning says that they are unknown.
+SPLIT_SHARE = 0.3  # Above this share of the words a warning says that they are split.
 FILES = "files"  # the unit of what was left out of archives
 TEXT_HINT = "Save the text alone, or as JSON lines with a field “text”."
 
@@ -37,7 +38,19 @@ def warnings_of(provenance: dict[str, Any]) -> list[str]:
             lines.append(
                 f"{count:,} lines of {name} look like {kind} that are read as words, first at {first}. {TEXT_HINT}"
             )
+    if words := provenance.get("words", 0):
+        lines.append(split_warning(name, provenance.get("split_words", 0) / words))
     return [*filter(None, lines), *_unknown(entries, provenance)]
+
+
+def split_warning(name: str, share: float) -> str:
+    """What follows where a model splits this share of a corpus's words, from 0 to 1; "" where it is small."""
+    if share <= SPLIT_SHARE:
+        return ""
+    return (
+        f"This model splits {share:.0%} of the words of {name} into pieces; of its own language it would split about "
+        "8%. If its vocabulary is that of another language, the numbers say little about these words."
+    )
 
 
 def _share(unit: str, entries: list[dict[str, Any]], provenance: dict[str, Any]) -> str:
