@@ -12,7 +12,7 @@ from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIO
 from bertviz_core.analyses.coreference_heads.measure import AntecedentSums, finish
 from bertviz_core.analyses.coreference_heads.passages import first_guesses
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
-from bertviz_core.analyses.coreference_heads.statements import direction_finding
+from bertviz_core.analyses.coreference_heads.statements import type_finding
 from bertviz_core.corpora.coreference.mentions import TYPES
 from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_bytes, from_path
@@ -235,7 +235,7 @@ def test_one_document_has_no_interval(tokens):
     assert np.isnan(result.scores("nearest").low).all() and not result.is_above("nearest")
     best = result.row(result.best())
     assert np.isnan(best["heldout_accuracy"]) and best["accuracy"] == 1.0
-    finding = direction_finding(result, 0)
+    finding = type_finding(result, "all", 0)
     assert finding.state == UNDECIDED and "(no interval over 1 document (too few documents" in finding.sentence
 
 

@@ -1,0 +1,45 @@
+"""How the result of an analysis with columns is shown: which of its quantities, and which head."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, cast
+
+from typing_extensions import Doc
+
+from bertviz_core.analyses.base.entry_points import REGISTERED
+from bertviz_core.analyses.base.request import Request, View
+from bertviz_core.analyses.base.result import R, Result, choosing
+from bertviz_core.errors import SettingsError
+from bertviz_core.heads import Head, highest
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.base.analysis import Analysis
+
+
+@dataclass(frozen=True)
+class ColumnView(View):
+    """The quantity and the head that are reported; a subclass adds what else its page lets a reader choose."""
+
+    quantity: Annotated[str | None, Doc("The quantity to report; default: the first on the page.")] = None
+    head: Annotated[str | None, Doc("The head to report, as 3-1; default: the highest.")] = None
+
+    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
+        return self.choose(result)
+
+    def choose(self, result: R) -> R:
+        """The result with these choices, or with those on which its page opens; itself where it has no columns.
+
+        Raises:
+            SettingsError: The result has no such quantity, or the model no such head.
+        """
+        analysis = cast("Analysis", REGISTERED[result.analysis])
+        columns = {column.quantity: column for column in analysis.columns if column.read(result) is not None}
+        if not columns:
+            return result
+        quantity = self.quantity or next(iter(columns))
+        if quantity not in columns:
+            raise SettingsError(f"There is no quantity {quantity!r}.", hint=f"Choose one of {', '.join(columns)}.")
+        values = columns[quantity].values(result)
+        head = Head.parse(self.head) if self.head else highest(values)
+        head.check(*values.shape)
+        return choosing(result, **asdict(self) | {"quantity": quantity, "head": head.label()})
