@@ -126,10 +126,8 @@ is_sample = origin["corpus"]["name"] in SAMPLES["coreference"]
 is_comparable = "CoNLL-2012" in origin["format"] and not is_sample
 cited: dict[str, tuple[int, ...]] = paper.TABLE_2 if is_comparable else {}  # which is of CoNLL-2012
 paper_notes = {name: f"paper: {numbers[index]}%" for name, numbers in cited.items() if index < len(numbers)}
-entries = []
-for name, directed in ((f"Best head: {best.head.label(base)}", best), (f"Chosen head: {selection.label}", choice)):
-    note = paper_notes.get(PAPER_HEAD, "") if directed is best and not direction else ""
-    entries.append((name, percent(result.row(directed, kind)["accuracy"], n), note or f"of {n:,} {mentions}"))
+note = "" if direction else paper_notes.get(PAPER_HEAD, "")
+entries = [(f"Best head: {best.head.label(base)}", percent(result.row(best, kind)["accuracy"], n), note)]
 if result.is_causal and kind == TYPE_ROWS[0]:
     of_all_mentions = percent(result.row(best)["accuracy_of_all_mentions"], result.of_all)
     entries.append(("Best head, of all mentions", of_all_mentions, f"of {result.of_all:,}"))

@@ -183,15 +183,16 @@ if best != best_of_both:
     number = percent(float(accuracy[best_of_both.at]), int(result.best_n[column]))
     of_best = f"of both directions: {best_of_both.head.label(base)}, {number}"
 entries = [
-    (f"Best head, {shown_direction}", percent(row["accuracy"], n), of_best),
-    (f"Held out, {shown_direction}", percent(row["heldout_accuracy"], n), "selected on the other half"),
+    ("Best head", percent(row["accuracy"], n), of_best),
+    ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"),
     (f"Best fixed offset, {offset}", percent(row["baseline_accuracy"], n), of_offset),
-    (f"Chosen head {selection.label}, {shown_direction}", percent(share, n_read), f"{low} to {high}"),
+    (f"Chosen head {selection.label}", percent(share, n_read), f"{low} to {high}"),
 ]
 if result.is_causal:
     words = int(row["n_of_all_words"])
     of_all_words = percent(row["accuracy_of_all_words"], words)
     entries.insert(1, ("Best head, of all words", of_all_words, f"of {words:,}"))
+st.markdown(f"**Numbers**: {named}, {shown_direction}")
 page.metrics(entries)
 
 st.markdown(

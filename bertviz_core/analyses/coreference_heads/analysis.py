@@ -17,6 +17,7 @@ from bertviz_core.analyses.coreference_heads import report
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, chosen_of
 from bertviz_core.analyses.coreference_heads.baselines import COMPARED
 from bertviz_core.analyses.coreference_heads.figure import by_group, latex, more_figures, paper_figure, paper_table
+from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
 from bertviz_core.analyses.coreference_heads.statements import STATEMENTS, head_sentence, type_finding
 from bertviz_core.heads import DirectedHead, Head
@@ -70,9 +71,11 @@ class CoreferenceAnalysis(Analysis):
         return type_finding(cast(AntecedentCounts, result), kind, choice.direction, base)
 
     def chosen_notes(self, result: Result, base: int = 1) -> list[str]:
-        """What the chosen head finds of these mentions."""
-        chosen = chosen_of(result)
-        return [head_sentence(cast(AntecedentCounts, result), *chosen, base)] if chosen else []
+        """What the chosen head finds of these mentions, if there are any."""
+        counts = cast(AntecedentCounts, result)
+        if (chosen := chosen_of(result)) is None or not counts.n[TYPE_ROWS.index(chosen[0])]:
+            return []
+        return [head_sentence(counts, *chosen, base)]
 
     def drawn_inputs(self, result: Result, tokens: Tokens) -> Iterable[DrawnInput]:
         return report.drawn_inputs(cast(AntecedentCounts, result.default_view()), tokens)

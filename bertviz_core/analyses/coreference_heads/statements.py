@@ -37,8 +37,13 @@ def against_baseline(
         points: By how much the accuracy is to be higher, as a share; negative for how far it may be lower.
         direction: Index in DIRECTIONS.
         kind: The mentions on which heads are chosen and scored, one of TYPE_ROWS.
+
+    Raises:
+        KeyError: There are no such mentions.
     """
     index = TYPE_ROWS.index(kind)
+    if not counts.n[index]:
+        raise KeyError(kind)
     best = counts.best(kind, direction)
     row = counts.row(best, kind, picked_on=kind)
     shares = {name: counts.of_system(name)[index] for name in counts.systems}
@@ -76,11 +81,7 @@ def against_baseline(
 
 
 def type_finding(counts: AntecedentCounts, kind: str, direction: int, base: int = 1) -> Finding:
-    """The best head of one direction on the mentions of one of TYPE_ROWS, beside the baselines of SIMPLE.
-
-    Raises:
-        KeyError: There are no such mentions.
-    """
+    """The best head of one direction on the mentions of one of TYPE_ROWS, beside the baselines of SIMPLE."""
     answer = partial(against_baseline, direction=direction, kind=kind)
     return replace(STATEMENTS[-1], answer=answer).finding("coreference_heads", "", counts, base)
 
