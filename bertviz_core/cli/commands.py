@@ -52,7 +52,8 @@ def add_analysis(analysis: Analysis) -> None:
         request = console.request(analysis, options, files)
         with console.working_store() as store:
             result = console.computed(request, store)
-            console.write_result(view.show(result, request, partial(compute.find, store)))
+            shown = view.show(result, request, partial(compute.find, store))
+            console.write_result(view.choose(shown))
 
     own = [*parameters(analysis.options), *parameters(analysis.view)]
     command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]

@@ -1,14 +1,13 @@
 """How the result of an analysis with columns is shown: which of its quantities, and which head."""
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, cast
 
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.entry_points import REGISTERED
-from bertviz_core.analyses.base.request import Request, View
-from bertviz_core.analyses.base.result import R, Result, choosing
+from bertviz_core.analyses.base.request import View
+from bertviz_core.analyses.base.result import Result, choosing
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, highest
 
@@ -23,10 +22,7 @@ class ColumnView(View):
     quantity: Annotated[str | None, Doc("The quantity to report; default: the first on the page.")] = None
     head: Annotated[str | None, Doc("The head to report, as 3-1; default: the highest.")] = None
 
-    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
-        return self.choose(result)
-
-    def choose(self, result: R) -> R:
+    def choose(self, result: Result) -> Result:
         """The result with these choices, or with those on which its page opens; itself where it has no columns.
 
         Raises:

@@ -33,20 +33,21 @@ class CoreferenceView(View):
 
     def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
         assert isinstance(result, CoreferenceHeads)
-        return self.choose(result.show(self.candidates))
+        return result.show(self.candidates)
 
-    def choose(self, counts: AntecedentCounts) -> AntecedentCounts:
+    def choose(self, result: Result) -> Result:
         """The counts with these choices.
 
         Raises:
             SettingsError: The counts have no such direction, or the model no such head.
         """
-        if self.direction not in counts.directions:
-            raise SettingsError(f"This model has no direction {self.direction!r}.", hint=counts.restriction)
-        best = counts.best(self.kind, counts.directions.index(self.direction)).head
+        assert isinstance(result, AntecedentCounts)
+        if self.direction not in result.directions:
+            raise SettingsError(f"This model has no direction {self.direction!r}.", hint=result.restriction)
+        best = result.best(self.kind, result.directions.index(self.direction)).head
         head = Head.parse(self.head) if self.head else best
-        head.check(*counts.accuracy.shape[2:])
-        return choosing(counts, kind=self.kind, direction=self.direction, head=head.label())
+        head.check(*result.accuracy.shape[2:])
+        return choosing(result, kind=self.kind, direction=self.direction, head=head.label())
 
 
 @dataclass(frozen=True)

@@ -68,27 +68,24 @@ class RelationView(RelationFilter):
 
     def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
         assert isinstance(result, DependencyHeads)
-        return self.choose(result.show(self.filter))
+        return result.show(RelationFilter(self.view, self.min_count, self.offsets, self.merge_subtypes))
 
-    @property
-    def filter(self) -> RelationFilter:
-        return RelationFilter(self.view, self.min_count, self.offsets, self.merge_subtypes)
-
-    def choose(self, counts: RelationCounts) -> RelationCounts:
+    def choose(self, result: Result) -> Result:
         """The counts with these choices, or with those on which the page opens.
 
         Raises:
             SettingsError: The counts have no such relation, or the model no such head.
         """
-        relation = self.relation or counts.clearest_relation()
-        if relation not in counts.relations:
-            hint = f"Choose one of {', '.join(counts.relations)}."
+        assert isinstance(result, RelationCounts)
+        relation = self.relation or result.clearest_relation()
+        if relation not in result.relations:
+            hint = f"Choose one of {', '.join(result.relations)}."
             raise SettingsError(f"There is no relation {relation!r} with enough words.", hint=hint)
-        direction = self.direction or DIRECTIONS[counts.best_choice(relation).direction]
-        directed = counts.in_direction(DIRECTIONS.index(direction))
+        direction = self.direction or DIRECTIONS[result.best_choice(relation).direction]
+        directed = result.in_direction(DIRECTIONS.index(direction))
         head = Head.parse(self.head) if self.head else directed.best_choice(relation).head
-        head.check(*counts.correct.shape[3:])
-        return choosing(counts, relation=relation, direction=direction, head=head.label())
+        head.check(*result.correct.shape[3:])
+        return choosing(result, relation=relation, direction=direction, head=head.label())
 
 
 @dataclass(frozen=True)
