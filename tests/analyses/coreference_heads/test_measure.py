@@ -294,6 +294,11 @@ def test_the_model_equals_the_oracle(request, which, settings):
     if model.causal:
         assert row["accuracy_of_all_mentions"] == pytest.approx(row["accuracy"] * view.n[0] / origin["items"])
     assert {name: row[name] for name in expected} == pytest.approx(expected)
+    for kind, n in zip(TYPES, view.n[1:], strict=True):
+        best = view.best(kind)
+        row = view.row(best, kind, picked_on=kind) | {"head": best.head.label()}
+        expected = oracle.best_head(counts, model.layers, model.heads, (kind,)) if n else {}
+        assert {name: row[name] for name in expected} == pytest.approx(expected, nan_ok=True)
     written_out = oracle.baselines(list(documents.values()), *asked)
     for row, name in enumerate(ours.systems):
         if name in written_out:
