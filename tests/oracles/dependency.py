@@ -45,7 +45,8 @@ def score(sentences, guesses, possessives=()):
 
 
 def table(sentences, maps, relation, offsets, possessives=(), directions=DIRECTIONS):
-    """The row of one relation, where heads compete in these directions, from maps[sentence][layer][head] (word, word): accuracies by loops, then the best."""
+    """The row of one relation, where heads compete in these directions, from maps[sentence][layer][head] (word, word):
+    accuracies by loops, then the best."""
     layers, heads = len(maps[0]), len(maps[0][0])
 
     def accuracy(chosen, layer, head, direction):
