@@ -87,16 +87,14 @@ def by_group(
 
 
 def more_figures(result: AntecedentCounts) -> dict[str, go.Figure]:
-    """The map of what is chosen, and accuracies of the chosen head, by default of the best one."""
-    kind, choice = chosen_of(result) or ("all", result.best())
+    """Accuracies of the chosen head, by default of the best one, after the map of what is chosen."""
+    chosen = chosen_of(result)
+    kind, choice = chosen or ("all", result.best())
     values = result.accuracy[choice.direction, TYPE_ROWS.index(kind)]
     title = f"Heads: {TYPE_NAMES[kind]}, {arrow(DIRECTIONS[choice.direction])}"
+    maps = {title: map_figure(accuracy_map(values, TYPE_NAMES[kind]))} if chosen else {}
     systems = (choice, *COMPARED)
-    return {
-        title: map_figure(accuracy_map(values, TYPE_NAMES[kind])),
-        BY_TYPE: by_group(result, systems, breakdown="type"),
-        BY_DISTANCE: by_group(result, systems),
-    }
+    return maps | {BY_TYPE: by_group(result, systems, breakdown="type"), BY_DISTANCE: by_group(result, systems)}
 
 
 def paper_table(result: AntecedentCounts) -> PaperTable:
