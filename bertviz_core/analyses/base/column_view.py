@@ -1,7 +1,7 @@
 """How the result of an analysis with columns is shown: which of its quantities, and which head."""
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated
 
 from typing_extensions import Doc
 
@@ -10,9 +10,6 @@ from bertviz_core.analyses.base.request import View
 from bertviz_core.analyses.base.result import Result, choosing
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, highest
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.base.analysis import Analysis
 
 
 @dataclass(frozen=True)
@@ -28,8 +25,8 @@ class ColumnView(View):
         Raises:
             SettingsError: The result has no such quantity, or the model no such head.
         """
-        analysis = cast("Analysis", REGISTERED[result.analysis])
-        columns = {column.quantity: column for column in analysis.columns if column.read(result) is not None}
+        offered = REGISTERED[result.analysis].columns
+        columns = {column.quantity: column for column in offered if column.read(result) is not None}
         if not columns:
             return result
         quantity = self.quantity or next(iter(columns))
