@@ -11,8 +11,9 @@ from bertviz_core.analyses.base.findings import HELD_OUT, Answer, Finding, State
 from bertviz_core.analyses.base.statistics import MIN_SCORED
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import SIMPLE
+from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
-from bertviz_core.heads import arrow
+from bertviz_core.heads import DirectedHead, arrow
 
 CLOSE = 0.1
 HEAD_2 = paper.TABLE_2["head 5-4"][0]
@@ -20,13 +21,14 @@ RULE = "with the interval of the difference. " + HELD_OUT
 
 
 def against_baseline(
-    counts: AntecedentCounts, base: int, system: str = "", points: float = 0.0, direction: int = 0
+    counts: AntecedentCounts, base: int, system: str = "", points: float = 0.0, direction: int = 0, kind: str = "all"
 ) -> Answer:
-    """Whether the best head of one direction is more than `points` above one system, or above all of SIMPLE.
+    """Whether the best head of one direction, on one type of mentions, is more than `points` above one system, or above
+    all of SIMPLE.
 
-    Shown where the whole interval of the gain is above `points`: the held-out accuracy of the best head on all mentions
-    minus that of the system, see `AntecedentCounts.gain`; of SIMPLE the gain over the one to which the head is closest,
-    see `AntecedentCounts.simple_gain` (docs/methods.md, section 6, Decisions).
+    Shown where the whole interval of the gain is above `points`: the held-out accuracy of the best head on these
+    mentions minus that of the system, see `AntecedentCounts.gain`; of SIMPLE the gain over the one to which the head is
+    closest, see `AntecedentCounts.simple_gain` (docs/methods.md, section 6, Decisions).
 
     Args:
         counts: The counts for one set of candidates.
@@ -34,10 +36,17 @@ def against_baseline(
         system: One of BASELINES; empty for all of SIMPLE.
         points: By how much the accuracy is to be higher, as a share; negative for how far it may be lower.
         direction: Index in DIRECTIONS.
+        kind: The mentions on which heads are chosen and scored, one of TYPE_ROWS.
+
+    Raises:
+        KeyError: There are no such mentions.
     """
-    best = counts.best(direction=direction)
-    row = counts.row(best)
-    shares = {name: counts.of_system(name)[0] for name in counts.systems}
+    index = TYPE_ROWS.index(kind)
+    if not counts.n[index]:
+        raise KeyError(kind)
+    best = counts.best(kind, direction)
+    row = counts.row(best, kind, picked_on=kind)
+    shares = {name: counts.of_system(name)[index] for name in counts.systems}
     strongest = max(SIMPLE, key=shares.__getitem__)
     other = shares[system or strongest]
     gap = row["accuracy"] - other
@@ -50,29 +59,39 @@ def against_baseline(
     interval = "no interval"
     if not np.isnan(row["low"]):
         interval = f"95% interval {row['low']:.1%} to {row['high']:.1%}"
-    interval += f" over {counts.units_text}"
+    interval += f" over {counts.units_of(kind)}"
     if not np.isnan(row["heldout_accuracy"]):
         interval += f"; {row['heldout_accuracy']:.1%} held out"
-    mentions = f"{row['n']:,} mentions"
+    mentions = f"{row['n']:,} {TYPE_NAMES[kind]}"
     notes = ""
     if counts.is_causal:
         mentions += " (only those with an antecedent that comes earlier count)"
+    if "accuracy_of_all_mentions" in row:
         accuracy = f"{row['accuracy_of_all_mentions']:.1%}"
         notes += f" Of all {counts.of_all:,} mentions with an antecedent the head finds {accuracy}."
     if row["n"] < MIN_SCORED:
         notes += f" Fewer than {MIN_SCORED} mentions are too few to decide."
+    gain = counts.gain(system, direction, kind) if system else counts.simple_gain(direction, kind)
     return Answer(
-        decide(counts.gain(system, direction) if system else counts.simple_gain(direction), points),
+        decide(gain, points),
         f"Head {best.head.label(base)}, {arrow(DIRECTIONS[direction])}, finds an antecedent of {row['accuracy']:.1%} "
         f"of {mentions} ({interval}), {distance}.{notes}",
         best.head,
     )
 
 
-def direction_finding(counts: AntecedentCounts, direction: int, base: int = 1) -> Finding:
-    """The best head of one direction beside the baselines of SIMPLE."""
-    answer = partial(against_baseline, direction=direction)
+def type_finding(counts: AntecedentCounts, kind: str, direction: int, base: int = 1) -> Finding:
+    """The best head of one direction on the mentions of one of TYPE_ROWS, beside the baselines of SIMPLE."""
+    answer = partial(against_baseline, direction=direction, kind=kind)
     return replace(STATEMENTS[-1], answer=answer).finding("coreference_heads", "", counts, base)
+
+
+def head_sentence(counts: AntecedentCounts, kind: str, choice: DirectedHead, base: int = 1) -> str:
+    """What one head finds of the mentions of one of TYPE_ROWS, with the interval."""
+    row = counts.row(choice, kind)
+    interval = "no interval" if np.isnan(row["low"]) else f"95% interval {row['low']:.1%} to {row['high']:.1%}"
+    finds = f"finds an antecedent of {row['accuracy']:.1%} of {row['n']:,} {TYPE_NAMES[kind]} ({interval})"
+    return f"The chosen head {choice.head.label(base)}, {arrow(DIRECTIONS[choice.direction])}, {finds}."
 
 
 STATEMENTS = (

@@ -11,7 +11,7 @@ from bertviz_core.analyses.base.statistics import MIN_SCORED, MIN_UNITS, wilson
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SIDES
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
 from bertviz_core.corpora.treebank import ALL, UAS
-from bertviz_core.heads import arrow
+from bertviz_core.heads import DirectedHead, arrow
 
 POINTS = 0.1  # a substantial difference of shares
 OVERALL = 0.15  # A head that is less far above an offset does not parse.
@@ -48,9 +48,21 @@ def relation_sentence(counts: RelationCounts, relation: str, base: int) -> str:
         interval += f"; {row['heldout_accuracy']:.1%} held out"
     if row["n"] < MIN_SCORED:
         notes += f" Fewer than {MIN_SCORED} words are too few to decide."
+    notes = _other_direction(counts, relation, base) + notes
     direction = arrow(DIRECTIONS[choice.direction])
     finds = f"Head {choice.head.label(base)}, {direction}, finds {row['accuracy']:.1%}"
     return f"{finds} of {words} ({interval}); {offset}.{notes}"
+
+
+def _other_direction(counts: RelationCounts, relation: str, base: int) -> str:
+    """Where the heads of one direction compete: the best head of both, if it is of the other direction."""
+    both = counts.in_direction(None)
+    best = both.best_choice(relation)
+    if counts.direction in (None, best.direction):
+        return ""
+    accuracy = both.best_accuracy[counts.relations.index(relation)]
+    direction = arrow(DIRECTIONS[best.direction])
+    return f" The best head of both directions is {best.head.label(base)}, {direction}, with {accuracy:.1%}."
 
 
 def relation_answer(counts: RelationCounts, base: int, relation: str, points: float = 0.0) -> Answer:
@@ -71,7 +83,7 @@ def relation_answer(counts: RelationCounts, base: int, relation: str, points: fl
 
 
 def relation_finding(counts: RelationCounts, relation: str, base: int = 1) -> Finding:
-    """The finding of one relation, beside what Table 1 says of it."""
+    """The finding of one relation, of the direction whose heads compete, beside what Table 1 says of it."""
     statement = ""
     if relation in paper.TABLE_1:
         head, accuracy, baseline, offset = paper.TABLE_1[relation]
@@ -79,6 +91,16 @@ def relation_finding(counts: RelationCounts, relation: str, base: int = 1) -> Fi
     rule = f"The best head is above the best fixed offset{CONTROL}, {CORRECTED}"
     declared = Statement(relation, "4.2", statement, rule, partial(relation_answer, relation=relation))
     return declared.finding("dependency_heads", "", counts, base)
+
+
+def head_sentence(counts: RelationCounts, relation: str, choice: DirectedHead, base: int = 1) -> str:
+    """What one head finds of a relation in one direction, with the interval."""
+    at = (choice.direction, counts.relations.index(relation))
+    low, high = (float(end[at][choice.head]) for end in counts.intervals())
+    words = int(counts.counted.sum(0)[at])
+    finds = f"finds {counts.accuracy[at][choice.head]:.1%} of {words:,} {TOTALS.get(relation, relation)}"
+    interval = "no interval" if np.isnan(low) else f"95% interval {low:.1%} to {high:.1%}"
+    return f"The chosen head {choice.head.label(base)}, {arrow(DIRECTIONS[choice.direction])}, {finds} ({interval})."
 
 
 def clearest_relation(counts: RelationCounts, base: int) -> Answer:

@@ -1,6 +1,7 @@
 """What the paper states about entropy, and how a result decides it (docs/methods.md, sections 4 and 6)."""
 
 from bertviz_core import paper
+from bertviz_core.analyses.base.averages import name_heads_over
 from bertviz_core.analyses.base.findings import Answer, Interval, Statement, decide, head_intervals, layer_intervals
 from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.heads import highest
@@ -48,6 +49,12 @@ def broad_from_cls(result: Entropy, base: int) -> Answer:
         None,
         "from_cls",
     )
+
+
+def narrow_heads(result: Entropy, share: float, base: int = 1) -> str:
+    """The heads with at most a share of the entropy of uniform attention, in a sentence."""
+    description = f"At most {share:.0%} of the entropy of uniform attention ({result.uniform:.2f} nats)"
+    return name_heads_over(-result["entropy"], -share * result.uniform, base, description)
 
 
 STATEMENTS = (

@@ -7,7 +7,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.behaviors import linguistic
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import SIMPLE
-from bertviz_core.analyses.coreference_heads.statements import direction_finding
+from bertviz_core.analyses.coreference_heads.statements import type_finding
 from tests.support import shipped
 
 
@@ -30,6 +30,6 @@ def test_a_finding_beside_a_weaker_baseline_names_the_best_one_too(result):
 def test_pages_and_overview_call_a_head_linguistic_by_one_rule(result):
     """The finding of the page is shown where the overview names the head."""
     is_named = bool(linguistic({"coreference_heads": result}))
-    assert (direction_finding(result, 0).state == SHOWN) == is_named == result.finds_antecedents()
+    assert (type_finding(result, "all", 0).state == SHOWN) == is_named == result.finds_antecedents()
     gains = [result.gain(system) for system in SIMPLE]
     assert result.finds_antecedents() == all(decide(gain) == SHOWN for gain in gains)
