@@ -3,6 +3,7 @@
 import streamlit as st
 
 from bertviz_core import paper
+from bertviz_core.heads import highest
 from pages.shared import page, widgets
 from pages.shared.state import session
 from pages.shared.state.choices import Entropy
@@ -26,8 +27,9 @@ if "from_cls" in result.present:
     last = result["from_cls"].mean(1)[-1]
     note = f"paper: {paper.FROM_CLS_LAST_LAYER:.2f}"
     entries.append(("From [CLS], last layer", f"{last:.2f} nats", note))
-broadest = result["max_weight"].flat[entropy.argmax()]
-entries.append(("Broadest head: largest weight", f"{broadest:.1%}", "paper: about 10%"))
+broadest = highest(entropy)
+label = f"Highest entropy, {broadest.label(view.selection.base)}: largest weight per token"
+entries.append((label, f"{result['max_weight'][broadest]:.1%}", "paper: about 10%"))
 page.metrics(entries)
 description = f"At most {share:.0%} of the entropy of uniform attention ({result.uniform:.2f} nats)"
 st.caption(name_heads_over(-entropy, -share * result.uniform, view.selection.base, description))

@@ -154,8 +154,6 @@ page.metrics(entries or [("Best fixed offset", f"{result.about['best_offset']:+d
 
 units = result.about["units"]
 st.markdown(f"**Table 3** (%); 95% intervals over {units_text(units['test'], units['unit'])}")
-if parts["train"] < 1000:
-    st.caption("This corpus is too small to train probes well: these numbers are a demonstration, not a finding.")
 shown = table.round(1)
 shown["95%"] = [f"{low:.1f} to {high:.1f}" for low, high in zip(shown["low"], shown["high"], strict=True)]
 titles = {"with_punctuation": "with punctuation", "paper_with_punctuation": "paper, with punctuation"}

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.base.findings import SHOWN, Interval, decide, gain_interval, share_interval
+from bertviz_core.analyses.base.findings import GAIN, SHOWN, Interval, decide, gain_interval, share_interval
 from bertviz_core.analyses.base.result import Result, tidy, to_lists
 from bertviz_core.analyses.base.statistics import (
     MIN_SCORED,
@@ -243,13 +243,9 @@ class AntecedentCounts(Result):
                 estimates[kind] = Estimate(self.accuracy[0, row], None, *sizes, "documents")
         return estimates
 
-    def is_above(self, system: str) -> bool:
-        """Whether the best head on all mentions is above a system."""
-        return bool(decide(self.gain(system)) == SHOWN)
-
     def finds_antecedents(self) -> bool:
-        """Whether the best head on all mentions is above every baseline of SIMPLE."""
-        return bool(decide(self.simple_gain()) == SHOWN)
+        """Whether the best head on all mentions is more than GAIN above every baseline of SIMPLE."""
+        return bool(decide(self.simple_gain(), GAIN) == SHOWN)
 
     def to_frame(self) -> pd.DataFrame:
         """Table 2: the systems, the best heads of all types and of each type; last that of the other direction."""

@@ -7,46 +7,50 @@ from functools import partial
 import numpy as np
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.findings import HELD_OUT, Answer, Finding, Statement, decide
+from bertviz_core.analyses.base.findings import GAIN, HELD_OUT, SHOWN, Answer, Finding, Statement, decide, tiny
 from bertviz_core.analyses.base.statistics import MIN_SCORED
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import SIMPLE
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
-from bertviz_core.heads import arrow
+from bertviz_core.heads import DirectedHead, arrow
 
-CLOSE = 0.1
+CLOSE = 0.1  # share of the mentions
+RULE_BASED = "rule-based"
+NAMED = (*SIMPLE, RULE_BASED)  # the systems beside the head, wherever it is told
 HEAD_2 = paper.TABLE_2["head 5-4"][0]
 RULE = "with the interval of the difference. " + HELD_OUT
 
 
-def against_baseline(
-    counts: AntecedentCounts, base: int, system: str = "", points: float = 0.0, direction: int = 0
+def best_head(
+    counts: AntecedentCounts, base: int, system: str = "", least: float = GAIN, direction: int = 0
 ) -> Answer:
-    """Whether the best head of one direction is more than `points` above one system, or above all of SIMPLE.
+    """Whether the best head of one direction is more than `least` above one system, or above all of SIMPLE.
 
-    Shown where the whole interval of the gain is above `points`: the held-out accuracy of the best head on all mentions
+    Shown where the whole interval of the gain is above `least`: the held-out accuracy of the best head on all mentions
     minus that of the system, see `AntecedentCounts.gain`; of SIMPLE the gain over the one to which the head is closest,
-    see `AntecedentCounts.simple_gain` (docs/methods.md, section 6, Decisions).
+    see `AntecedentCounts.simple_gain` (docs/methods.md, section 6, Decisions). The sentence is the same for all.
 
     Args:
         counts: The counts for one set of candidates.
         base: Number of the first head in labels.
         system: One of BASELINES; empty for all of SIMPLE.
-        points: By how much the accuracy is to be higher, as a share; negative for how far it may be lower.
+        least: By how much the accuracy is to be higher, as a share; negative for how far it may be lower.
         direction: Index in DIRECTIONS.
     """
     best = counts.best(direction=direction)
+    gain = counts.gain(system, direction) if system else counts.simple_gain(direction)
+    note = tiny(gain, least, f"{100 * least:.0f} points") if least > 0 else ""
+    return Answer(
+        decide(gain, least),
+        f"{_sentence(counts, best, base)}{note}",
+        best.head,
+        number=_beaten(counts, direction),
+    )
+
+
+def _sentence(counts: AntecedentCounts, best: DirectedHead, base: int) -> str:
+    """What the best head finds, and how far that is above or below each of NAMED."""
     row = counts.row(best)
-    shares = {name: counts.of_system(name)[0] for name in counts.systems}
-    strongest = max(SIMPLE, key=shares.__getitem__)
-    other = shares[system or strongest]
-    gap = row["accuracy"] - other
-    named = system or f"the best simple baseline, {strongest}"
-    distance = f"{100 * abs(gap):.1f} points {'below' if gap < 0 else 'above'} {named} ({other:.1%})"
-    if system not in ("", strongest):
-        distance += f"; the best simple baseline is {strongest} ({shares[strongest]:.1%})"
-    if not system:
-        distance += f"; rules find {shares['rule-based']:.1%}"
     interval = "no interval"
     if not np.isnan(row["low"]):
         interval = f"95% interval {row['low']:.1%} to {row['high']:.1%}"
@@ -61,49 +65,46 @@ def against_baseline(
         notes += f" Of all {counts.of_all:,} mentions with an antecedent the head finds {accuracy}."
     if row["n"] < MIN_SCORED:
         notes += f" Fewer than {MIN_SCORED} mentions are too few to decide."
-    return Answer(
-        decide(counts.gain(system, direction) if system else counts.simple_gain(direction), points),
-        f"Head {best.head.label(base)}, {arrow(DIRECTIONS[direction])}, finds an antecedent of {row['accuracy']:.1%} "
-        f"of {mentions} ({interval}), {distance}.{notes}",
-        best.head,
+    distances = []
+    for name in NAMED:
+        share = counts.of_system(name)[0]
+        gap = 100 * (row["accuracy"] - share)
+        distances.append(f"{abs(gap):.1f} points {'below' if gap < 0 else 'above'} {name} ({share:.1%})")
+    return (
+        f"Head {best.head.label(base)}, {arrow(DIRECTIONS[best.direction])}, finds an antecedent of {row['accuracy']:.1%} "
+        f"of {mentions} ({interval}), {', '.join(distances)}.{notes}"
     )
+
+
+def _beaten(counts: AntecedentCounts, direction: int) -> str:
+    """Which of NAMED the best head is more than GAIN above, beyond chance, and which not."""
+    beaten = [name for name in NAMED if decide(counts.gain(name, direction), GAIN) == SHOWN]
+    others = [name for name in NAMED if name not in beaten]
+    listed = f"{len(beaten)} of {len(NAMED)}" + (f": {', '.join(beaten)}" if beaten else "")
+    return listed + (f"; not {', '.join(others)}" if others and beaten else "")
 
 
 def direction_finding(counts: AntecedentCounts, direction: int, base: int = 1) -> Finding:
     """The best head of one direction beside the baselines of SIMPLE."""
-    answer = partial(against_baseline, direction=direction)
-    return replace(STATEMENTS[-1], answer=answer).finding("coreference_heads", "", counts, base)
+    answer = partial(best_head, direction=direction)
+    return replace(STATEMENTS[0], answer=answer).finding("coreference_heads", "", counts, base)
 
 
 STATEMENTS = (
     Statement(
-        "nearest",
+        "simple_baselines",
         "4.3",
-        f"One head finds the antecedents of {HEAD_2}% of the mentions, where the nearest mention is right in "
-        f"{paper.TABLE_2['nearest'][0]}%.",
-        f"The best head is above the nearest mention, {RULE}",
-        partial(against_baseline, system="nearest"),
+        f"One head finds the antecedents of {HEAD_2}% of the mentions, the nearest mention {paper.TABLE_2['nearest'][0]}%, "
+        f"a match of head words {paper.TABLE_2['head match'][0]}%.",
+        f"The best head is more than {GAIN:.0%} above every simple baseline ({', '.join(SIMPLE)}), {RULE}",
+        best_head,
         "coreference",
-    ),
-    Statement(
-        "head_match",
-        "4.3",
-        f"That head is above a match of head words ({paper.TABLE_2['head match'][0]}%).",
-        f"The best head is above the match of head words, {RULE}",
-        partial(against_baseline, system="head match"),
     ),
     Statement(
         "rule_based",
         "4.3",
         f"It comes close to a rule-based system ({paper.TABLE_2['rule-based'][0]}%).",
         f"The best head is at most {CLOSE:.0%} below the rule-based system, {RULE}",
-        partial(against_baseline, system="rule-based", points=-CLOSE),
-    ),
-    Statement(
-        "simple_baselines",
-        "",
-        "",
-        f"The best head is above every simple baseline ({', '.join(SIMPLE)}), {RULE}",
-        against_baseline,
+        partial(best_head, system=RULE_BASED, least=-CLOSE),
     ),
 )

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.findings import HELD_OUT, Answer, Finding, Interval, Statement, decide
+from bertviz_core.analyses.base.findings import GAIN, HELD_OUT, Answer, Finding, Interval, Statement, decide, tiny
 from bertviz_core.analyses.base.statistics import MIN_SCORED, MIN_UNITS, wilson
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SIDES
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
@@ -53,10 +53,10 @@ def relation_sentence(counts: RelationCounts, relation: str, base: int) -> str:
     return f"{finds} of {words} ({interval}); {offset}.{notes}"
 
 
-def relation_answer(counts: RelationCounts, base: int, relation: str, points: float = 0.0) -> Answer:
-    """Whether the best head of a relation is more than `points` (a share) above every baseline.
+def relation_answer(counts: RelationCounts, base: int, relation: str, least: float = GAIN) -> Answer:
+    """Whether the best head of a relation is more than `least` (a share) above every baseline.
 
-    Shown where the whole of `RelationCounts.gain` is above `points`: the interval of the held-out accuracy of the best
+    Shown where the whole of `RelationCounts.gain` is above `least`: the interval of the held-out accuracy of the best
     head minus that of the best fixed offset (of a causal model also of a random word, whichever is closer), corrected
     for the number of relations (docs/methods.md, section 6, Decisions).
 
@@ -64,10 +64,16 @@ def relation_answer(counts: RelationCounts, base: int, relation: str, points: fl
         counts: The counts under one view of the trees.
         base: Number of the first head in labels.
         relation: A relation of `counts`, or one of the totals.
-        points: By how much the accuracy is to be higher, as a share.
+        least: By how much the accuracy is to be higher, as a share.
     """
-    state = decide(counts.gain(), points)[counts.relations.index(relation)]
-    return Answer(state, relation_sentence(counts, relation, base), counts.best_choice(relation).head)
+    gains = counts.gain()
+    at = counts.relations.index(relation)
+    gain = Interval(gains.low[at], gains.high[at], np.broadcast_to(gains.enough, gains.low.shape)[at])
+    note = tiny(gain, least, f"{100 * least:.0f} points")
+    row = counts.row(relation)
+    points = f"{relation}, {100 * (row['accuracy'] - row['baseline_accuracy']):.1f} points"
+    sentence = relation_sentence(counts, relation, base) + note
+    return Answer(decide(gain, least), sentence, counts.best_choice(relation).head, number=points)
 
 
 def relation_finding(counts: RelationCounts, relation: str, base: int = 1) -> Finding:
@@ -76,7 +82,7 @@ def relation_finding(counts: RelationCounts, relation: str, base: int = 1) -> Fi
     if relation in paper.TABLE_1:
         head, accuracy, baseline, offset = paper.TABLE_1[relation]
         statement = f"Head {head} finds {accuracy}% of {relation}, the fixed offset {offset:+d} {baseline}%."
-    rule = f"The best head is above the best fixed offset{CONTROL}, {CORRECTED}"
+    rule = f"The best head is more than {GAIN:.0%} above the best fixed offset{CONTROL}, {CORRECTED}"
     declared = Statement(relation, "4.2", statement, rule, partial(relation_answer, relation=relation))
     return declared.finding("dependency_heads", "", counts, base)
 
