@@ -53,14 +53,15 @@ def options_popover() -> widgets.Popover:
     return widgets.popover("Options", ":material/tune:", "page-options")
 
 
-def verdict(state: str) -> str:
-    """The chip of a verdict, a sign and the word, as Markdown."""
+def verdict(state: str, count: int = 0) -> str:
+    """The chip of a verdict, a sign and the word, as Markdown; with a count that of several."""
     color, icon = LOOKS.get(state, ("gray", "remove"))
-    return f":{color}-badge[:material/{icon}: {state}]"
+    return f":{color}-badge[:material/{icon}: {f'{count} ' if count else ''}{state}]"
 
 
 def finding(shown: Finding, *, bold: bool = False, with_statement: bool = False) -> None:
-    """Draw the verdict and the sentence of a finding; its help has the rule and the paper's statement, which `with_statement` shows."""
+    """Draw the verdict and the sentence of a finding; its help has the rule and the paper's statement, which
+    `with_statement` shows."""
     sentence = f"**{plain(shown.sentence)}**" if bold else plain(shown.sentence)
     if with_statement:
         note = f"The paper, section {shown.section}: {shown.statement}" if shown.statement else "Beyond the paper."
@@ -136,17 +137,19 @@ def head_map(
     cards: bytes = b"",
     link: str = "",
     height: int | None = None,
+    ringed: bool = True,
 ) -> None:
-    """Draw a map of heads with the chosen one ringed; a click, Enter or Space chooses another. Under it stands the
-    selection's basis. Pointing at one previews `lines`, from `preview`, or those of the short sentence. Beside the map
-    are `cards`, from `encoded_cards`, with a `link` to the viewer."""
+    """Draw a map of heads with the chosen one ringed, unless that would give an answer away; a click, Enter or Space
+    chooses another. Under it stands the selection's basis. Pointing at one previews `lines`, from `preview`, or those
+    of the short sentence. Beside the map are `cards`, from `encoded_cards`, with a `link` to the viewer."""
 
     def clicked() -> None:
         if label := widgets.received(key, "head"):
             session.choose(head=Head.parse(label))
 
     basis = selection.basis
-    data = {"chosen": selection.head.label(), "alt": alt, "name": basis.file_name(key), "height": height, "link": link}
+    ring = selection.head.label() if ringed else ""
+    data = {"chosen": ring, "alt": alt, "name": basis.file_name(key), "height": height, "link": link}
     data["origin"] = basis.caption
     if lines is None:
         lines = preview.of(selection)

@@ -10,6 +10,7 @@ from bertviz_core.analyses.base.findings import (
     Interval,
     Statement,
     decide,
+    decide_worth,
     head_intervals,
     tiny,
 )
@@ -24,17 +25,17 @@ TOLERANCE = 0.05  # share of the whole model's loss
 def matter(result: Ablation, base: int) -> Answer:
     """Whether the loss rises without some head.
 
-    The largest change of the loss (docs/methods.md, section 12) is compared with NO_OP of the whole model's
-    loss by its interval, corrected for the number of heads (section 6, Decisions); how many heads are shown to matter
-    is said beside it.
+    The largest change of the loss (docs/methods.md, section 12) is NO_OP of the whole model's loss or
+    more, and its interval, corrected for the number of heads, above 0 (section 6, Decisions); how many heads are shown
+    to matter is said beside it.
     """
     head = result.largest("loss_change")
     change = result["loss_change"]
     least = NO_OP * result.loss
     intervals = head_intervals(result, "loss_change")
-    states = decide(intervals, least)
+    states = decide_worth(intervals, change, least)
     at = highest(change)
-    note = tiny(Interval(intervals.low[at], intervals.high[at], intervals.enough), least, f"{NO_OP:.0%} of the loss")
+    note = tiny(intervals.at(at), change[at], least, f"{NO_OP:.0%} of the loss")
     return Answer(
         states[at],
         f"Without head {head.label(base)} the {result.loss_name} changes most, by {number(change[head], '+')} ± "
@@ -42,7 +43,7 @@ def matter(result: Ablation, base: int) -> Answer:
         f"heads matter.{note}",
         head,
         "loss_change",
-        f"{number(change[head], '+')} nats",
+        f"{change[head]:+.3f} nats",
     )
 
 
@@ -73,7 +74,7 @@ def no_op(result: Ablation, base: int) -> Answer:
         f"changes most, by {number(change[head], '+')} ± {half}; {together}",
         head,
         "to_sink_loss_change",
-        f"{number(change[head], '+')} nats",
+        f"{change[head]:+.3f} nats",
     )
 
 
@@ -93,7 +94,7 @@ STATEMENTS = (
         "matter",
         "",
         "",
-        f"A head matters where the loss without it rises by more than {NO_OP:.0%} of the whole model's, with an interval "
+        f"A head matters where the loss without it rises by {NO_OP:.0%} or more of the whole model's, with an interval "
         "corrected for the number of heads.",
         matter,
     ),

@@ -25,7 +25,7 @@ STATES = (SHOWN, NOT_SHOWN, UNDECIDED, DEMONSTRATION, ABSENT, NOT_COMPUTED)
 DECIDED = (SHOWN, NOT_SHOWN, UNDECIDED, DEMONSTRATION)  # states of findings that have numbers
 MARKS = {SHOWN: "✓", NOT_SHOWN: "✗", UNDECIDED: "?", DEMONSTRATION: "~", ABSENT: "–", NOT_COMPUTED: "–"}
 YES_OR_NO = {SHOWN: "Yes", NOT_SHOWN: "No", UNDECIDED: "Undecided", DEMONSTRATION: "As a demonstration only"}
-GAIN = 0.05  # By so much an accuracy is above a baseline where that is worth a name, as a share.
+GAIN = 0.05  # the smallest gain of accuracy over a baseline that is worth the name, as a share
 HELD_OUT = "The head is chosen on one half of the corpus and scored on the other."
 
 
@@ -41,6 +41,10 @@ class Interval(NamedTuple):
     low: Any
     high: Any
     enough: Any = True
+
+    def at(self, index: Any) -> "Interval":
+        """One of the intervals."""
+        return Interval(self.low[index], self.high[index], np.broadcast_to(self.enough, np.shape(self.low))[index])
 
     def minus(self, other: "Interval") -> "Interval":
         """The difference of two, from the ends of both: conservative, however the two depend on each other."""
@@ -72,15 +76,24 @@ def all_of(*states: Any) -> str:
     return next((state for state in (NOT_SHOWN, UNDECIDED) if state in states), SHOWN)
 
 
-def tiny(interval: Interval, least: float, words: str) -> str:
-    """A sentence where a difference is not chance, but not worth the name; empty elsewhere.
+def decide_worth(interval: Interval, difference: Any, least: float) -> np.ndarray:
+    """Decide whether differences are not chance, and worth the name (docs/methods.md, section 6, Decisions).
 
     Args:
-        interval: The interval of one difference.
-        least: A difference is worth the name above this.
-        words: That in words, with its unit.
+        interval: Intervals of differences, of any shape.
+        difference: The differences, of that shape.
+        least: The smallest difference that is worth the name.
+
+    Returns:
+        States of that shape: those of `decide`, but NOT_SHOWN where a difference that is not chance is below `least`.
     """
-    is_tiny = decide(interval) == SHOWN and decide(interval, least) == NOT_SHOWN
+    states = decide(interval)
+    return np.where((states == SHOWN) & (np.asarray(difference) < least), NOT_SHOWN, states)
+
+
+def tiny(interval: Interval, difference: float, least: float, words: str) -> str:
+    """A sentence where `decide_worth` finds one difference too small; `words` say `least` with its unit."""
+    is_tiny = decide(interval) == SHOWN and difference < least
     return f" There is a difference, but a tiny one: less than {words}." if is_tiny else ""
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.base.findings import GAIN, SHOWN, Interval, decide, gain_interval, share_interval
+from bertviz_core.analyses.base.findings import GAIN, SHOWN, Interval, decide_worth, gain_interval, share_interval
 from bertviz_core.analyses.base.result import Result, tidy, to_lists
 from bertviz_core.analyses.base.statistics import (
     MIN_SCORED,
@@ -194,10 +194,24 @@ class AntecedentCounts(Result):
         size, freedom = (each[0] for each in effective_n(*self.sums_of(system)))
         return gain_interval(accuracy, interval, other, share_interval(other, size, freedom=freedom))
 
+    def held_out(self, direction: int = 0) -> float:
+        """The held-out accuracy of the best head on all mentions."""
+        return float(share(*self.sums_held_out("all", direction)[:2])[0])
+
     def simple_gain(self, direction: int = 0) -> Interval:
         """How far the best head's held-out accuracy is above each of SIMPLE: above the one to which it is closest."""
         gains = [self.gain(system, direction) for system in SIMPLE]
         return Interval(min(gain.low for gain in gains), min(gain.high for gain in gains), gains[0].enough)
+
+    def above(self, system: str, direction: int = 0) -> np.ndarray:
+        """The state of "the best head is above a system, by GAIN or more"."""
+        difference = self.held_out(direction) - self.of_system(system)[0]
+        return decide_worth(self.gain(system, direction), difference, GAIN)
+
+    def above_simple(self, direction: int = 0) -> np.ndarray:
+        """The state of "the best head is above each of SIMPLE, by GAIN or more"."""
+        difference = self.held_out(direction) - max(self.of_system(system)[0] for system in SIMPLE)
+        return decide_worth(self.simple_gain(direction), difference, GAIN)
 
     def row(self, at: DirectedHead | str, kind: str = "all", picked_on: str = "all") -> dict[str, Any]:
         """A row of Table 2.
@@ -244,8 +258,8 @@ class AntecedentCounts(Result):
         return estimates
 
     def finds_antecedents(self) -> bool:
-        """Whether the best head on all mentions is more than GAIN above every baseline of SIMPLE."""
-        return bool(decide(self.simple_gain(), GAIN) == SHOWN)
+        """Whether the best head on all mentions is above every baseline of SIMPLE, by GAIN or more."""
+        return bool(self.above_simple() == SHOWN)
 
     def to_frame(self) -> pd.DataFrame:
         """Table 2: the systems, the best heads of all types and of each type; last that of the other direction."""

@@ -8,6 +8,7 @@ from bertviz_core.analyses.base.findings import (
     Statement,
     all_of,
     decide,
+    decide_worth,
     head_intervals,
     layer_intervals,
     tiny,
@@ -17,7 +18,7 @@ from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 
 BROAD = 0.1  # A broad head's largest weight, the mean over rows, is below this.
-BROADER = 0.5  # nats: By more than this an entropy is above another where that is worth the name.
+BROADER = 0.5  # nats: the smallest difference of entropies that is worth the name
 
 
 def broad_early_head(result: Entropy, base: int) -> Answer:
@@ -43,8 +44,8 @@ def broad_early_head(result: Entropy, base: int) -> Answer:
     entropy = result["entropy"][head]
     return Answer(
         all_of(is_broad, everywhere),
-        f"Of {layers} head {head.label(base)} has the highest entropy: {entropy:.2f} nats, where uniform attention would "
-        f"have {result.uniform:.2f}; its largest weight per token is {largest[head]:.1%} ± {half_width(half, '.2f')} "
+        f"Of {layers} head {head.label(base)} has the highest entropy: {entropy:.2f} nats, where uniform attention "
+        f"would have {result.uniform:.2f}; its largest weight per token is {largest[head]:.1%} ± {half_width(half, '.2f')} "
         f"percentage points on average, that of all heads {largest.mean():.1%}.{deeper}{others}",
         head,
         "entropy",
@@ -55,18 +56,19 @@ def broad_early_head(result: Entropy, base: int) -> Answer:
 def broad_from_cls(result: Entropy, base: int) -> Answer:
     """Whether attention from [CLS] is broader in the last layer than on average.
 
-    The last layer's mean entropy minus the mean over layers, with the intervals of both, is compared with BROADER
-    (docs/methods.md, section 4; section 6, Decisions).
+    The last layer's mean entropy minus the mean over layers is to be BROADER or more, and above 0 with the intervals
+    of both (docs/methods.md, section 4; section 6, Decisions).
     """
     means = result["from_cls"].mean(1)
     low, high, enough = layer_intervals(result, "from_cls")
     last = Interval(low[-1], high[-1], enough)
     everywhere = Interval(low.mean(), high.mean(), enough)
     gain = last.minus(everywhere)
+    difference = means[-1] - means.mean()
     return Answer(
-        decide(gain, BROADER),
+        decide_worth(gain, difference, BROADER),
         f"Attention from [CLS] has an entropy of {means[-1]:.2f} nats in the last layer, {means.mean():.2f} "
-        f"on average over all layers.{tiny(gain, BROADER, f'{BROADER} nats')}",
+        f"on average over all layers.{tiny(gain, difference, BROADER, f'{BROADER} nats')}",
         None,
         "from_cls",
     )
@@ -78,8 +80,8 @@ STATEMENTS = (
         "3.3",
         "Some heads of the lower layers attend very broadly: at most 10% of their attention goes to any one token.",
         "In the first third of the layers the mean largest weight of the head with the highest entropy is below "
-        f"{BROAD:.0%}, with an interval corrected for the number of these heads, and the mean over all heads is above, since "
-        "in a randomly initialized network every head is broad.",
+        f"{BROAD:.0%}, with an interval corrected for the number of these heads, and the mean over all heads is above, "
+        "since in a randomly initialized network every head is broad.",
         broad_early_head,
         "broad",
     ),
@@ -87,7 +89,7 @@ STATEMENTS = (
         "from_cls",
         "3.3",
         f"From [CLS] the last layer attends very broadly: {paper.FROM_CLS_LAST_LAYER} nats.",
-        f"The last layer's mean entropy from [CLS] is more than {BROADER} nats above the mean of all layers, with the "
+        f"The last layer's mean entropy from [CLS] is {BROADER} nats or more above the mean of all layers, with the "
         "intervals of both.",
         broad_from_cls,
     ),

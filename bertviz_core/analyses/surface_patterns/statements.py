@@ -40,7 +40,7 @@ def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
         f"its attention on the {quantity} token; {over} of {values.size} heads put more than {HALF} there.",
         head,
         quantity,
-        f"{values[head]:.2f}",
+        f"{values[head]:.3f}",
     )
 
 
