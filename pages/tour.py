@@ -31,7 +31,7 @@ from bertviz_core.tour import (
 from bertviz_core.viewer import InputView, files
 from pages.shared import head_panel, page, services, stored, widgets
 from pages.shared.components import component
-from pages.shared.frame import links
+from pages.shared.frame import header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.state import session
@@ -58,8 +58,8 @@ def present(on: bool) -> None:
 
 
 def draw_navigation(here: int) -> None:
-    """Back, a button for each slide, Next, and what a lecturer needs; keys press the buttons. While the slide stands
-    alone they are out of sight until the mouse moves."""
+    """Back, a button for each slide, and Next; the arrow keys press Back and Next. While the slide stands alone they
+    are out of sight until the mouse moves."""
     with st.container(
         horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="tour-navigation"
     ):
@@ -69,14 +69,18 @@ def draw_navigation(here: int) -> None:
                 kind: Kind = "primary" if number == here else "tertiary"
                 st.button(str(number), key=f"to-{number}", type=kind, on_click=go_to, args=(number,))
         st.button("Next", shortcut="Right", on_click=go_to, args=(here + 1,), disabled=here == OWN)
-        st.button(
-            "Notes", shortcut="N", on_click=session.choose, kwargs={"notes": not chosen.notes}, key="notes-button"
-        )
-        label = "Leave" if chosen.present else "Present"
-        st.button(label, shortcut="F", on_click=present, args=(not chosen.present,), key="present-button")
+        if chosen.present:
+            draw_lecturers_buttons()
     if chosen.present:
         with st.container(key="tour-alone"):
             component("presentation")(key=PRESENTATION, on_left_change=partial(present, False))
+
+
+def draw_lecturers_buttons() -> None:
+    other = {"notes": not chosen.notes}
+    st.button("Notes", shortcut="N", on_click=session.choose, kwargs=other, key="notes-button")
+    label = "Leave" if chosen.present else "Present"
+    st.button(label, shortcut="F", on_click=present, args=(not chosen.present,), key="present-button")
 
 
 def draw_notes(text: str) -> None:
@@ -95,7 +99,7 @@ def draw_terms() -> None:
     st.header("Words to begin with", anchor=False)
     draw_place()
     page.drawings(
-        [page.Drawing("A sentence as a model reads it", PICTURE.read_text("utf-8"))], "tour-terms", selection.basis
+        [page.Drawing("A sentence as a model reads it", PICTURE.read_text("utf-8"))], "tour-terms", with_weights.basis
     )
     with st.grid(len(TERMS), min_column_width=160):
         for term, text in TERMS.items():
@@ -186,23 +190,32 @@ def draw_figure(step: Step, findings: list[Finding], is_answered: bool) -> None:
         alt = "Map of all heads, with a marker for what each head does"
         page.head_map(squares, f"tour-{number}-map", alt, with_weights, height=HEIGHT, ringed=False)
     else:
-        draw_analysis(step, ANALYSES[step.page])
+        draw_analysis(step, ANALYSES[step.page], is_answered or not step.asks_for_head)
 
 
-def draw_analysis(step: Step, analysis: Analysis) -> None:
-    """The figure of an analysis, drawn again for another head only where it is about one."""
+def draw_analysis(step: Step, analysis: Analysis, ringed: bool) -> None:
+    """The figure of an analysis, drawn again for another head only where it is about one; the head is ringed unless it
+    is the answer."""
     subject = selection.head if analysis.head_in_tour == "subject" else None
     named = memoize(linguistic, results)
     figure = page.drawn(analysis.tour_figure, results[analysis.name], subject, selection.base, named)
     alt = f"{analysis.title}. {step.look}"
-    ringed = selection.head if analysis.head_in_tour == "point" else None
-    page.chart(figure, f"tour-{number}-figure", alt, basis_of(step), head=ringed, height=HEIGHT)
+    points = analysis.head_in_tour == "point"
+    page.chart(
+        figure,
+        f"tour-{number}-figure",
+        alt,
+        basis_of(step),
+        head=selection.head if points and ringed else None,
+        choose=page.choose_head if points else None,
+        height=HEIGHT,
+    )
 
 
 def basis_of(step: Step) -> Basis:
     """The model and the corpus of an analysis's slide; other slides' figures have several sources."""
-    if step.page not in ANALYSES:
-        return selection.basis
+    if step.page not in ANALYSES or chosen.present:
+        return with_weights.basis
     model = selection.checkpoint
     source = selection.request(step.page).source
     described = f"{model.label} ({model.fingerprint()[:8]}), {source.name} ({source.digest[:8]})"
@@ -315,6 +328,11 @@ chosen = session.page(Tour)
 # Of weights, also where norms are chosen.
 with_weights = selection.of_weights("attention")
 number = chosen.step
+if chosen.present:  # the slide alone says no source
+    with_weights = replace(with_weights, basis=replace(with_weights.basis, caption=""))
+else:
+    with header.title_line():
+        draw_lecturers_buttons()
 draw_navigation(number)
 results = stored.results(with_weights)
 steps = [partial(draw_slide, step) for step in STEPS]

@@ -14,6 +14,7 @@ from bertviz_core.analyses.base.findings import (
     STATES,
     UNDECIDED,
     Finding,
+    counted,
     decide,
     head_intervals,
 )
@@ -56,7 +57,7 @@ def count_states(findings: Iterable[Finding]) -> str:
     """How many of the paper's statements are in each state, without findings beyond the paper. A demonstration is none
     of those that are shown."""
     counts = Counter(finding.state for finding in findings if finding.statement)
-    listed = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
+    listed = ", ".join(counted(state, counts[state]) for state in STATES if counts[state])
     return f"Of {counts.total()} statements of the paper: {listed}"
 
 

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
 from bertviz_core.analyses.base import registry
-from bertviz_core.analyses.base.findings import DEMONSTRATION, NOT_SHOWN, SHOWN, UNDECIDED, Finding
+from bertviz_core.analyses.base.findings import DEMONSTRATION, NOT_SHOWN, SHOWN, UNDECIDED, Finding, counted
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head
 from bertviz_core.plotting.browser import FOLDER
@@ -56,7 +56,7 @@ def options_popover() -> widgets.Popover:
 def verdict(state: str, count: int = 0) -> str:
     """The chip of a verdict, a sign and the word, as Markdown; with a count that of several."""
     color, icon = LOOKS.get(state, ("gray", "remove"))
-    return f":{color}-badge[:material/{icon}: {f'{count} ' if count else ''}{state}]"
+    return f":{color}-badge[:material/{icon}: {counted(state, count) if count else state}]"
 
 
 def finding(shown: Finding, *, bold: bool = False, with_statement: bool = False) -> None:

@@ -54,6 +54,11 @@ class Interval(NamedTuple):
         return Interval(-self.high, -self.low, self.enough)
 
 
+def counted(state: str, count: int) -> str:
+    """How many are in a state, as "3 demonstrations"."""
+    return f"{count} {state}" + ("s" if state == DEMONSTRATION and count > 1 else "")
+
+
 def decide(interval: Interval, threshold: Any = 0.0) -> np.ndarray:
     """Decide whether numbers are above a threshold (docs/methods.md, section 6, Decisions).
 

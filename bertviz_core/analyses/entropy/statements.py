@@ -32,7 +32,7 @@ def broad_early_head(result: Entropy, base: int) -> Answer:
     largest = result["max_weight"]
     early = result["entropy"][: max(1, round(len(largest) / 3))]
     head = highest(early)
-    half = 100 * result.interval("max_weight")[head]
+    width = half_width(100 * result.interval("max_weight")[head], ".2f")
     low, high, enough = head_intervals(result, "max_weight", 1)
     everywhere = decide(Interval(low.mean(), high.mean(), enough), BROAD)
     highest_of_all = highest(result["entropy"])
@@ -45,7 +45,7 @@ def broad_early_head(result: Entropy, base: int) -> Answer:
     return Answer(
         all_of(is_broad, everywhere),
         f"Of {layers} head {head.label(base)} has the highest entropy: {entropy:.2f} nats, where uniform attention "
-        f"would have {result.uniform:.2f}; its largest weight per token is {largest[head]:.1%} ± {half_width(half, '.2f')} "
+        f"would have {result.uniform:.2f}; its largest weight per token is {largest[head]:.1%} ± {width} "
         f"percentage points on average, that of all heads {largest.mean():.1%}.{deeper}{others}",
         head,
         "entropy",

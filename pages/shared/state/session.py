@@ -125,7 +125,9 @@ def arrive(name: str) -> None:
     session.header, of_header = address.parse(Header, parameters, base)
     session.pages[name], of_page = address.parse(kind_of(name), parameters)
     session.arrived = parameters
-    session.problems = of_header | of_page
+    known = {kind.parameter(field) for kind in (Header, kind_of(name)) for field in field_names(kind)}
+    unknown = {parameter: text for parameter, text in parameters.items() if parameter not in known}
+    session.problems = of_header | of_page | unknown
     session.labels = {}
     session.options = {}
     session.playing = None
