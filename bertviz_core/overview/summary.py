@@ -64,7 +64,7 @@ def count_states(findings: Iterable[Finding]) -> str:
 def behaviors_finding(results: Results) -> Finding:
     """How many heads have a behavior of Figure 6; NOT_COMPUTED without surface patterns and entropy."""
     state = NOT_COMPUTED
-    sentence = "Neither surface patterns nor entropy is stored for this model."
+    sentence = "Neither surface patterns nor entropy is computed for this model."
     number = ""
     labels = behavior_labels(results)
     if labels is not None:
