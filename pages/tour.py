@@ -201,12 +201,13 @@ def draw_analysis(step: Step, analysis: Analysis, ringed: bool) -> None:
     figure = page.drawn(analysis.tour_figure, results[analysis.name], subject, selection.base, named)
     alt = f"{analysis.title}. {step.look}"
     points = analysis.head_in_tour == "point"
+    is_about_a_head = session.current().header.head is not None or first_head(answers(step.select(results))) is not None
     page.chart(
         figure,
         f"tour-{number}-figure",
         alt,
         basis_of(step),
-        head=selection.head if points and ringed else None,
+        head=selection.head if points and ringed and is_about_a_head else None,
         choose=page.choose_head if points else None,
         height=HEIGHT,
     )

@@ -1,7 +1,7 @@
 // The attention of a head, or of several in color, as lines between two columns of tokens; elements.js comes before this.
 
 const FAINT = 0.005; // a line this light cannot be seen
-const AROUND = 190; // pixels of the screen above and below the rows
+const AROUND = 170; // pixels of the screen above and below the rows
 const LEVELS = 48; // lines of like darkness are one path
 const INK = "#1f2430", RED = "#e03131"; // in files; a page has its theme's
 
@@ -82,7 +82,7 @@ class Lines {
   sizes(count) {
     if (!this.isFull()) return count <= 26 ? [26, 14] : count <= 50 ? [21, 13] : [16, 11.5];
     const height = Math.max(16, Math.min(40, (innerHeight - AROUND) / count));
-    return [height, Math.min(24, height * 0.72)];
+    return [height, Math.min(24, height * 0.78)];
   }
 
   addRow(side, unit, at, middle) {
