@@ -272,8 +272,8 @@ def draw_end() -> None:
         if not group:
             continue
         of_paper = sum(bool(finding.statement) for finding in group)
-        title = f"{state.capitalize()}: {of_paper} of the paper, {len(group) - of_paper} beyond it"
-        with st.expander(title):
+        beyond = f", {len(group) - of_paper} beyond it" if len(group) > of_paper else ""
+        with st.expander(f"{state.capitalize()}: {of_paper} of the paper{beyond}"):
             for finding in group:
                 draw_statement(finding)
     stored.offer_missing(with_weights)
