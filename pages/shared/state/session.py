@@ -165,7 +165,7 @@ def _in_address(choices: Choices) -> dict[str, str]:
 
 def _parameters(kind: type[Choices]) -> set[str]:
     """The names that an address may have for the fields of these choices."""
-    return {kind.parameter(field) for field in field_names(kind)}
+    return {kind.parameter(field) for field in address.hints(kind)}
 
 
 def warn_of_problems() -> None:
