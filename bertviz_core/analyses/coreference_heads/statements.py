@@ -48,7 +48,7 @@ def close_to_rules(counts: AntecedentCounts, base: int) -> Answer:
 
 
 def _sentence(counts: AntecedentCounts, best: DirectedHead, base: int) -> str:
-    """What the best head finds, and how far that is above or below each of NAMED."""
+    """What the best head finds, and what each of NAMED finds."""
     row = counts.row(best)
     interval = "no interval"
     if not np.isnan(row["low"]):
@@ -64,14 +64,10 @@ def _sentence(counts: AntecedentCounts, best: DirectedHead, base: int) -> str:
         notes += f" Of all {counts.of_all:,} mentions with an antecedent the head finds {accuracy}."
     if row["n"] < MIN_SCORED:
         notes += f" Fewer than {MIN_SCORED} mentions are too few to decide."
-    distances = []
-    for name in NAMED:
-        share = counts.of_system(name)[0]
-        gap = 100 * (row["accuracy"] - share)
-        distances.append(f"{abs(gap):.1f} points {'below' if gap < 0 else 'above'} {name} ({share:.1%})")
+    others = ", ".join(f"{name} {counts.of_system(name)[0]:.1%}" for name in NAMED)
     return (
         f"Head {best.head.label(base)}, {arrow(DIRECTIONS[best.direction])}, finds an antecedent of "
-        f"{row['accuracy']:.1%} of {mentions} ({interval}), {', '.join(distances)}.{notes}"
+        f"{row['accuracy']:.1%} of {mentions} ({interval}); {others}.{notes}"
     )
 
 

@@ -154,4 +154,4 @@ def test_a_head_that_finds_antecedents_is_shown():
     found = ANALYSES["coreference_heads"].findings(chains(40, 20, np.random.default_rng(5), planted=0.5))
     assert [finding.state for finding in found] == [SHOWN] * 2
     assert all(finding.head == (1, 2) for finding in found)
-    assert " points above head match (" in found[0].sentence
+    assert ", head match " in found[0].sentence
