@@ -5,6 +5,7 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.entropy.analysis import EntropyView
 from bertviz_core.analyses.entropy.statements import narrow_heads
+from bertviz_core.heads import highest
 from pages.shared import page, widgets
 from pages.shared.messages import plain
 from pages.shared.state import session
@@ -28,8 +29,9 @@ if "from_cls" in result.present:
     last = result["from_cls"].mean(1)[-1]
     note = f"paper: {paper.FROM_CLS_LAST_LAYER:.2f}"
     entries.append(("From [CLS], last layer", f"{last:.2f} nats", note))
-broadest = result["max_weight"].flat[entropy.argmax()]
-entries.append(("Broadest head: largest weight", f"{broadest:.1%}", "paper: about 10%"))
+broadest = highest(entropy)
+label = f"Highest entropy, {broadest.label(view.selection.base)}: largest weight per token"
+entries.append((label, f"{result['max_weight'][broadest]:.1%}", "paper: about 10%"))
 page.metrics(entries)
 about = "As a share of the entropy of uniform attention."
 widgets.slider("List heads below", "share", chosen.share, 0.05, width=280, help=about)

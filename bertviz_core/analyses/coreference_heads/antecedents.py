@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.base.findings import SHOWN, Interval, decide, gain_interval, share_interval
+from bertviz_core.analyses.base.findings import GAIN, SHOWN, Interval, decide_worth, gain_interval, share_interval
 from bertviz_core.analyses.base.result import Result, tidy, to_lists
 from bertviz_core.analyses.base.statistics import (
     MIN_SCORED,
@@ -206,10 +206,28 @@ class AntecedentCounts(Result):
         size, freedom = (each[row] for each in effective_n(*self.sums_of(system)))
         return gain_interval(accuracy, interval, other, share_interval(other, size, freedom=freedom))
 
+    def held_out(self, direction: int = 0, kind: str = "all") -> float:
+        """The held-out accuracy of the best head on the mentions of one of TYPE_ROWS."""
+        return float(share(*self.sums_held_out(kind, direction)[:2])[TYPE_ROWS.index(kind)])
+
     def simple_gain(self, direction: int = 0, kind: str = "all") -> Interval:
         """How far the best head's held-out accuracy is above each of SIMPLE: above the one to which it is closest."""
         gains = [self.gain(system, direction, kind) for system in SIMPLE]
         return Interval(min(gain.low for gain in gains), min(gain.high for gain in gains), gains[0].enough)
+
+    def above(self, system: str, direction: int = 0, kind: str = "all") -> np.ndarray:
+        """The state of "the best head is above a system, by GAIN or more"."""
+        difference = self.held_out(direction, kind) - self.of_system(system)[TYPE_ROWS.index(kind)]
+        return decide_worth(self.gain(system, direction, kind), difference, GAIN)
+
+    def simple_difference(self, direction: int = 0, kind: str = "all") -> float:
+        """The best head's held-out accuracy minus that of the best of SIMPLE."""
+        others = [self.of_system(system)[TYPE_ROWS.index(kind)] for system in SIMPLE]
+        return float(self.held_out(direction, kind) - max(others))
+
+    def above_simple(self, direction: int = 0, kind: str = "all") -> np.ndarray:
+        """The state of "the best head is above each of SIMPLE, by GAIN or more"."""
+        return decide_worth(self.simple_gain(direction, kind), self.simple_difference(direction, kind), GAIN)
 
     def row(self, at: DirectedHead | str, kind: str = "all", picked_on: str = "all") -> dict[str, Any]:
         """A row of Table 2.
@@ -255,13 +273,9 @@ class AntecedentCounts(Result):
                 estimates[kind] = Estimate(self.accuracy[0, row], None, *sizes, "documents")
         return estimates
 
-    def is_above(self, system: str) -> bool:
-        """Whether the best head on all mentions is above a system."""
-        return bool(decide(self.gain(system)) == SHOWN)
-
     def finds_antecedents(self) -> bool:
-        """Whether the best head on all mentions is above every baseline of SIMPLE."""
-        return bool(decide(self.simple_gain()) == SHOWN)
+        """Whether the best head on all mentions is above every baseline of SIMPLE, by GAIN or more."""
+        return bool(self.above_simple() == SHOWN)
 
     def to_frame(self) -> pd.DataFrame:
         """Table 2: the systems, the best heads of all types and of each type; last that of the other direction."""

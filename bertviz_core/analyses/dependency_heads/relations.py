@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.base.findings import SHOWN, Interval, decide, gain_interval, share_interval
+from bertviz_core.analyses.base.findings import GAIN, SHOWN, Interval, decide_worth, gain_interval, share_interval
 from bertviz_core.analyses.base.result import Result, tidy, to_lists
 from bertviz_core.analyses.base.statistics import (
     MIN_SCORED,
@@ -259,8 +259,12 @@ class RelationCounts(Result):
         return Interval(np.fmin(gain.low, random.low), np.fmin(gain.high, random.high), enough)
 
     def above(self) -> np.ndarray:
-        """(relation,) whether the best head is above every baseline, see `gain`."""
-        return decide(self.gain()) == SHOWN
+        """(relation,) whether the best head is above every baseline, see `states`."""
+        return self.states() == SHOWN
+
+    def states(self) -> np.ndarray:
+        """(relation,) the states of "the best head is above every baseline, by GAIN or more", see `gain`."""
+        return decide_worth(self.gain(), self.held_out()[0] - self.control, GAIN)
 
     def row(self, relation: str) -> pd.Series:
         """The row of a relation in `to_frame`."""

@@ -48,6 +48,7 @@ def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
         f"its attention on the {quantity} token; {over} of {values.size} heads put more than {HALF} there.",
         head,
         quantity,
+        f"{values[head]:.3f}",
     )
 
 
@@ -144,6 +145,7 @@ def sink(result: HeadAverages, base: int) -> Answer:
         f"layers; more than {HALF} in {where}.",
         highest(result[quantity]),
         quantity,
+        f"{BY_QUANTITY[quantity].short}, with {mean[layer]:.2f} in layer {layer + base}",
     )
 
 

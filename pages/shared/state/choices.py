@@ -391,6 +391,8 @@ class Tour(Page):
     page: ClassVar[str] = "tour"
     step: Annotated[int, Between(0, OWN)] = 0
     answer: Literal["", "shown"] = ""
+    present: bool = False  # the slide alone
+    notes: bool = False  # for the lecturer
     sentence: str = "The dog that chased the cats barked at its owner."
 
 

@@ -232,7 +232,7 @@ def test_intervals_are_over_documents(tokens):
 
 def test_one_document_has_no_interval(tokens):
     result = analyze(windows(tokens, "[1 he ] so [1 he ] so [1 he ]"), uniform).default_view()
-    assert np.isnan(result.scores("nearest").low).all() and not result.is_above("nearest")
+    assert np.isnan(result.scores("nearest").low).all() and result.above("nearest") == UNDECIDED
     best = result.row(result.best())
     assert np.isnan(best["heldout_accuracy"]) and best["accuracy"] == 1.0
     finding = type_finding(result, "all", 0)
