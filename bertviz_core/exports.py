@@ -12,6 +12,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import pandas as pd
 import plotly.graph_objects as go
 
+from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.reading_warnings import reading_warnings
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, csv_bytes, origin
@@ -40,11 +41,19 @@ def to_json(result: Result) -> bytes:
         **({"intervals_over": result.units_text} if result.units_text else {}),
         **result.summary(),
         **({"warnings": warnings} if warnings else {}),
+        **({"chosen": _chosen_json(result)} if result.choices else {}),
         "findings": findings,
         "arrays": result.arrays(),
         "table": json.loads(result.to_frame().to_json(orient="records", double_precision=15)),
     }
     return json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1).encode()
+
+
+def _chosen_json(result: Result) -> dict[str, Any]:
+    """What is chosen of a result, by name; what its page says first about it, and what else."""
+    finding = chosen_finding(result)
+    said = {"finding": finding.to_json()} if finding else {}
+    return result.choices | said | {"notes": chosen_notes(result)}
 
 
 def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
@@ -82,7 +91,7 @@ def to_text(result: Result) -> str:
             lines.append(f"{name}: {value if isinstance(value, int) else number(value)}")
     lines += [f"{name}: {value}" for name, value in origin(result.provenance).items() if value is not None]
     lines += [f"skipped or modified: {line}" for line in describe_skipped(result.provenance["skipped"])]
-    return "\n".join([*lines, *result.notes, "", *sentences(result)])
+    return "\n".join([*lines, *result.notes, "", *chosen_sentences(result), *sentences(result)])
 
 
 def paper_figure(result: Result) -> go.Figure:
@@ -107,7 +116,8 @@ def to_html(result: Result) -> bytes:
     figures = analysis.figures(result) if analysis else {result.analysis.capitalize(): paper_figure(result)}
     skipped = describe_skipped(result.provenance["skipped"])
     warnings = [element("p class=strong", line) for line in reading_warnings(result)]
-    parts = [element("h1", title), *warnings, bullets(sentences(result)), bullets(result.notes)]
+    chosen = [element("p class=strong", line) for line in chosen_sentences(result)]
+    parts = [element("h1", title), *warnings, *chosen, bullets(sentences(result)), bullets(result.notes)]
     for name, figure in figures.items():
         parts.append(f"<figure>{element('h2', name)}{figure_html(figure)}</figure>")
     table = result.to_frame().to_html(index=False, float_format=number, na_rep="–", border=0)
@@ -130,6 +140,32 @@ def sentences(result: Result) -> list[str]:
     if result.analysis in ANALYSES:
         return [finding.text for finding in ANALYSES[result.analysis].findings(result)]
     return [result.headline()]
+
+
+def chosen_finding(result: Result) -> Finding | None:
+    """The finding about what is chosen of a result, which its page says first; None where nothing is chosen."""
+    analysis = ANALYSES.get(result.analysis)
+    return analysis.chosen_finding(result) if analysis else None
+
+
+def chosen_notes(result: Result) -> list[str]:
+    analysis = ANALYSES.get(result.analysis)
+    return analysis.chosen_notes(result) if analysis else []
+
+
+def chosen_sentences(result: Result) -> list[str]:
+    """What a result says of what is chosen of it: the finding, and the chosen head."""
+    finding = chosen_finding(result)
+    return [*([finding.text] if finding else []), *chosen_notes(result)]
+
+
+def to_latex(result: Result) -> str:
+    """The paper's table after comments that say what it is of: the model, the corpus, what is chosen, the source."""
+    latex = ANALYSES[result.analysis].latex
+    assert latex, "an analysis with a table"
+    lines = [title_of(result), *chosen_sentences(result), *described_origin(result.provenance), *result.notes]
+    comments = "".join(f"% {' '.join(line.split())}\n" for line in lines)
+    return comments + latex(result)
 
 
 def to_svg(result: Result) -> bytes:
@@ -159,8 +195,8 @@ def builders(result: Result) -> dict[str, Callable[[], bytes]]:
         # Of a view, the file has the stored result behind it.
         ".safetensors": (getattr(result, "stored", None) or result).to_bytes,
     }
-    if (analysis := ANALYSES.get(result.analysis)) and (latex := analysis.latex):
-        files[".tex"] = lambda: latex(shown).encode()
+    if (analysis := ANALYSES.get(result.analysis)) and analysis.latex:
+        files[".tex"] = lambda: to_latex(shown).encode()
     return files
 
 

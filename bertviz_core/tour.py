@@ -1,19 +1,36 @@
 """The guided tour: the paper in slides, each with a figure and a question with a hidden answer."""
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from string import Formatter
+from typing import Any, NamedTuple, Self
 
-from bertviz_core.analyses.base.findings import DECIDED, Finding
+from bertviz_core.analyses.base.findings import DECIDED, YES_OR_NO, Finding
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.behaviors import linguistic
 from bertviz_core.heads import Head
 from bertviz_core.overview.summary import every_finding, roles
+from bertviz_core.plotting.head_map import HeadMap
 
 ASSETS = Path(__file__).parent / "assets"
 PICTURE = ASSETS / "tour.svg"  # a drawing of the terms
+
+
+class Brief(NamedTuple):
+    """A finding in a few words, which answers are written of.
+
+    Attributes:
+        head: The label of its head.
+        number: Its number, with a unit.
+        verdict: "Yes" or "No", or that it is not decided.
+    """
+
+    head: str
+    number: str
+    verdict: str
 
 
 @dataclass(frozen=True)
@@ -26,6 +43,8 @@ class Step:
         page: The page where more of it is shown.
         look: How to read the figure.
         question: The question for the class.
+        answer: How the answer begins, a template of `Brief`s by the names of the statements that it is about.
+        notes: For the lecturer: what to point at, and what students ask.
         findings: Ids of the answers.
         background: What a reader should know first, without numbers of this model.
         needs: The analyses that it reads, by default the page's.
@@ -38,6 +57,8 @@ class Step:
     page: str
     look: str
     question: str
+    answer: str
+    notes: str
     findings: tuple[str, ...]
     background: str = ""
     needs: tuple[str, ...] = ()
@@ -54,9 +75,38 @@ class Step:
         by_id = {finding.id: finding for finding in every_finding(results, base)}
         return [by_id[name] for name in self.findings]
 
+    def asked(self, findings: Sequence[Finding]) -> list[Finding]:
+        """Of its findings those that the question asks for, at least the first."""
+        names = {field.partition(".")[0] for _, field, *_ in Formatter().parse(self.answer) if field}
+        return [each for each in findings if _name(each) in names] or [*findings[:1]]
+
+    def short_answer(self, findings: Sequence[Finding], base: int = 1) -> str:
+        """The answer in a few words; empty where a finding that it is about is missing."""
+        briefs = {}
+        for each in findings:
+            head = each.head.label(base) if each.head else "no head"
+            briefs[_name(each)] = Brief(head, each.number or "no number", YES_OR_NO.get(each.state, each.state))
+        try:
+            return self.answer.format(**briefs)
+        except KeyError:
+            return ""
+
+
+def _name(finding: Finding) -> str:
+    """The name of its statement."""
+    return finding.id.rpartition(".")[2]
+
+
+def on_one_scale(maps: Sequence[HeadMap]) -> list[HeadMap]:
+    """Maps side by side, whose colors mean the same values in all."""
+    low = min(each.limits[0] for each in maps)
+    high = max(each.limits[1] for each in maps)
+    return [replace(each, limits=(low, high)) for each in maps]
+
 
 def head_roles(results: Results, base: int) -> dict[Head, str]:
-    """The heads of the findings that have a role, with it; heads that find something only if they are linguistic."""
+    """The heads of the findings that have a role, with it; heads that find something only if they are linguistic, with
+    what they find."""
     findings = {finding.id: finding for finding in answers(every_finding(results, base))}
     named = linguistic(results)
     by_head: dict[Head, str] = {}
@@ -65,8 +115,10 @@ def head_roles(results: Results, base: int) -> dict[Head, str]:
         if finding is None or finding.head is None:
             continue
         analysis = ANALYSES.get(finding.analysis)
-        if analysis is None or not analysis.names_heads or finding.head.label() in named:
+        if analysis is None or not analysis.names_heads:
             by_head[finding.head] = role
+        elif found := named.get(finding.head.label()):
+            by_head[finding.head] = found
     return by_head
 
 
@@ -80,6 +132,7 @@ def first_head(findings: list[Finding]) -> Head | None:
 
 CONTENT = tomllib.loads((ASSETS / "tour.toml").read_text(encoding="utf-8"))
 TERMS: dict[str, str] = CONTENT["terms"]  # words that the first slide explains, in Markdown
+NOTES: dict[str, str] = CONTENT["notes"]  # of the slides around the steps, by name
 STEPS = tuple(map(Step.from_toml, CONTENT["steps"]))
 END = len(STEPS) + 1  # the slide after the steps: what this model shows
 OWN = END + 1  # the slide with the reader's own sentence

@@ -90,7 +90,8 @@ with left.container(gap=None):
 with right.container(gap=None):
     if second is not None:
         st.caption(f"**{plain(second.title)}**")
-        viewer_panes.draw_lines(second, "attention-lines-2", can_mask, chosen.least)
+        field = "head2" if chosen.beside == viewer_panes.HEADS else "head"
+        viewer_panes.draw_lines(second, "attention-lines-2", can_mask, chosen.least, field=field)
 guesses = {"": predict(model, original, masked)}
 if ablated is not None:
     names = [head.label() for head in all_heads(*ablated.shape) if ablated[head]]

@@ -6,6 +6,7 @@ import streamlit as st
 
 from bertviz_core.analyses.base.registry import ANALYSES, label
 from bertviz_core.analyses.behaviors import behavior_metric, linguistic
+from bertviz_core.analyses.clustering.analysis import ClusteringView
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.plotting import BEHAVIORS
@@ -79,5 +80,5 @@ st.header("All heads")
 columns = ["behavior", "nearest", "x", "y", *result.present]
 frame = memoize(Clustering.to_frame, result, base)
 page.table(frame, columns, selection, "clustering-table")
-page.downloads(result)
+page.downloads(memoize(ClusteringView.choose, ClusteringView(head=head.label()), result))
 endnotes.ending(result, ANALYSES["clustering"])

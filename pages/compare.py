@@ -75,7 +75,7 @@ formats = {
 }
 alt = "For each quantity the head with the highest value in A and B"
 st.dataframe(best, hide_index=True, column_config=formats, alt=alt)
-page.downloads(comparison)
+page.downloads(comparison.on(key))
 endnotes.about(change.Change.of)
 for label, run in zip("AB", (comparison.provenance, comparison.other), strict=True):
     title = f"Where the numbers of {label} come from"

@@ -9,11 +9,11 @@ from bertviz_core import paper
 from bertviz_core.analyses.base.result import head_frame
 from bertviz_core.analyses.coreference_heads import document_figure, passages
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, COMPARED, RANDOM
-from bertviz_core.analyses.coreference_heads.figure import by_group
-from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.figure import BY_DISTANCE, BY_TYPE, by_group
+from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, answers
-from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
-from bertviz_core.analyses.coreference_heads.statements import direction_finding
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
+from bertviz_core.analyses.coreference_heads.statements import type_finding
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent, percent_decimals
@@ -34,7 +34,7 @@ AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
 
 
 def draw_genders() -> None:
-    drawing = page.drawn(by_group, result, shown, base, "gender")
+    drawing = page.drawn(by_group, result, systems, base, "gender")
     alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
     page.chart(drawing, "coreference-gender", alt, selection.basis)
 
@@ -43,15 +43,16 @@ def draw_genders() -> None:
 def draw_documents() -> None:
     """Passages with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
     st.header(f"Guesses of head {selection.label}")
-    query = partial(passages.PassageQuery, choice)
+    query = partial(passages.PassageQuery, choice, kind=kind)
     names = ("guesses", "over", "document_search", "passage_page")
-    is_whole = len(result.stored.items) == n
+    is_whole = len(result.stored.items) == result.n[0]
     total, listed, is_all = lists.guesses(result, request, is_whole, query, PER_PAGE, names)
-    part = "" if is_all else f" in the documents of the first {passages.MAX_ITEMS:,} of {n:,} mentions"
+    part = "" if is_all else f" in the documents of the first {passages.MAX_ITEMS:,} of {result.n[0]:,} mentions"
+    only = "" if kind == TYPE_ROWS[0] else f", with guesses for {mentions} only"
     st.caption(
-        f"{total:,} passages{part}. Head words are bold; mentions of one chain have one color. Right guesses are solid "
-        "and green with a check mark, wrong ones dashed and red with a cross. Each guess below a passage is a link to "
-        "the attention behind it."
+        f"{total:,} passages{part}{only}. Head words are bold; mentions of one chain have one color. Right guesses are "
+        "solid and green with a check mark, wrong ones dashed and red with a cross. Each guess below a passage is a "
+        "link to the attention behind it."
     )
     items = []
     for passage in listed:
@@ -87,10 +88,17 @@ with page.row(key="page-controls"):
 choice = DirectedHead(direction, selection.head)
 shown_direction = arrow(DIRECTIONS[direction])
 page.restriction(result)
-best = result.best(direction=direction)
-n = int(result.n[0])
-page.finding(memoize(direction_finding, result, direction, base), bold=True)
-if result.candidates == "mentions" and 2 * result.stored.single > n:
+index = TYPE_ROWS.index(kind)
+n = int(result.n[index])
+mentions = TYPE_NAMES[kind]
+if n == 0:
+    st.info(f"This corpus has no {mentions} with an antecedent.", icon=":material/info:")
+    raise session.PageEnd
+best = result.best(kind, direction)
+view = CoreferenceView(chosen.candidates, kind, DIRECTIONS[direction], selection.head.label())
+shown = memoize(CoreferenceView.choose, view, result)
+page.finding(memoize(type_finding, result, kind, direction, base), bold=True)
+if result.candidates == "mentions" and 2 * result.stored.single > result.n[0]:
     st.info(
         "Most mentions have only one candidate, so no head can be wrong about them: the file marks few mentions "
         "(like WinoBias). Choose “words” as candidates.",
@@ -102,13 +110,12 @@ if best.head != selection.head:
 
 left, right = st.columns([3, 2], gap="medium")
 with left:
-    shown = (choice, *COMPARED)
-    st.markdown("**Accuracy by distance**")
-    alt = "Accuracy of the chosen head and of the baselines against the distance to the antecedent, with intervals"
-    page.chart(page.drawn(by_group, result, shown, base), "coreference-distance", alt, selection.basis)
+    systems = (choice, *COMPARED)
+    st.markdown(f"**{BY_TYPE}**, {shown_direction}")
+    alt = "Accuracy of the chosen head and of the baselines on each type of mention, with intervals"
+    page.chart(page.drawn(by_group, result, systems, base, "type"), "coreference-type", alt, selection.basis)
 with right:
-    values = result.accuracy[direction, TYPE_ROWS.index(kind)]
-    mentions = f"{kind} mentions"
+    values = result.accuracy[direction, index]
     st.markdown(f"**Head map**: {mentions}, {shown_direction}")
     squares = memoize(accuracy_map, values, mentions, base)
     alt = f"Map of all heads, layer by head, colored by accuracy on {mentions}"
@@ -118,21 +125,20 @@ origin = result.provenance
 is_sample = origin["corpus"]["name"] in SAMPLES["coreference"]
 is_comparable = "CoNLL-2012" in origin["format"] and not is_sample
 cited: dict[str, tuple[int, ...]] = paper.TABLE_2 if is_comparable else {}  # which is of CoNLL-2012
-row = result.row(best)
-paper_notes = {name: f"paper: {numbers[0]}%" for name, numbers in cited.items()}
+paper_notes = {name: f"paper: {numbers[index]}%" for name, numbers in cited.items() if index < len(numbers)}
 note = "" if direction else paper_notes.get(PAPER_HEAD, "")
-entries = [(f"Best head: {best.head.label(base)}", percent(row["accuracy"], n), note)]
-if result.is_causal:
-    of_all_mentions = percent(row["accuracy_of_all_mentions"], result.of_all)
+entries = [(f"Best head: {best.head.label(base)}", percent(result.row(best, kind)["accuracy"], n), note)]
+if result.is_causal and kind == TYPE_ROWS[0]:
+    of_all_mentions = percent(result.row(best)["accuracy_of_all_mentions"], result.of_all)
     entries.append(("Best head, of all mentions", of_all_mentions, f"of {result.of_all:,}"))
-for name, share in zip(result.systems, result.systems_accuracy[:, 0], strict=True):
-    if name in (CHANCE, RANDOM, *PAPER_SYSTEMS):
-        entries.append((name.capitalize(), percent(share, n), paper_notes.get(name, "")))
+for name in (CHANCE, RANDOM, *PAPER_SYSTEMS):
+    entries.append((name.capitalize(), percent(result.of_system(name)[index], n), paper_notes.get(name, "")))
 page.metrics(entries)
 beyond = "The paper does not measure this direction. " if direction else ""
 st.caption(
-    f"Candidates: {AMONG[result.candidates]}. {beyond}{result.stored.single:,} mentions have only one candidate. "
-    f"Read as {plain(origin['format'])}; head words found by {origin['head_words']}."
+    f"All of {n:,} {mentions}. Candidates: {AMONG[result.candidates]}. {beyond}Of all {result.n[0]:,} mentions "
+    f"{result.stored.single:,} have only one candidate. Read as {plain(origin['format'])}; head words found by "
+    f"{origin['head_words']}."
 )
 
 accuracy = result.accuracy.transpose(0, 2, 3, 1)  # (direction, layer, head, type)
@@ -166,6 +172,9 @@ neural = (
 )
 counts = [f"{name} {count:,} ({head})" for name, count, head in zip(TYPE_ROWS, result.n, labels, strict=True)]
 st.caption(f"n and best head: {', '.join(counts)}. {neural}")
+st.markdown(f"**{BY_DISTANCE}**, {shown_direction}")
+alt = "Accuracy of the chosen head and of the baselines against the distance to the antecedent, with intervals"
+page.chart(page.drawn(by_group, result, systems, base), "coreference-distance", alt, selection.basis)
 if result.scores(choice).of("gender").n.any():
     endnotes.folded("Accuracy by gender of the pronoun", ":material/wc:", "gender", draw_genders)
 
@@ -174,5 +183,5 @@ st.header(f"Accuracy of all heads (%), {shown_direction}")
 decimals = {name: percent_decimals(count) for name, count in zip(TYPE_ROWS, result.n, strict=True)}
 percents = dict(zip(TYPE_ROWS, 100 * result.accuracy[direction], strict=True))
 page.table(memoize(head_frame, percents), TYPE_ROWS, selection, "coreference-table", decimals)
-page.downloads(result)
+page.downloads(shown)
 endnotes.ending(result, answers, unit="windows")

@@ -1,15 +1,16 @@
 """Dependency heads: which head finds which relation, and where it is right and wrong (section 4.2; Table 1)."""
 
+from dataclasses import asdict
 from functools import partial
 
 import streamlit as st
 
-from bertviz_core import paper
+from bertviz_core import exports, paper
 from bertviz_core.analyses.dependency_heads import figure, guesses, sentences
 from bertviz_core.analyses.dependency_heads.guess_preview import of_guesses
 from bertviz_core.analyses.dependency_heads.head_facts import attended_words
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationView
 from bertviz_core.analyses.dependency_heads.statements import relation_finding
 from bertviz_core.corpora.treebank import ALL, UAS, explain, meaning
 from bertviz_core.heads import DirectedHead, arrow
@@ -131,20 +132,23 @@ page.restriction(result)
 with controls:
     relation, direction = choose_relation(result)
 choice = DirectedHead(direction, selection.head)
-best = result.best_choice(relation)
+shown_direction = arrow(guesses.DIRECTIONS[direction])
+directed = memoize(RelationCounts.in_direction, result, direction)
+best = directed.best_choice(relation)
+best_of_both = result.best_choice(relation)
 column = result.relations.index(relation)
 # (direction, layer, head)
 accuracy = result.accuracy[:, column]
-page.finding(memoize(relation_finding, result, relation, base), bold=True)
+page.finding(memoize(relation_finding, directed, relation, base), bold=True)
 if accuracy[choice.at] != accuracy[best.at]:
     label = f"Choose {best.head.label(base)}"
-    st.button(label, on_click=choose, args=(relation,), icon=":material/my_location:")
+    st.button(label, on_click=session.choose, kwargs={"head": best.head}, icon=":material/my_location:")
 explanation = meaning(relation)
 named = plain(f"{relation} ({explanation})" if explanation else relation)
 
 left, right = st.columns(2, gap="medium")
 with left:
-    st.markdown(f"**Head map**: {named}, {arrow(guesses.DIRECTIONS[direction])}")
+    st.markdown(f"**Head map**: {named}, {shown_direction}")
     squares = memoize(accuracy_map, accuracy[direction], relation, base)
     lines = memoize(of_guesses, result, choice, relation) or None
     alt = f"Map of all heads, layer by head, colored by accuracy on {relation}"
@@ -155,13 +159,14 @@ with left:
     alt = f"Accuracy of fixed offsets on {relation}"
     page.chart(page.drawn(figure.offset_figure, result, relation, direction), "offsets-figure", alt, selection.basis)
 with right:
-    st.markdown("**Table 1 as a chart**" + (", of the arcs that a direction sees" if result.is_causal else ""))
+    of_arcs = ", of the arcs that a direction sees" if result.is_causal else ""
+    st.markdown(f"**Table 1 as a chart**, best head of both directions{of_arcs}")
     alt = "For each relation the best head with its interval, the best fixed offset, and the paper's best head"
     drawing = page.drawn(figure.paper_figure, result)
     basis = selection.basis
     page.chart(drawing, "table-figure", alt, basis, head=selection.head, choose=lambda dot: choose(dot[3]))
 
-row = result.row(relation)
+row = memoize(RelationCounts.row, directed, relation)
 n = int(row["n"])
 share = float(accuracy[choice.at])
 n_read = int(result.counted.sum(0)[direction, column])
@@ -174,6 +179,9 @@ if result.is_causal:
 elif values := paper.TABLE_1.get(relation):
     of_best = f"paper: {values[1]} ({values[0]})"
     of_offset = f"paper: {values[2]} ({values[3]:+d})"
+if best != best_of_both:
+    number = percent(float(accuracy[best_of_both.at]), int(result.best_n[column]))
+    of_best = f"of both directions: {best_of_both.head.label(base)}, {number}"
 entries = [
     ("Best head", percent(row["accuracy"], n), of_best),
     ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"),
@@ -184,9 +192,12 @@ if result.is_causal:
     words = int(row["n_of_all_words"])
     of_all_words = percent(row["accuracy_of_all_words"], words)
     entries.insert(1, ("Best head, of all words", of_all_words, f"of {words:,}"))
+st.markdown(f"**Numbers**: {named}, {shown_direction}")
 page.metrics(entries)
 
-st.markdown("**Best head for each relation** (%); click a row to choose the relation and its best head.")
+st.markdown(
+    "**Best head of both directions for each relation** (%); click a row to choose the relation and its best head."
+)
 config = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
 config["n"] = st.column_config.NumberColumn(format="localized", width=WIDTHS["n"])
 config["offset"] = st.column_config.NumberColumn(format="%+d", width=55)
@@ -214,6 +225,13 @@ st.caption(
 head_panel.draw_facts(memoize(attended_words, computed, counted.view, selection.head, base))
 draw_sentences()
 
-page.downloads(result)
-endnotes.folded("LaTeX", ":material/table:", "latex", lambda: st.code(memoize(figure.latex, result), "latex"))
+view = RelationView(
+    **asdict(counted),
+    relation=relation,
+    direction=guesses.DIRECTIONS[direction],
+    head=selection.head.label(),
+)
+shown = memoize(RelationView.choose, view, result)
+page.downloads(shown)
+endnotes.folded("LaTeX", ":material/table:", "latex", lambda: st.code(memoize(exports.to_latex, shown), "latex"))
 endnotes.ending(result, guesses.best_words, unit="sentences")

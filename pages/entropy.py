@@ -3,17 +3,20 @@
 import streamlit as st
 
 from bertviz_core import paper
+from bertviz_core.analyses.entropy.analysis import EntropyView
+from bertviz_core.analyses.entropy.statements import narrow_heads
+from bertviz_core.heads import highest
 from pages.shared import page, widgets
+from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import Entropy
-from pages.shared.views.analysis_page import AnalysisPage, name_heads_over
+from pages.shared.views.analysis_page import AnalysisPage
 
 chosen = session.page(Entropy)
 view = AnalysisPage(chosen)
 result = view.result
 entropy = result["entropy"]
-with view.controls:
-    share = widgets.slider("Maximum share of uniform entropy", "share", chosen.share, 0.05, width=280)
+view.choose(EntropyView(share=chosen.share))
 view.draw_figures()
 
 means = entropy.mean(1)
@@ -26,11 +29,13 @@ if "from_cls" in result.present:
     last = result["from_cls"].mean(1)[-1]
     note = f"paper: {paper.FROM_CLS_LAST_LAYER:.2f}"
     entries.append(("From [CLS], last layer", f"{last:.2f} nats", note))
-broadest = result["max_weight"].flat[entropy.argmax()]
-entries.append(("Broadest head: largest weight", f"{broadest:.1%}", "paper: about 10%"))
+broadest = highest(entropy)
+label = f"Highest entropy, {broadest.label(view.selection.base)}: largest weight per token"
+entries.append((label, f"{result['max_weight'][broadest]:.1%}", "paper: about 10%"))
 page.metrics(entries)
-description = f"At most {share:.0%} of the entropy of uniform attention ({result.uniform:.2f} nats)"
-st.caption(name_heads_over(-entropy, -share * result.uniform, view.selection.base, description))
+about = "As a share of the entropy of uniform attention."
+widgets.slider("List heads below", "share", chosen.share, 0.05, width=280, help=about)
+st.caption(plain(narrow_heads(result, chosen.share, view.selection.base)))
 
 view.draw_heads()
 view.end()

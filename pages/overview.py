@@ -133,7 +133,7 @@ results = stored.results(selection)
 stored.warn(results.values())
 labels = memoize(behavior_labels, results)
 if labels is None:
-    st.write("Neither surface patterns nor entropy is stored for this model and these corpora yet.")
+    st.write("Nothing is computed yet for this model and these texts.")
     draw_stored(downloads=False)
     offer_report()
     stored.offer_papers_model(selection)
@@ -151,7 +151,7 @@ entries = [behavior_metric(labels)]
 for name, result in in_order(results):
     entries += ANALYSES[name].key_numbers(result, selection.base)
 if any(ANALYSES[name].names_heads for name in results):
-    entries.append(("Linguistic heads", str(len(named)), f"the paper names {paper.LINGUISTIC_HEADS}"))
+    entries.append(("Syntax and coreference heads", str(len(named)), f"the paper names {paper.LINGUISTIC_HEADS}"))
 page.metrics(entries)
 with st.expander("Findings that hold for this model", icon=":material/fact_check:", expanded=True):
     for finding in memoize(findings, results, selection.base):

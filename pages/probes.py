@@ -119,13 +119,6 @@ result = stored.result_or_stop(request, Probes)
 
 page.restriction(result)
 page.finding(memoize(ANALYSES["probes"].findings, result, selection.base)[0], bold=True)
-parts = result.about["sentences"]
-until = (
-    "for one epoch, as the release does"
-    if selection.settings.paper
-    else "until the loss of held-out sentences of the training part no longer falls"
-)
-st.caption(f"Trained on {parts['train']:,} sentences, {until}; scored on {parts['test']:,} others.")
 left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**Table 3 as a chart**")
@@ -154,8 +147,13 @@ page.metrics(entries or [("Best fixed offset", f"{result.about['best_offset']:+d
 
 units = result.about["units"]
 st.markdown(f"**Table 3** (%); 95% intervals over {units_text(units['test'], units['unit'])}")
-if parts["train"] < 1000:
-    st.caption("This corpus is too small to train probes well: these numbers are a demonstration, not a finding.")
+parts = result.about["sentences"]
+until = (
+    "for one epoch, as the release does"
+    if selection.settings.paper
+    else "until the loss of held-out sentences of the training part no longer falls"
+)
+st.caption(f"Trained on {parts['train']:,} sentences, {until}; scored on {parts['test']:,} others.")
 shown = table.round(1)
 shown["95%"] = [f"{low:.1f} to {high:.1f}" for low, high in zip(shown["low"], shown["high"], strict=True)]
 titles = {"with_punctuation": "with punctuation", "paper_with_punctuation": "paper, with punctuation"}

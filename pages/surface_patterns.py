@@ -4,15 +4,16 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.averages import HeadAverages
+from bertviz_core.analyses.surface_patterns.analysis import SurfaceView
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, NORM_LABELS, sinks
-from bertviz_core.analyses.surface_patterns.statements import lengths_sentence
+from bertviz_core.analyses.surface_patterns.statements import HALF, heads_over, lengths_sentence
 from pages.shared import page, services, widgets
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import SurfacePatterns
-from pages.shared.views.analysis_page import AnalysisPage, name_heads_over
+from pages.shared.views.analysis_page import AnalysisPage
 
 chosen = session.page(SurfacePatterns)
 view = AnalysisPage(chosen)
@@ -21,7 +22,8 @@ column = view.column
 selection = view.selection
 base = selection.base
 with view.controls:
-    threshold = widgets.slider("Threshold", "over", chosen.over, 0.05, width=280)
+    over = widgets.slider("Count heads above", "over", chosen.over, 0.05, width=280)
+view.choose(SurfaceView(over=over))
 
 is_norms = selection.settings.weights == "norms"
 other_weights = selection.of_weights("attention" if is_norms else "norms")
@@ -29,7 +31,7 @@ other = services.find(other_weights.request(result.analysis))
 view.draw_figures(page.drawn(paper_figure, result, base, other if chosen.both else None))
 
 entries = [
-    (f"{name.capitalize()} token: heads > 0.5", f"{(result[name] > 0.5).sum()}", f"paper: {count}")
+    (f"{name.capitalize()} token: heads > {over:g}", f"{(result[name] > over).sum()}", f"paper: {count} over {HALF}")
     for name, count in paper.HEADS_OVER_HALF.items()
     if name in result.present
 ]
@@ -41,8 +43,7 @@ for name in sinks(result)[:1]:
     note = f"unmasked text; paper: {token}{printed:.2f}"
     entries.append((f"To {BY_QUANTITY[name].short}, max: layer {layer}", f"{means.max():.2f}", note))
 page.metrics(entries)
-description = f"Over {threshold:.0%} of the {selection.settings.weights} on {column.short}"
-st.caption(name_heads_over(result[column.quantity], threshold, base, description))
+st.caption(plain(heads_over(result, column.quantity, over, base)))
 
 if isinstance(other, HeadAverages):
     label = "Add attention weights" if is_norms else "Add norms"

@@ -12,12 +12,26 @@ from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.findings import STATES, Finding
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.behaviors import linguistic
+from bertviz_core.heads import Head
 from bertviz_core.models.single_input import from_text
 from bertviz_core.overview.summary import count_states, every_finding
-from bertviz_core.tour import END, OWN, PICTURE, STEPS, TERMS, Step, answers, first_head, head_roles
+from bertviz_core.tour import (
+    END,
+    NOTES,
+    OWN,
+    PICTURE,
+    STEPS,
+    TERMS,
+    Step,
+    answers,
+    first_head,
+    head_roles,
+    on_one_scale,
+)
 from bertviz_core.viewer import InputView, files
 from pages.shared import head_panel, page, services, stored, widgets
-from pages.shared.frame import links
+from pages.shared.components import component
+from pages.shared.frame import header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.state import session
@@ -27,7 +41,8 @@ from pages.shared.views import viewer_input, viewer_panes
 
 Kind = Literal["primary", "secondary", "tertiary"]  # of a button
 SHOW = {"answer": "shown"}  # a choice
-HEIGHT = 440  # pixels: a slide fits 1280 x 720
+HEIGHT = 440  # pixels: a slide fits 1280 x 720, also enlarged, with nothing around it
+PRESENTATION = "presentation"  # key of the component that enlarges the slide
 
 
 def go_to(number: int) -> None:
@@ -37,8 +52,14 @@ def go_to(number: int) -> None:
     session.leave()
 
 
+def present(on: bool) -> None:
+    """Show the slide alone, or with the app around it, in a callback."""
+    session.choose(present=on)
+
+
 def draw_navigation(here: int) -> None:
-    """Back, a button for each slide, and Next; the arrow keys press Back and Next."""
+    """Back, a button for each slide, and Next; the arrow keys press Back and Next. While the slide stands alone they
+    are out of sight until the mouse moves."""
     with st.container(
         horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="tour-navigation"
     ):
@@ -48,17 +69,47 @@ def draw_navigation(here: int) -> None:
                 kind: Kind = "primary" if number == here else "tertiary"
                 st.button(str(number), key=f"to-{number}", type=kind, on_click=go_to, args=(number,))
         st.button("Next", shortcut="Right", on_click=go_to, args=(here + 1,), disabled=here == OWN)
+        if chosen.present:
+            draw_lecturers_buttons()
+    if chosen.present:
+        with st.container(key="tour-alone"):
+            component("presentation")(key=PRESENTATION, on_left_change=partial(present, False))
+
+
+def draw_lecturers_buttons() -> None:
+    other = {"notes": not chosen.notes}
+    st.button("Notes", shortcut="N", on_click=session.choose, kwargs=other, key="notes-button")
+    label = "Leave" if chosen.present else "Present"
+    st.button(label, shortcut="F", on_click=present, args=(not chosen.present,), key="present-button")
+
+
+def draw_notes(text: str) -> None:
+    """What to point at, and what students ask, if the lecturer wants it on the screen."""
+    if chosen.notes:
+        st.info(f"**Notes.** {plain(text)}", icon=":material/sticky_note_2:")
+
+
+def draw_place(section: str = "") -> None:
+    """The number of the slide, which the buttons and the address have too."""
+    if not chosen.present:
+        st.caption(plain(" · ".join(filter(None, (f"Slide {number} of {OWN}", section)))))
 
 
 def draw_terms() -> None:
     st.header("Words to begin with", anchor=False)
+    draw_place()
     page.drawings(
-        [page.Drawing("A sentence as a model reads it", PICTURE.read_text("utf-8"))], "tour-terms", selection.basis
+        [page.Drawing("A sentence as a model reads it", PICTURE.read_text("utf-8"))], "tour-terms", with_weights.basis
     )
     with st.grid(len(TERMS), min_column_width=160):
         for term, text in TERMS.items():
             st.markdown(f"**{plain(term)}**  \n{text}")
-    st.caption("The model and the corpora above decide every figure and every answer. Change slides with ← and →.")
+    if not chosen.present:
+        st.caption(
+            "The model and the corpora above decide every figure and every answer. ← and → change slides, A shows the "
+            "answer, N the notes for a lecturer, F the slide alone."
+        )
+    draw_notes(NOTES["terms"])
 
 
 def draw_slide(step: Step) -> None:
@@ -69,23 +120,19 @@ def draw_slide(step: Step) -> None:
     left, right = st.columns([2, 3], gap="medium")
     with left:
         st.header(plain(step.title), anchor=False)
-        st.caption(plain(f"Step {number} of {len(STEPS)} · {step.section}"))
-        if not is_answered:
+        draw_place(step.section)
+        if not is_answered and not chosen.present:
             st.markdown(plain(f"{step.background} {step.look}".strip()))
         st.markdown(f"**{plain(step.question)}**")
         if is_answered:
             draw_answer(step, decided)
         elif decided:
             st.button("Show answer", shortcut="A", on_click=session.choose, kwargs=SHOW, key="show-answer")
-        head = first_head(findings) if is_answered or not step.asks_for_head else None
-        at = f" at head {head.label(selection.base)}" if head else ""
-        opened = kind_of(step.page)()
-        if decided and decided[0].quantity:
-            opened = kind_of(step.page).on(decided[0].quantity)
-        label = plain(f"Open {links.entry(step.page).title}{at}")
-        links.to(replace(opened, tour=number), label, head=head)
-        if is_answered and isinstance(result := results.get(step.page), HeadAverages) and result.absence:
-            st.caption(plain(result.absence))
+        if not chosen.present:
+            draw_link(step, decided, first_head(findings) if is_answered or not step.asks_for_head else None)
+            if is_answered and isinstance(result := results.get(step.page), HeadAverages) and result.absence:
+                st.caption(plain(result.absence))
+        draw_notes(step.notes)
     with right:
         if decided:
             draw_figure(step, decided, is_answered)
@@ -98,10 +145,27 @@ def draw_slide(step: Step) -> None:
             st.markdown("The corpus or this model's tokens lack what this step is about, so it has no figure.")
 
 
+def draw_link(step: Step, decided: list[Finding], head: Head | None) -> None:
+    """The link to the page where more of a step is shown, at the head of its answer."""
+    at = f" at head {head.label(selection.base)}" if head else ""
+    opened = kind_of(step.page)()
+    if decided and decided[0].quantity:
+        opened = kind_of(step.page).on(decided[0].quantity)
+    label = plain(f"Open {links.entry(step.page).title}{at}")
+    links.to(replace(opened, tour=number), label, head=head)
+
+
 def draw_answer(step: Step, findings: list[Finding]) -> None:
-    """What this model's results and the paper say, and how a causal mask restricts the numbers."""
-    first, *more = findings
-    page.finding(first, with_statement=True)
+    """The answer in a few words, then what this model's results and the paper say, and how a causal mask restricts the
+    numbers."""
+    if short := step.short_answer(findings, selection.base):
+        st.subheader(plain(short), anchor=False)
+    asked = step.asked(findings)
+    for finding in asked:
+        page.finding(finding, with_statement=not chosen.present)
+    if chosen.present:
+        return
+    more = [finding for finding in findings if finding not in asked]
     restriction = results[step.page].default_view().restriction if step.page in results else ""
     if more or restriction:
         with st.expander("More of this section" + (f" ({len(more)})" if more else "")):
@@ -114,7 +178,7 @@ def draw_answer(step: Step, findings: list[Finding]) -> None:
 def draw_figure(step: Step, findings: list[Finding], is_answered: bool) -> None:
     """The figure of a step, which does not give the answer away before the reader asks for it."""
     if step.as_map:
-        draw_maps(step, findings)
+        draw_maps(step, findings, is_answered)
     elif step.page == "attention_viewer":
         draw_lines(viewer_input.SENTENCES["Determiners and nouns"][0])  # short enough
     elif step.page == "overview":
@@ -124,25 +188,35 @@ def draw_figure(step: Step, findings: list[Finding], is_answered: bool) -> None:
             groups = tuple(replace(group, name=group.name.rpartition(" (")[0]) for group in squares.groups)
             squares = replace(squares, groups=groups)
         alt = "Map of all heads, with a marker for what each head does"
-        page.head_map(squares, f"tour-{number}-map", alt, with_weights, height=HEIGHT)
+        page.head_map(squares, f"tour-{number}-map", alt, with_weights, height=HEIGHT, ringed=False)
     else:
-        draw_analysis(step, ANALYSES[step.page])
+        draw_analysis(step, ANALYSES[step.page], is_answered or not step.asks_for_head)
 
 
-def draw_analysis(step: Step, analysis: Analysis) -> None:
-    """The figure of an analysis, drawn again for another head only where it is about one."""
+def draw_analysis(step: Step, analysis: Analysis, ringed: bool) -> None:
+    """The figure of an analysis, drawn again for another head only where it is about one; the head is ringed unless it
+    is the answer."""
     subject = selection.head if analysis.head_in_tour == "subject" else None
     named = memoize(linguistic, results)
     figure = page.drawn(analysis.tour_figure, results[analysis.name], subject, selection.base, named)
     alt = f"{analysis.title}. {step.look}"
-    ringed = selection.head if analysis.head_in_tour == "point" else None
-    page.chart(figure, f"tour-{number}-figure", alt, basis_of(step), head=ringed, height=HEIGHT)
+    points = analysis.head_in_tour == "point"
+    is_about_a_head = session.current().header.head is not None or first_head(answers(step.select(results))) is not None
+    page.chart(
+        figure,
+        f"tour-{number}-figure",
+        alt,
+        basis_of(step),
+        head=selection.head if points and ringed and is_about_a_head else None,
+        choose=page.choose_head if points else None,
+        height=HEIGHT,
+    )
 
 
 def basis_of(step: Step) -> Basis:
     """The model and the corpus of an analysis's slide; other slides' figures have several sources."""
-    if step.page not in ANALYSES:
-        return selection.basis
+    if step.page not in ANALYSES or chosen.present:
+        return with_weights.basis
     model = selection.checkpoint
     source = selection.request(step.page).source
     described = f"{model.label} ({model.fingerprint()[:8]}), {source.name} ({source.digest[:8]})"
@@ -150,19 +224,27 @@ def basis_of(step: Step) -> Basis:
     return replace(selection.basis, caption=caption)
 
 
-def draw_maps(step: Step, findings: list[Finding]) -> None:
-    """The maps of the first two quantities that the answers are about."""
-    named = dict.fromkeys((finding.analysis, finding.quantity) for finding in findings if finding.quantity)
-    quantities = list(named)[:2]
-    columns = st.columns(len(quantities), vertical_alignment="bottom")
-    of_step = replace(with_weights, basis=basis_of(step))
-    for panel, (analysis, quantity) in zip(columns, quantities, strict=True):
-        column = ANALYSES[analysis].column(quantity)
+def draw_maps(step: Step, findings: list[Finding], is_answered: bool) -> None:
+    """The maps of the first two quantities that the answers are about, on one scale; with the answer the head of each
+    is ringed, or the one that the reader has chosen."""
+    about = {(finding.analysis, finding.quantity): finding for finding in reversed(findings) if finding.quantity}
+    shown = [*reversed(about.values())][:2]
+    columns = [ANALYSES[finding.analysis].column(finding.quantity) for finding in shown]
+    maps = [
+        memoize(HeadColumn.map, column, results[finding.analysis], selection.base)
+        for column, finding in zip(columns, shown, strict=True)
+    ]
+    chosen_head = session.current().header.head
+    panels = st.columns(len(shown), vertical_alignment="bottom")
+    for panel, column, finding, squares in zip(panels, columns, shown, on_one_scale(maps), strict=True):
+        head = chosen_head or finding.head or selection.head
+        of_step = replace(with_weights, basis=basis_of(step), head=head)
         with panel:
             st.markdown(f"**{plain(column.label)}**")
             alt = f"Map of all heads, layer by head, colored by {column.label}"
-            squares = memoize(HeadColumn.map, column, results[analysis], selection.base)
-            page.head_map(squares, f"tour-{number}-{quantity}", alt, of_step, height=HEIGHT - 60)
+            key = f"tour-{number}-{finding.quantity}"
+            ringed = is_answered or chosen_head is not None
+            page.head_map(squares, key, alt, of_step, height=HEIGHT - 60, ringed=ringed)
 
 
 def draw_lines(text: str) -> viewer_panes.Pane:
@@ -175,26 +257,47 @@ def draw_lines(text: str) -> viewer_panes.Pane:
 
 
 def draw_end() -> None:
-    """Which statements of the paper this model shows, and a button to compute what is missing."""
+    """Which statements of the paper this model shows: the verdicts by analysis, then each with its sentence, and a
+    button to compute what is missing."""
     st.header("What this model shows", anchor=False)
+    draw_place()
     findings = memoize(every_finding, results, selection.base)
-    st.markdown(
-        f"**{plain(count_states(findings))}.** :gray[A rule with a threshold decides each: point at its question mark.]"
-    )
+    st.markdown(f"**{plain(count_states(findings))}.**")
+    draw_verdicts(findings)
+    draw_notes(NOTES["end"])
+    if chosen.present:
+        return
     for state in STATES:
         group = [finding for finding in findings if finding.state == state]
-        if group:
-            beyond = sum(not finding.statement for finding in group)
-            more = f", {beyond} of them beyond the paper" if beyond else ""
-            st.markdown(f"**{state.capitalize()}** ({len(group)}{more})")
-        for finding in group:
-            entry = links.entry(finding.analysis)
-            left, right = st.columns([4, 1], vertical_alignment="center")
-            with left:
-                page.finding(finding, with_statement=True)
-            with right:
-                links.to(kind_of(entry.name)(tour=END), plain(entry.title))
+        if not group:
+            continue
+        of_paper = sum(bool(finding.statement) for finding in group)
+        beyond = f", {len(group) - of_paper} beyond it" if len(group) > of_paper else ""
+        with st.expander(f"{state.capitalize()}: {of_paper} of the paper{beyond}"):
+            for finding in group:
+                draw_statement(finding)
     stored.offer_missing(with_weights)
+
+
+def draw_verdicts(findings: list[Finding]) -> None:
+    """A line for each analysis: how many of its statements are in each state."""
+    by_analysis: dict[str, list[str]] = {}
+    for finding in findings:
+        by_analysis.setdefault(finding.analysis, []).append(finding.state)
+    with st.grid(2, min_column_width=300):
+        for name, states in by_analysis.items():
+            chips = " ".join(page.verdict(state, states.count(state)) for state in STATES if state in states)
+            st.markdown(f"{plain(links.entry(name).title)} {chips}")
+
+
+def draw_statement(finding: Finding) -> None:
+    """A finding, the paper's statement, and the link to its page."""
+    left, right = st.columns([4, 1], vertical_alignment="center")
+    with left:
+        page.finding(finding, with_statement=True)
+    with right:
+        entry = links.entry(finding.analysis)
+        links.to(kind_of(entry.name)(tour=END), plain(entry.title))
 
 
 def draw_own_sentence() -> None:
@@ -202,6 +305,7 @@ def draw_own_sentence() -> None:
     left, right = st.columns([2, 3], gap="medium")
     with left:
         st.header("Now your sentence", anchor=False)
+        draw_place()
         st.markdown("Write one, and see what the heads that this tour has found do with it.")
         sentence = widgets.text("Sentence", "sentence", chosen.sentence, max_chars=300)
         with st.container(horizontal=True, gap="xsmall"):
@@ -210,7 +314,9 @@ def draw_own_sentence() -> None:
                 kind: Kind = "primary" if head == selection.head else "secondary"
                 st.button(label, type=kind, key=f"role-{label}", on_click=session.choose, kwargs={"head": head})
         summary = st.container()
-        links.to(AttentionViewer(input="own text", text=sentence, tour=OWN), links.LABEL, head=selection.head)
+        if not chosen.present:
+            links.to(AttentionViewer(input="own text", text=sentence, tour=OWN), links.LABEL, head=selection.head)
+        draw_notes(NOTES["own"])
     if sentence.strip():
         with right:
             pane = draw_lines(sentence)
@@ -223,6 +329,11 @@ chosen = session.page(Tour)
 # Of weights, also where norms are chosen.
 with_weights = selection.of_weights("attention")
 number = chosen.step
+if chosen.present:  # the slide alone says no source
+    with_weights = replace(with_weights, basis=replace(with_weights.basis, caption=""))
+else:
+    with header.title_line():
+        draw_lecturers_buttons()
 draw_navigation(number)
 results = stored.results(with_weights)
 steps = [partial(draw_slide, step) for step in STEPS]

@@ -107,10 +107,13 @@ def test_latex_where_the_paper_has_a_table(results):
         latex = exports.builders(result).get(".tex")
         assert (latex is not None) == (name in ("dependency_heads", "coreference_heads", "probes"))
         assert latex is None or "->" not in latex().decode()
+        if name == "dependency_heads":
+            assert "Trees: function words as governors." in latex().decode() and " & +1 " in latex().decode()
         if latex:
-            lines = latex().decode().splitlines()
-            if name == "dependency_heads":
-                assert lines.pop(0) == "% trees: function words as governors"
+            written = latex().decode().splitlines()
+            comments = [line.removeprefix("% ") for line in written if line.startswith("%")]
+            lines = written[len(comments) :]
+            assert set(exports.described_origin(result.provenance)) <= {*comments}
             assert lines[0].startswith(r"\begin{tabular}") and lines[-1] == r"\end{tabular}"
             assert len({line.count("&") for line in lines if line.endswith(r"\\") and "multicolumn" not in line}) == 1
 

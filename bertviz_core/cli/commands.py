@@ -53,7 +53,8 @@ def add_analysis(analysis: Analysis) -> None:
         request = console.request(analysis, options, files)
         with console.working_store() as store:
             result = console.computed(request, store)
-            console.write_result(view.show(result, request, partial(compute.find, store)))
+            shown = view.show(result, request, partial(compute.find, store))
+            console.write_result(view.choose(shown))
 
     own = [*parameters(analysis.options), *parameters(analysis.view)]
     command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
@@ -136,6 +137,7 @@ def compare_runs(
     other_mode: Annotated[str | None, typer.Option(help="Run B's mode.")] = None,
     other_weights: Annotated[str | None, typer.Option(help="Run B's weights.")] = None,
     other_seed: Annotated[int | None, typer.Option(help="Run B's random seed.")] = None,
+    quantity: Annotated[str | None, typer.Option(help="What to report; default: where most heads differ.")] = None,
 ) -> None:
     """Compare two runs of one analysis: run A as given by the options, run B with the --other options changed."""
     name = analysis.replace("-", "_")
@@ -157,7 +159,7 @@ def compare_runs(
         hint = "Give --other-model, --other-input, --other-mode, --other-weights or --other-seed."
         raise SettingsError("Both runs are the same, or differ in nothing that this analysis reads.", hint=hint)
     with console.working_store() as store:
-        console.write_result(compare(console.computed(a, store), console.computed(b, store)))
+        console.write_result(compare(console.computed(a, store), console.computed(b, store)).on(quantity))
 
 
 @app.command("report")

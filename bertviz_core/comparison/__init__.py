@@ -1,13 +1,13 @@
 """Two runs of one analysis: every quantity of every head in both, and its difference (docs/methods.md, section 13)."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.result import Result, head_frame, to_lists
+from bertviz_core.analyses.base.result import Result, choosing, head_frame, to_lists
 from bertviz_core.analyses.base.statistics import ALPHA, MIN_UNITS, Estimate, units_text
 from bertviz_core.comparison.change import CONSERVATIVE, Change, cautions, changes, differences, names
 from bertviz_core.emergence import REQUIRED, Emergence
@@ -39,6 +39,26 @@ class Comparison(Result):
     other: dict[str, Any]
     missing: list[str]
     changes: dict[str, Change]
+
+    def on(self, quantity: str | None = None) -> Self:
+        """The comparison with a quantity first, of which its sentence, its figure and its files are; by default with
+        that in which the most heads differ.
+
+        Raises:
+            SettingsError: The runs do not share the quantity.
+        """
+        quantity = quantity or self.most_changed
+        if quantity not in self.a:
+            hint = f"Choose one of {', '.join(self.a)}."
+            raise SettingsError(f"The two runs share no quantity {quantity!r}.", hint=hint)
+        a, b = ({quantity: run[quantity]} | run for run in (self.a, self.b))
+        return replace(choosing(self, quantity=quantity), a=a, b=b)
+
+    @property
+    def most_changed(self) -> str:
+        """The quantity in which the most heads differ, the first of equals; without changes the first."""
+        marked = {key: int(change.marked.sum()) for key, change in self.changes.items()}
+        return max(self.a, key=lambda key: marked.get(key, 0))
 
     @property
     def names(self) -> tuple[str, str]:

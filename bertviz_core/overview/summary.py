@@ -14,6 +14,7 @@ from bertviz_core.analyses.base.findings import (
     STATES,
     UNDECIDED,
     Finding,
+    counted,
     decide,
     head_intervals,
 )
@@ -53,21 +54,24 @@ def roles() -> dict[str, str]:
 
 
 def count_states(findings: Iterable[Finding]) -> str:
-    """How many of the paper's statements are in each state, without findings beyond the paper."""
+    """How many of the paper's statements are in each state, without findings beyond the paper. A demonstration is none
+    of those that are shown."""
     counts = Counter(finding.state for finding in findings if finding.statement)
-    listed = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
+    listed = ", ".join(counted(state, counts[state]) for state in STATES if counts[state])
     return f"Of {counts.total()} statements of the paper: {listed}"
 
 
 def behaviors_finding(results: Results) -> Finding:
     """How many heads have a behavior of Figure 6; NOT_COMPUTED without surface patterns and entropy."""
     state = NOT_COMPUTED
-    sentence = "Neither surface patterns nor entropy is stored for this model."
+    sentence = "Neither surface patterns nor entropy is computed for this model."
+    number = ""
     labels = behavior_labels(results)
     if labels is not None:
         named = linguistic(results)
         state = SHOWN if named else _state(results)
         sentence = _describe(labels, named)
+        number = f"{with_behavior(labels)} of {labels.size} heads"
     return Finding(
         "overview.behaviors",
         "overview",
@@ -78,6 +82,7 @@ def behaviors_finding(results: Results) -> Finding:
         "count, since a randomly initialized network has them too.",
         state,
         sentence,
+        number=number,
     )
 
 
@@ -110,6 +115,8 @@ def _describe(labels: np.ndarray, named: Mapping[str, str]) -> str:
     which = f": attention to {', '.join(parts)}" if parts else ""
     broad = groups.get(BROAD, 0)
     others = f" Of the others, {broad} attend broadly, as heads of an untrained network do." if broad else ""
+    if broad == labels.size:
+        return f"All {broad} heads attend broadly, as those of an untrained network do."
     return f"{with_behavior(labels)} of {labels.size} heads have a recognizable pattern{which}.{others}"
 
 

@@ -1,6 +1,7 @@
 // The attention of a head, or of several in color, as lines between two columns of tokens; elements.js comes before this.
 
 const FAINT = 0.005; // a line this light cannot be seen
+const AROUND = 170; // pixels of the screen above and below the rows
 const LEVELS = 48; // lines of like darkness are one path
 const INK = "#1f2430", RED = "#e03131"; // in files; a page has its theme's
 
@@ -15,8 +16,9 @@ class Lines {
     const paper = { title: "The current drawing, dark on white, for print" };
     const svgFile = button("SVG", () => saveSvg(this.data.name, this.onPaper()), paper);
     const pngFile = button("PNG", () => savePng(this.data.name, this.onPaper()), paper);
-    const full = () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen());
-    const bar = html("div", { class: "bar" }, this.mask, this.clear, svgFile, pngFile, button("Full screen", full));
+    this.full = button("Full screen", () => (this.isFull() ? document.exitFullscreen() : this.root.requestFullscreen()));
+    const bar = html("div", { class: "bar" }, this.mask, this.clear, svgFile, pngFile, this.full);
+    this.heading = html("div", { class: "heading" });
     this.status = html("div", { class: "status", role: "status" });
     this.legend = html("div", { class: "legend" });
     const roles = { role: "listbox", "aria-multiselectable": "true" };
@@ -25,13 +27,15 @@ class Lines {
     this.drawing = svg("svg", { class: "drawing", "aria-hidden": "true", fill: "none", preserveAspectRatio: "none" });
     const heads = [html("div", { class: "head from" }, "from"), html("div"), html("div", { class: "head" }, "to")];
     const stage = html("div", { class: "stage" }, ...heads, this.columns.from, this.drawing, this.columns.to);
-    this.root = html("div", { class: "lines" }, this.status, this.legend, stage, bar);
+    this.root = html("div", { class: "lines" }, this.heading, this.status, this.legend, stage, bar);
     stage.addEventListener("pointerover", (event) => this.point(rowOf(event)));
     stage.addEventListener("pointerleave", () => this.point(null));
     stage.addEventListener("click", (event) => rowOf(event) && this.toggle(rowOf(event)));
     stage.addEventListener("focusin", (event) => this.focused(rowOf(event)));
     stage.addEventListener("focusout", () => this.show());
     stage.addEventListener("keydown", (event) => this.key(event));
+    this.root.addEventListener("keydown", (event) => this.step(event));
+    this.root.addEventListener("fullscreenchange", () => this.resized());
   }
 
   update(data) {
@@ -40,6 +44,7 @@ class Lines {
     this.heads = data.heads.map(unpacked);
     this.several = this.heads.length > 1;
     const entry = ({ label, color }) => html("span", { style: `--head: ${color}` }, html("i", { class: "square" }), label);
+    this.heading.replaceChildren(html("strong", {}, data.heading ?? data.title), html("span", {}, data.sentence ?? ""));
     this.legend.replaceChildren(...(this.several ? this.heads.map(entry) : []));
     // Pins come from the address too: of another drawing of the same sentence. What this reader has just pinned stays
     // until the address has it.
@@ -56,7 +61,7 @@ class Lines {
     const active = this.root.getRootNode().activeElement?.row;
     this.rows = { from: [], to: [] };
     const count = Math.max(this.data.from.length, this.data.to.length);
-    const [height, letters] = count <= 26 ? [26, 14] : count <= 50 ? [21, 13] : [16, 11.5];
+    const [height, letters] = this.sizes(count);
     this.root.style.setProperty("--row", `${height}px`);
     this.root.style.setProperty("--size", `${letters}px`);
     this.root.style.setProperty("--room", `${this.several ? this.heads.length * 0.65 + 0.6 : 2.5}em`);
@@ -73,6 +78,13 @@ class Lines {
     this.current = all.find((row) => row.start === this.current?.start) ?? null;
   }
 
+  // The height of a row and of its letters, in pixels; the rows of a short text fill the screen.
+  sizes(count) {
+    if (!this.isFull()) return count <= 26 ? [26, 14] : count <= 50 ? [21, 13] : [16, 11.5];
+    const height = Math.max(16, Math.min(40, (innerHeight - AROUND) / count));
+    return [height, Math.min(24, height * 0.78)];
+  }
+
   addRow(side, unit, at, middle) {
     const kind = (unit.special ? "special " : "") + (unit.masked ? "masked" : "");
     const square = ({ color }) => html("i", { class: "square", style: `--head: ${color}` });
@@ -85,6 +97,24 @@ class Lines {
   }
 
   // --- what the reader does
+
+  isFull() {
+    return this.root.matches(":fullscreen");
+  }
+
+  resized() {
+    this.full.textContent = this.isFull() ? "Leave full screen" : "Full screen";
+    this.fill();
+    this.show();
+  }
+
+  // On the whole screen there is no other choice of a head.
+  step(event) {
+    const steps = { ArrowLeft: -1, ArrowRight: 1 };
+    if (!this.isFull() || !(event.key in steps)) return;
+    event.preventDefault();
+    this.send("step", steps[event.key]);
+  }
 
   point(row) {
     this.hover = row;
@@ -121,8 +151,8 @@ class Lines {
       ArrowUp: list[row.at - 1],
       Home: list[0],
       End: list.at(-1),
-      ArrowLeft: row.side === "to" && from[Math.min(row.at, from.length - 1)],
-      ArrowRight: row.side === "from" && to[Math.min(row.at, to.length - 1)],
+      ArrowLeft: row.side === "to" && !this.isFull() && from[Math.min(row.at, from.length - 1)],
+      ArrowRight: row.side === "from" && !this.isFull() && to[Math.min(row.at, to.length - 1)],
     };
     if (event.key in goals) {
       this.hover = null;
@@ -163,7 +193,8 @@ class Lines {
       ? `${this.current.masked ? "Unmask" : "Mask"} “${isolated(this.current.label.slice(0, 20))}”`
       : "Mask a token";
     this.clear.disabled = !this.pins.size;
-    const hint = "Hover: one token's lines. Click or Enter: pin." + (this.data.canMask ? " M: mask." : "");
+    const heads = this.isFull() ? " ← and →: other heads." : "";
+    const hint = `Hover: one token's lines. Click or Enter: pin.${this.data.canMask ? " M: mask." : ""}${heads}`;
     this.status.textContent = alone ? this.sentence(alone) : hint;
     this.drawing.replaceChildren(...this.paths(0, 1));
   }

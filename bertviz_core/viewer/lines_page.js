@@ -18,6 +18,13 @@ function show() {
       title: `Head ${label}${model && `, ${model}`}`, name: `attention-${label}`,
     },
     parentElement: stage,
-    setTriggerValue: (name, value) => { if (name === "pins") pins = value; },
+    setTriggerValue: received,
   });
+}
+
+function received(name, value) {
+  if (name === "pins") pins = value;
+  if (name !== "step") return;
+  head.selectedIndex = (head.selectedIndex + value + head.length) % head.length;
+  show();
 }

@@ -8,8 +8,9 @@ from bertviz_core.analyses.base.head_facts import FactColumn, HeadFacts
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.behaviors import OTHER, linguistic
+from bertviz_core.heads import Head, all_heads
 from bertviz_core.overview import behavior_labels, columns, in_order
-from bertviz_core.overview.summary import NONE, behavior_map, head_rows
+from bertviz_core.overview.summary import behavior_map, head_rows
 from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import stored, widgets
@@ -27,16 +28,21 @@ def folded(page: str, selection: Selection) -> None:
     results = stored.results(selection)
     if not results:
         return
-    labels = memoize(behavior_labels, results)
-    label = "no behavior computed yet"
-    if labels is not None:
-        name = str(labels[selection.head])
-        behavior = NONE if name == OTHER else BEHAVIORS[name][-1]
-        label = memoize(linguistic, results).get(selection.head.label(), behavior)
+    label = role_of(results, selection.head) or "Head details"
     panel = widgets.popover(plain(label), ":material/my_location:", "head-panel")
     if panel.open:
         with panel:
             card(page, results, selection)
+
+
+def role_of(results: Results, head: Head) -> str:
+    """What a head does, in a word or two; empty where it has no behavior, or none is computed."""
+    labels = memoize(behavior_labels, results)
+    if labels is None or head not in all_heads(*labels.shape):
+        return ""
+    name = str(labels[head])
+    behavior = "" if name == OTHER else BEHAVIORS[name][-1]
+    return memoize(linguistic, results).get(head.label(), behavior)
 
 
 def card(page: str, results: Results, selection: Selection) -> None:

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
 from bertviz_core.analyses.base import registry
-from bertviz_core.analyses.base.findings import NOT_SHOWN, SHOWN, Finding
+from bertviz_core.analyses.base.findings import DEMONSTRATION, NOT_SHOWN, SHOWN, UNDECIDED, Finding, counted
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head
 from bertviz_core.plotting.browser import FOLDER
@@ -26,7 +26,12 @@ from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.selection import Basis, Selection
 
-ICONS = {SHOWN: ":green[:material/check_circle:]", NOT_SHOWN: ":red[:material/cancel:]"}
+LOOKS = {  # of a verdict's chip: color and icon; others are gray
+    SHOWN: ("green", "check_circle"),
+    NOT_SHOWN: ("red", "cancel"),
+    UNDECIDED: ("gray", "pending"),
+    DEMONSTRATION: ("violet", "science"),
+}
 # Label, value, note such as the paper's number.
 Metric = tuple[str, str, str]
 
@@ -48,15 +53,22 @@ def options_popover() -> widgets.Popover:
     return widgets.popover("Options", ":material/tune:", "page-options")
 
 
+def verdict(state: str, count: int = 0) -> str:
+    """The chip of a verdict, a sign and the word, as Markdown; with a count that of several."""
+    color, icon = LOOKS.get(state, ("gray", "remove"))
+    return f":{color}-badge[:material/{icon}: {counted(state, count) if count else state}]"
+
+
 def finding(shown: Finding, *, bold: bool = False, with_statement: bool = False) -> None:
-    """Draw the sentence of a finding; its help has the rule and the paper's statement, which `with_statement` shows."""
+    """Draw the verdict and the sentence of a finding; its help has the rule and the paper's statement, which
+    `with_statement` shows."""
     sentence = f"**{plain(shown.sentence)}**" if bold else plain(shown.sentence)
     if with_statement:
         note = f"The paper, section {shown.section}: {shown.statement}" if shown.statement else "Beyond the paper."
         sentence += f"  \n:gray[{plain(note)}]"
     paper = f"\n\nThe paper: {plain(shown.statement)}" if shown.statement else ""
     rule = f"**{shown.state.capitalize()}.** Rule: {plain(shown.rule)}{paper}"
-    st.markdown(f"{ICONS.get(shown.state, ':gray[:material/pending:]')} {sentence}", help=rule)
+    st.markdown(f"{verdict(shown.state)} {sentence}", help=rule)
 
 
 def restriction(result: Result) -> None:
@@ -125,17 +137,19 @@ def head_map(
     cards: bytes = b"",
     link: str = "",
     height: int | None = None,
+    ringed: bool = True,
 ) -> None:
-    """Draw a map of heads with the chosen one ringed; a click, Enter or Space chooses another. Under it stands the
-    selection's basis. Pointing at one previews `lines`, from `preview`, or those of the short sentence. Beside the map
-    are `cards`, from `encoded_cards`, with a `link` to the viewer."""
+    """Draw a map of heads with the chosen one ringed, unless that would give an answer away; a click, Enter or Space
+    chooses another. Under it stands the selection's basis. Pointing at one previews `lines`, from `preview`, or those
+    of the short sentence. Beside the map are `cards`, from `encoded_cards`, with a `link` to the viewer."""
 
     def clicked() -> None:
         if label := widgets.received(key, "head"):
             session.choose(head=Head.parse(label))
 
     basis = selection.basis
-    data = {"chosen": selection.head.label(), "alt": alt, "name": basis.file_name(key), "height": height, "link": link}
+    ring = selection.head.label() if ringed else ""
+    data = {"chosen": ring, "alt": alt, "name": basis.file_name(key), "height": height, "link": link}
     data["origin"] = basis.caption
     if lines is None:
         lines = preview.of(selection)

@@ -33,6 +33,12 @@ TEST_IDS = {  # `data-testid` in Streamlit's pages -> what appearance.css does w
     "stBaseButton-primary": "buttons whose text needs contrast on the dark theme's primary color",
     "stMultiSelect": "chosen options, likewise",
     "stMetric": "cards, whose values and notes wrap",
+    "stSidebar": "the sidebar, hidden around a slide alone",
+    "stHeader": "Streamlit's bar at the top, likewise",
+    "stLayoutWrapper": "containers around the header's lines, likewise",
+    "stElementContainer": "of a figure on a slide alone: its size",
+    "stFullScreenFrame": "inside of it, the same",
+    "stPlotlyChart": "inside of it, the same",
 }
 
 

@@ -103,3 +103,10 @@ def test_choices_in_a_closed_popover_count_without_being_drawn() -> None:
         assert not app.toggle and "Head 1-2" in words(app) and parameter(app, "zero") == "true"
     app.session_state["more-settings"] = True
     assert app.run().toggle(key="zero").value is True
+
+
+@pytest.mark.parametrize(("page", "parameter"), [("tour", "step"), ("emergence", "step"), ("entropy", "no_such")])
+def test_a_parameter_or_a_number_that_a_page_does_not_have_is_named(page: str, parameter: str) -> None:
+    app = open_app(page, **{parameter: "123"})
+    assert not app.exception and f"{parameter}: “123” is not available here" in unescaped(app.warning[0].value)
+    assert parameter not in app.query_params

@@ -23,7 +23,11 @@ def test_the_page_opens_on_the_stored_result_with_the_papers_numbers() -> None:
     assert table.loc["Right-branching (last word to ROOT)", "paper, with punctuation"] == 26
     right_branching = table.loc["Right-branching (last word to ROOT)", "score"]
     scores = rf"{metrics(app)['Attention only']} \(.*?\) of the governors, “right branching” {right_branching:.1f}%"
-    assert re.search(f"The probe “attention only” finds {scores}", words(app)) and "are a demonstration" in words(app)
+    assert (
+        re.search(f"The probe “attention only” finds {scores}", words(app))
+        and "violet-badge" in words(app)
+        and "a demonstration, not a finding" in words(app)
+    )
 
 
 def test_mode_paper_shows_both_rows_of_each_probe_with_words_and_the_papers_score_as_released() -> None:

@@ -38,13 +38,15 @@ def test_the_slides_one_after_the_other(results: dict) -> None:
         press(app, "Next")
         assert not app.exception and not app.error
         text, findings = words(app), answers(step.select(results))
-        assert f"Step {number} of {len(STEPS)}" in text
+        assert f"Slide {number} of {OWN}" in text
         assert all(part in text for part in (step.title, step.background, step.look, step.question))
+        assert step.notes.strip() not in text and step.short_answer(findings) not in text
         assert not any(part in text for each in findings for part in (each.sentence, each.statement) if part)
         assert [*app.main.get("plotly_chart"), *app.main.get("bidi_component")]
         assert not [button for button in app.main.button if button.label.startswith("Analyze")]
         press(app, "Show answer")
         assert not app.exception and not app.error
+        assert unescaped(app.subheader[0].value) == step.short_answer(findings)
         assert findings and all(each.sentence in words(app) and each.statement in words(app) for each in findings)
         assert "nan" not in " ".join(finding.sentence for finding in findings)
         [link] = app.main.get("page_link")

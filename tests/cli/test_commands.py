@@ -47,7 +47,7 @@ def test_every_format_holds_the_same_numbers(text: Path, tmp_path: Path):
     done = run("surface-patterns", text, "--no-store", "--quiet", *options)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     whole = json.loads(outs[0].read_text())
-    assert set(whole) == {"analysis", "provenance", "arrays", "table", "findings", "intervals_over"}
+    assert set(whole) == {"analysis", "chosen", "provenance", "arrays", "table", "findings", "intervals_over"}
     assert set(whole["arrays"]) == set(QUANTITIES)
     assert np.array(whole["arrays"]["previous"]).shape == (6, 12)
     assert whole["provenance"]["segments"] == 2

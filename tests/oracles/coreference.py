@@ -4,6 +4,8 @@ A document is a dict: "words", "sentences" (first words), "mentions" ((start, en
 "governors" (lists or None), "pieces" (a list of ids for each word), "number".
 """
 
+import math
+
 import numpy as np
 
 BREAKS = """
@@ -161,13 +163,19 @@ def right_guesses(documents: list[dict], maps, budget: int, paper: bool, causal:
     return counts
 
 
-def best_head(counts: dict, layers: int, heads: int) -> dict:
-    """Table 2's head: candidates are mentions, read from the mention to its antecedent, all types together."""
+def best_head(counts: dict, layers: int, heads: int, types: tuple[str, ...] = TYPES) -> dict:
+    """Table 2's head: candidates are mentions of these types, read from the mention to its antecedent."""
 
     def right(layer: int, head: int, folds: tuple) -> int:
         total = 0
         for key, count in counts.items():
-            if key[0] == 0 and key[1] == "mentions" and key[3] in folds and key[4:] == (layer, head):
+            if (
+                key[0] == 0
+                and key[1] == "mentions"
+                and key[2] in types
+                and key[3] in folds
+                and key[4:] == (layer, head)
+            ):
                 total += count
         return total
 
@@ -179,7 +187,8 @@ def best_head(counts: dict, layers: int, heads: int) -> dict:
                     highest, best = right(layer, head, folds), (layer, head)
         return best
 
-    n = sum(count for key, count in counts.items() if key[0] == "n")
+    of_folds = [sum(counts.get(("n", kind, fold), 0) for kind in types) for fold in (0, 1)]
+    n = sum(of_folds)
     layer, head = first_best((0, 1))
     share = right(layer, head, (0, 1)) / n
     heldout = right(*first_best((1,)), (0,)) + right(*first_best((0,)), (1,))
@@ -187,7 +196,7 @@ def best_head(counts: dict, layers: int, heads: int) -> dict:
         "head": f"{layer + 1}-{head + 1}",
         "direction": "mention->antecedent",
         "accuracy": share,
-        "heldout_accuracy": heldout / n,
+        "heldout_accuracy": heldout / n if all(of_folds) else math.nan,
     }
 
 

@@ -44,8 +44,9 @@ def score(sentences, guesses, possessives=()):
     return counts
 
 
-def table(sentences, maps, relation, offsets, possessives=()):
-    """The row of one relation, from maps[sentence][layer][head] (word, word): accuracies by loops, then the best."""
+def table(sentences, maps, relation, offsets, possessives=(), directions=DIRECTIONS):
+    """The row of one relation, where heads compete in these directions, from maps[sentence][layer][head] (word, word):
+    accuracies by loops, then the best."""
     layers, heads = len(maps[0]), len(maps[0][0])
 
     def accuracy(chosen, layer, head, direction):
@@ -53,7 +54,7 @@ def table(sentences, maps, relation, offsets, possessives=()):
         guesses = [head_guesses(maps[i][layer][head], direction) for i in chosen]
         return score(picked, guesses, possessives).get(relation, [0, 0])
 
-    every = [(d, la, h) for d in DIRECTIONS for la in range(layers) for h in range(heads)]
+    every = [(d, la, h) for d in directions for la in range(layers) for h in range(heads)]
     everyone = range(len(sentences))
     scores = {key: accuracy(everyone, key[1], key[2], key[0]) for key in every}
     best = max(every, key=lambda key: scores[key][0])  # the first of equals

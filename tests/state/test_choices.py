@@ -14,6 +14,7 @@ from pages.shared.state.choices import (
     CoreferenceHeads,
     DependencyHeads,
     Entropy,
+    Run,
     kind_of,
 )
 from tests.support.shipped import result
@@ -63,9 +64,36 @@ def test_the_map_shows_the_chosen_column_or_the_first_that_the_result_has() -> N
 
 
 def test_a_reader_sees_two_runs_and_those_asked_for_where_they_are() -> None:
-    runs = {"entropy": {"x": "X", "y": "Y", "z": "Z"}, "probes": {"p": "P", "q": "Q"}}
+    runs = {"entropy": {name: Run(name) for name in "xyz"}, "probes": {name: Run(name) for name in "pq"}}
     assert Compare().resolve(runs) == ("entropy", "x", "y")
-    assert Compare(analysis="probes", a="z", b="p").resolve(runs) == ("probes", "p", "p")
+    assert Compare(analysis="probes", a="p", b="p").resolve(runs) == ("probes", "p", "p")
+    assert Compare(analysis="probes", a="nonsense", b="p").resolve(runs) == ("probes", "p", "p")
+
+
+def test_b_is_of_the_corpus_of_a_or_of_a_sample_before_an_upload() -> None:
+    upload, other = Run("upload", "demo", corpus="u", is_sample=False), Run("other", "demo", corpus="s2")
+    same = Run("same", "mine", corpus="s")
+    runs = {"entropy": {"a": Run("a", "demo", corpus="s"), "u": upload, "o": other, "s": same}}
+    assert Compare().resolve(runs) == ("entropy", "a", "s")
+    del runs["entropy"]["s"]
+    assert Compare().resolve(runs) == ("entropy", "a", "o")
+
+
+def test_another_analysis_keeps_the_models_and_the_settings_and_falls_back_to_the_sample() -> None:
+    norms = frozenset({("weights", "norms")})
+    runs = {
+        "entropy": {"a": Run("a", "demo", corpus="text"), "b": Run("b", "mini", norms, corpus="text")},
+        "probes": {
+            "upload": Run("1", "demo", corpus="mine", is_sample=False),
+            "sample": Run("2", "demo", corpus="trees"),
+            "plain": Run("3", "mini", corpus="trees"),
+            "norms": Run("4", "mini", norms, corpus="trees"),
+        },
+        "ablation": {"one": Run("5", "demo", corpus="text"), "two": Run("6", "demo", norms, corpus="text")},
+    }
+    assert Compare(analysis="probes", a="a", b="b").resolve(runs) == ("probes", "sample", "norms")
+    # The model of B has no such result.
+    assert Compare(analysis="ablation", a="a", b="b").resolve(runs) == ("ablation", "one", "two")
 
 
 def test_thresholds_are_those_of_what_a_result_has() -> None:

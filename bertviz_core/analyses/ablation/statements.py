@@ -3,31 +3,47 @@
 import numpy as np
 
 from bertviz_core.analyses.ablation.result import Ablation
-from bertviz_core.analyses.base.findings import SHOWN, UNDECIDED, Answer, Interval, Statement, decide, head_intervals
+from bertviz_core.analyses.base.findings import (
+    SHOWN,
+    UNDECIDED,
+    Answer,
+    Interval,
+    Statement,
+    decide,
+    decide_worth,
+    head_intervals,
+    tiny,
+)
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width, number
 from bertviz_core.plotting import TOKENS
 
-NO_OP = 0.01  # share of the whole model's loss
+NO_OP = 0.01  # share of the whole model's loss: a smaller change is none, a larger one matters
 TOLERANCE = 0.05  # share of the whole model's loss
 
 
 def matter(result: Ablation, base: int) -> Answer:
     """Whether the loss rises without some head.
 
-    The largest change of the loss (docs/methods.md, section 12) is compared with 0 by its interval, corrected for the
-    number of heads (section 6, Decisions); how many heads are shown to matter is said beside it.
+    The largest change of the loss (docs/methods.md, section 12) is NO_OP of the whole model's loss or
+    more, and its interval, corrected for the number of heads, above 0 (section 6, Decisions); how many heads are shown
+    to matter is said beside it.
     """
     head = result.largest("loss_change")
     change = result["loss_change"]
-    states = decide(head_intervals(result, "loss_change"))
+    least = NO_OP * result.loss
+    intervals = head_intervals(result, "loss_change")
+    states = decide_worth(intervals, change, least)
+    at = highest(change)
+    note = tiny(intervals.at(at), change[at], least, f"{NO_OP:.0%} of the loss")
     return Answer(
-        states[highest(change)],
+        states[at],
         f"Without head {head.label(base)} the {result.loss_name} changes most, by {number(change[head], '+')} ± "
         f"{half_width(result.interval('loss_change')[head])} nats; {int((states == SHOWN).sum())} of {change.size} "
-        "heads matter.",
+        f"heads matter.{note}",
         head,
         "loss_change",
+        f"{change[head]:+.3f} nats",
     )
 
 
@@ -58,6 +74,7 @@ def no_op(result: Ablation, base: int) -> Answer:
         f"changes most, by {number(change[head], '+')} ± {half}; {together}",
         head,
         "to_sink_loss_change",
+        f"{change[head]:+.3f} nats",
     )
 
 
@@ -77,7 +94,8 @@ STATEMENTS = (
         "matter",
         "",
         "",
-        "A head matters where the loss without it rises, with an interval corrected for the number of heads.",
+        f"A head matters where the loss without it rises by {NO_OP:.0%} or more of the whole model's, with an interval "
+        "corrected for the number of heads.",
         matter,
     ),
     Statement(

@@ -11,6 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.corpus_run import CorpusRun
 from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.entry_points import Registered
@@ -21,7 +22,7 @@ from bertviz_core.analyses.base.request import Options, Request, View
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.stream import Accumulator
-from bertviz_core.heads import Head, highest
+from bertviz_core.heads import Head, highest, ranks
 from bertviz_core.inputs.encoding import Batch, Encoded
 from bertviz_core.inputs.tensors import Tensor
 from bertviz_core.inputs.tokens import Tokens
@@ -53,7 +54,7 @@ class Analysis(Registered):
             many.
         options: The class of its own settings, which are part of a result's key.
         result_class: The class of its results, a class of its own whose `analysis` is the name.
-        view: How its command shows a result.
+        view: What can be chosen of a result, on its page and as options of its command.
         columns: Its quantities of every head.
         quantities: What `measure` returns, in order, if that is more than the columns.
         labels: Displayed names of quantities that have no column.
@@ -97,7 +98,7 @@ class Analysis(Registered):
     options: type[Options] = Options
     result_class: type[Result]
     # What is shown of a result
-    view: type[View] = View
+    view: type[View] = ColumnView
     columns: tuple[HeadColumn, ...] = ()
     quantities: tuple[str, ...] = ()
     labels: Mapping[str, str] = {}
@@ -239,6 +240,11 @@ class Analysis(Registered):
         """The column that the page's map shows first; None where the result has none."""
         return next((column for column in self.columns if column.read(result) is not None), None)
 
+    def chosen_column(self, result: Result) -> HeadColumn | None:
+        """The column that is chosen of a result, by default that of `default_column`."""
+        quantity = result.choices.get("quantity")
+        return self.column(quantity) if quantity else self.default_column(result)
+
     def reading(self, options: Mapping[str, Any]) -> str:
         """How the corpus was read where that is a choice, as "trees: as annotated"; empty where it is none.
 
@@ -298,15 +304,32 @@ class Analysis(Registered):
         return prefix + quantity
 
     def figure(self, result: Result) -> go.Figure:
-        """The paper's figure, or a map of the first column."""
+        """The paper's figure, or a map of the chosen column."""
         if self.main_figure:
             return self.main_figure(result.default_view())
-        return head_map.map_figure(self.columns[0].map(result))
+        return head_map.map_figure((self.chosen_column(result) or self.columns[0]).map(result))
 
     def figures(self, result: Result) -> dict[str, go.Figure]:
-        """Every figure of a finished page by its title, the paper's first."""
-        more = self.more_figures(result.default_view()) if self.more_figures else {}
-        return {self.title: self.figure(result)} | more
+        """Every figure of a finished page by its title: the paper's, the map of the chosen column, further ones."""
+        figures = {self.title: self.figure(result)}
+        if self.main_figure and "quantity" in result.choices and (column := self.chosen_column(result)):
+            figures[f"Head map: {column.label}"] = head_map.map_figure(column.map(result))
+        return figures | (self.more_figures(result.default_view()) if self.more_figures else {})
+
+    def chosen_finding(self, result: Result, base: int = 1) -> Finding | None:
+        """What the page of a result says first, where a reader has chosen something of it; by default of the column."""
+        quantity = result.choices.get("quantity")
+        return self.column_finding(self.column(quantity), result, base) if quantity else None
+
+    def chosen_notes(self, result: Result, base: int = 1) -> list[str]:
+        """What the page says of the chosen head, and what else follows choices, in sentences."""
+        column = self.chosen_column(result)
+        if "head" not in result.choices or column is None:
+            return []
+        head = Head.parse(result.choices["head"])
+        rank = ranks(column.values(result))
+        text = f"Head {head.label(base)}: {column.with_interval(result, head)}, rank {rank[head]} of {rank.size}"
+        return [f"{text} in {column.label}."]
 
     def findings(self, result: Result | None, base: int = 1) -> list[Finding]:
         """The finding of each statement, else of each column; NOT_COMPUTED without a result."""

@@ -11,9 +11,10 @@ import pandas as pd
 from bertviz_core import numbers
 from bertviz_core.analyses.base.result import Result, head_frame, to_lists
 from bertviz_core.analyses.base.statistics import Estimate, t_quantile, units_text
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, all_labels
 from bertviz_core.plotting import DIVERGING, NEUTRAL, SEQUENTIAL, Marker, Series, head_map
 
+MAX_NAMED = 10  # heads in a sentence
 TOP = 5  # segments stored for each head and quantity: those with the highest values
 
 
@@ -200,3 +201,12 @@ def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:
         lambda result: result[quantity] if quantity in result.present else None,
         **more,
     )
+
+
+def name_heads_over(values: np.ndarray, threshold: float, base: int, description: str) -> str:
+    """The heads with values over the threshold, the highest first, after a description of what they do."""
+    labels = all_labels(*values.shape, base)
+    order = np.argsort(-values, axis=None, kind="stable")
+    over = [labels[index] for index in order[values.flat[order] > threshold]]
+    more = " …" if len(over) > MAX_NAMED else ""
+    return f"{description}: {', '.join(over[:MAX_NAMED]) or 'no head'}{more}."

@@ -7,8 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from threading import RLock
+from typing import TYPE_CHECKING
 
 from bertviz_core.analyses.base.result import Result
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.base.averages import HeadColumn
 
 GROUP = "bertviz_core.analyses"
 BUILT_IN = (
@@ -35,11 +39,13 @@ class Registered:
         name: The stem of its page, its address, and (with hyphens) its command.
         key_version: Part of its results' keys; raised when those that are stored become invalid.
         result_class: The class of its results, whose `analysis` is the name.
+        columns: Its quantities of every head.
     """
 
     name: str
     key_version: int = 1
     result_class: type[Result]
+    columns: "tuple[HeadColumn, ...]" = ()
 
     @property
     def command(self) -> str:

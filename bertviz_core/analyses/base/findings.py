@@ -18,11 +18,14 @@ from bertviz_core.numbers import NATS
 SHOWN = "shown"
 NOT_SHOWN = "not shown"
 UNDECIDED = "undecided"
+DEMONSTRATION = "demonstration"  # the numbers are there, but the corpus is too small to train what they measure
 ABSENT = "absent"
 NOT_COMPUTED = "not computed"
-STATES = (SHOWN, NOT_SHOWN, UNDECIDED, ABSENT, NOT_COMPUTED)
-DECIDED = (SHOWN, NOT_SHOWN, UNDECIDED)  # states of findings that have numbers
-MARKS = {SHOWN: "✓", NOT_SHOWN: "✗", UNDECIDED: "?", ABSENT: "–", NOT_COMPUTED: "–"}
+STATES = (SHOWN, NOT_SHOWN, UNDECIDED, DEMONSTRATION, ABSENT, NOT_COMPUTED)
+DECIDED = (SHOWN, NOT_SHOWN, UNDECIDED, DEMONSTRATION)  # states of findings that have numbers
+MARKS = {SHOWN: "✓", NOT_SHOWN: "✗", UNDECIDED: "?", DEMONSTRATION: "~", ABSENT: "–", NOT_COMPUTED: "–"}
+YES_OR_NO = {SHOWN: "Yes", NOT_SHOWN: "No", UNDECIDED: "Undecided", DEMONSTRATION: "As a demonstration only"}
+GAIN = 0.05  # the smallest gain of accuracy over a baseline that is worth the name, as a share
 HELD_OUT = "The head is chosen on one half of the corpus and scored on the other."
 
 
@@ -39,12 +42,21 @@ class Interval(NamedTuple):
     high: Any
     enough: Any = True
 
+    def at(self, index: Any) -> "Interval":
+        """One of the intervals."""
+        return Interval(self.low[index], self.high[index], np.broadcast_to(self.enough, np.shape(self.low))[index])
+
     def minus(self, other: "Interval") -> "Interval":
         """The difference of two, from the ends of both: conservative, however the two depend on each other."""
         return Interval(self.low - other.high, self.high - other.low, self.enough & np.asarray(other.enough))
 
     def negative(self) -> "Interval":
         return Interval(-self.high, -self.low, self.enough)
+
+
+def counted(state: str, count: int) -> str:
+    """How many are in a state, as "3 demonstrations"."""
+    return f"{count} {state}" + ("s" if state == DEMONSTRATION and count > 1 else "")
 
 
 def decide(interval: Interval, threshold: Any = 0.0) -> np.ndarray:
@@ -62,6 +74,32 @@ def decide(interval: Interval, threshold: Any = 0.0) -> np.ndarray:
     high = np.asarray(interval.high)
     states = np.where(low > threshold, SHOWN, np.where(high <= threshold, NOT_SHOWN, UNDECIDED))
     return np.where(interval.enough, states, UNDECIDED)
+
+
+def all_of(*states: Any) -> str:
+    """The state of several conditions together: SHOWN where all are, NOT_SHOWN where one is not, else UNDECIDED."""
+    return next((state for state in (NOT_SHOWN, UNDECIDED) if state in states), SHOWN)
+
+
+def decide_worth(interval: Interval, difference: Any, least: float) -> np.ndarray:
+    """Decide whether differences are not chance, and worth the name (docs/methods.md, section 6, Decisions).
+
+    Args:
+        interval: Intervals of differences, of any shape.
+        difference: The differences, of that shape.
+        least: The smallest difference that is worth the name.
+
+    Returns:
+        States of that shape: those of `decide`, but NOT_SHOWN where a difference that is not chance is below `least`.
+    """
+    states = decide(interval)
+    return np.where((states == SHOWN) & (np.asarray(difference) < least), NOT_SHOWN, states)
+
+
+def tiny(interval: Interval, difference: float, least: float, words: str) -> str:
+    """A sentence where `decide_worth` finds one difference too small; `words` say `least` with its unit."""
+    is_tiny = decide(interval) == SHOWN and difference < least
+    return f" There is a difference, but a tiny one: less than {words}." if is_tiny else ""
 
 
 def head_intervals(result: HeadAverages, quantity: str, comparisons: int | None = None) -> Interval:
@@ -119,16 +157,18 @@ class Answer(NamedTuple):
     """A result's verdict on a statement.
 
     Attributes:
-        state: One of SHOWN, NOT_SHOWN and UNDECIDED.
+        state: One of DECIDED.
         sentence: What this run shows, with its numbers.
         head: The head that shows it best; None where the statement is about no single head.
         quantity: The column that shows it best; empty where none does.
+        number: Its number in a few words, which answers the tour's question; empty where the state does.
     """
 
     state: Any
     sentence: str
     head: Head | None = None
     quantity: str = ""
+    number: str = ""
 
 
 @dataclass(frozen=True)
@@ -145,6 +185,7 @@ class Finding:
         sentence: What this run shows, with its numbers.
         head: The head that shows it best; None where it is about no single head.
         quantity: The column that shows it best; empty where none does.
+        number: Its number in a few words, as "29.6 points"; empty where the state says it.
     """
 
     id: str
@@ -156,6 +197,7 @@ class Finding:
     sentence: str
     head: Head | None = None
     quantity: str = ""
+    number: str = ""
 
     @property
     def text(self) -> str:
@@ -209,13 +251,13 @@ class Statement:
                 answer = self.answer(result.default_view(), base)
             except KeyError:
                 answer = Answer(ABSENT, f"This model or corpus lacks what the statement is about; see “{title}”.")
-        state, sentence, head, quantity = answer
+        state, sentence, head, quantity, number = answer
         if isinstance(result, HeadAverages) and quantity:
             units = int(result.units[result.quantities.index(quantity)])
             sentence += f" Only {units_text(units, result.unit)}." if units < MIN_UNITS else ""
         finding_id = f"{analysis}.{self.name}"
         paper = (self.section, self.statement, self.rule)
-        return Finding(finding_id, analysis, *paper, str(state), sentence, head, quantity)
+        return Finding(finding_id, analysis, *paper, str(state), sentence, head, quantity, number)
 
 
 def column_finding(analysis: str, column: HeadColumn, result: Result, base: int = 1) -> Finding:

@@ -87,7 +87,8 @@ class Options:
 
 @dataclass(frozen=True)
 class View:
-    """How a command shows a stored result, without computing it again. Subclasses add fields as Options do."""
+    """How a stored result is shown, and what is reported of it, without computing it again. Subclasses add fields as
+    Options do."""
 
     def check(self) -> None:
         """Raise SettingsError for values that cannot be shown; called before anything is computed."""
@@ -99,5 +100,13 @@ class View:
             result: The stored result.
             request: The request for it.
             find: Reads the stored result of another request; None where none is stored.
+        """
+        return result
+
+    def choose(self, result: Result) -> Result:
+        """A result that `show` has prepared, with what is to be reported of it, see `choosing`.
+
+        Raises:
+            SettingsError: The result lacks what is chosen.
         """
         return result

@@ -79,6 +79,11 @@ class Result:
         """Provenance of each run, keyed by a description of its numbers."""
         return {"these numbers": self.provenance}
 
+    @property
+    def choices(self) -> dict[str, Any]:
+        """What a reader has chosen of it, by name, as a relation or a head; empty where nothing is chosen."""
+        return dict(self.provenance.get("chosen", {}))
+
     def file_parts(self) -> tuple[str, ...]:
         """Parts of its file names: the analysis, the model, the corpus."""
         return self.analysis, label_of(self.provenance["model"]["name"]), self.provenance["corpus"]["name"]
@@ -101,6 +106,11 @@ class Result:
 
 Results = Mapping[str, Result]  # results by the name of their analysis
 R = TypeVar("R", bound=Result)
+
+
+def choosing(result: R, **choices: Any) -> R:
+    """A result with what a reader has chosen of it, in JSON types: its files say so, and hold what that is about."""
+    return replace(result, provenance=result.provenance | {"chosen": choices})
 
 
 def result_of(results: Results, result_class: type[R]) -> R:
@@ -152,7 +162,8 @@ def corpus_size(provenance: dict[str, Any]) -> str:
 
 
 def origin(provenance: dict[str, Any]) -> dict[str, Any]:
-    """Provenance in a few flat fields, for tables and captions; of each further file its name and its digest."""
+    """Provenance in a few flat fields, for tables and captions; of each further file its name and its digest, and what
+    is chosen of the result as "chosen_relation"."""
     settings = provenance["settings"]
     others = {}
     for role, file in provenance.get("others", {}).items():
@@ -165,6 +176,7 @@ def origin(provenance: dict[str, Any]) -> dict[str, Any]:
         "corpus_digest": provenance["corpus"]["digest"][:16],
         **{name: settings[name] for name in ("mode", "weights", "max_length", "limit", "seed", "dtype")},
         **provenance["options"],
+        **{f"chosen_{name}": value for name, value in provenance.get("chosen", {}).items()},
         **others,
         "bertviz_core": provenance["versions"]["bertviz_core"],
         "citation": provenance["citation"],

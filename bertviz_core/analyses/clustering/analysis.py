@@ -8,9 +8,10 @@ import plotly.graph_objects as go
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadFacts
 from bertviz_core.analyses.base.request import Request, View
-from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.result import Result, choosing
 from bertviz_core.analyses.behaviors import Thresholds, linguistic_heads
 from bertviz_core.analyses.clustering.figure import by_layer, more_figures, paper_figure
 from bertviz_core.analyses.clustering.result import Clustering
@@ -35,6 +36,7 @@ class ClusteringView(View):
         list[str] | None,
         Doc("Of a behavior, as entropy=3.0; repeatable. Nothing is recomputed."),
     ] = None
+    head: Annotated[str | None, Doc("The head to report, as 3-1; default: none.")] = None
 
     def check(self) -> None:
         Thresholds.read(self.threshold or [])
@@ -43,6 +45,18 @@ class ClusteringView(View):
         assert isinstance(result, Clustering)
         embedded = result.embedded(request.settings.seed, self.root)
         return embedded.labeled(Thresholds.read(self.threshold or []), linguistic_heads(request, find))
+
+    def choose(self, result: Result) -> Result:
+        """The result with the head, and with the distances and the thresholds that it has."""
+        assert isinstance(result, Clustering)
+        present = ((name, value) for name, value in result.thresholds.items() if name in result.present)
+        thresholds = ", ".join(f"{name}={value:g}" for name, value in present)
+        choices: dict[str, Any] = {"root": result.root, "thresholds": thresholds}
+        if self.head:
+            head = Head.parse(self.head)
+            head.check(*result.shape)
+            choices["head"] = head.label()
+        return choosing(result, **choices)
 
 
 class ClusteringAnalysis(Analysis):
@@ -64,6 +78,17 @@ class ClusteringAnalysis(Analysis):
     more_figures = staticmethod(more_figures)
     overhead = 2.0
     marks_named_heads = True
+
+    def chosen_finding(self, result: Result, base: int = 1) -> Finding | None:
+        """The first finding, of the chosen distances and thresholds."""
+        return self.findings(result, base)[0] if result.choices else None
+
+    def chosen_notes(self, result: Result, base: int = 1) -> list[str]:
+        """The heads that are most like the chosen one."""
+        if (label := result.choices.get("head")) is None:
+            return []
+        head = Head.parse(label)
+        return [f"{each.title} of {head.label(base)}{each.detail}." for each in self.head_facts(result, head, base)]
 
     def cost(self, checkpoint: Checkpoint) -> float:
         """The pass that computes the maps, and the divergences of all pairs of heads."""

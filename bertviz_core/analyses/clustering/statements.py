@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from bertviz_core.analyses.base.findings import Answer, Interval, Statement, decide
+from bertviz_core.analyses.base.findings import Answer, Interval, Statement, decide_worth, tiny
 from bertviz_core.analyses.base.statistics import share
 from bertviz_core.analyses.behaviors import OTHER
 from bertviz_core.analyses.clustering.result import Clustering
 
 PERMUTATIONS = 199
+LEAST = 0.1  # the smallest difference that is worth the name, as a share of the mean divergence of different labels
 
 
 def within_and_between(divergence: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
@@ -31,7 +32,7 @@ def alike(result: Clustering, labels: np.ndarray, same: str, different: str) -> 
     With w the mean divergence of two heads with the same label and b that of two heads with different ones, heads
     labeled OTHER left out, the gain is b - w. It is compared with the gains of PERMUTATIONS permutations of the labels:
     the interval is [gain - q97.5, gain - q2.5], q being their quantiles, and the statement is shown where all of it is
-    above 0 (docs/methods.md, section 6, Decisions).
+    above 0 and the gain is LEAST of b or more (docs/methods.md, section 6, Decisions).
 
     Args:
         result: The divergences of all pairs of heads.
@@ -53,10 +54,13 @@ def alike(result: Clustering, labels: np.ndarray, same: str, different: str) -> 
     permuted = [within_and_between(divergence, rng.permutation(labels)) for _ in range(PERMUTATIONS)]
     low, high = np.quantile([b - w for w, b in permuted], (0.025, 0.975))
     gain = between - within
+    interval = Interval(gain - high, gain - low)
+    least = LEAST * between
     return Answer(
-        decide(Interval(gain - high, gain - low)),
+        decide_worth(interval, gain, least),
         f"Two heads {same} differ by {within:.3g} nats{' in all' if result.summed else ''} on average, two heads "
-        f"{different} by {between:.3g}.",
+        f"{different} by {between:.3g}.{tiny(interval, gain, least, f'{LEAST:.0%} of the latter')}",
+        number=f"{within:.3g} nats against {between:.3g}",
     )
 
 
@@ -76,16 +80,16 @@ STATEMENTS = (
         "6",
         "Heads of one layer are often fairly close to each other, perhaps because dropout makes several learn the "
         "same.",
-        "The mean divergence of two heads of one layer is below that of two of different layers by more than in "
-        f"95% of {PERMUTATIONS} permutations of the heads.",
+        "The mean divergence of two heads of one layer is below that of two of different layers, by "
+        f"{LEAST:.0%} or more, and by more than in 95% of {PERMUTATIONS} permutations of the heads.",
         layers_are_alike,
     ),
     Statement(
         "behaviors",
         "6",
         "Heads with the same behavior form clusters.",
-        "The mean divergence of two heads with the same behavior is below that of two with different ones by more "
-        f"than in 95% of {PERMUTATIONS} permutations of these heads.",
+        "The mean divergence of two heads with the same behavior is below that of two with different ones, by "
+        f"{LEAST:.0%} or more, and by more than in 95% of {PERMUTATIONS} permutations of these heads.",
         behaviors_are_alike,
     ),
 )

@@ -9,15 +9,17 @@ import plotly.graph_objects as go
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.drawn_inputs import DrawnInput
+from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.behaviors import COREFERENCE
 from bertviz_core.analyses.coreference_heads import report
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, chosen_of
 from bertviz_core.analyses.coreference_heads.baselines import COMPARED
 from bertviz_core.analyses.coreference_heads.figure import by_group, latex, more_figures, paper_figure, paper_table
+from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
-from bertviz_core.analyses.coreference_heads.statements import STATEMENTS
+from bertviz_core.analyses.coreference_heads.statements import STATEMENTS, head_sentence, type_finding
 from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.inputs.annotated_words import Windows
 from bertviz_core.inputs.tokens import Tokens
@@ -60,6 +62,20 @@ class CoreferenceAnalysis(Analysis):
     prefix = "coreference_"
     names_heads = True
     has_attention_lines = True
+
+    def chosen_finding(self, result: Result, base: int = 1) -> Finding | None:
+        """The best head on the chosen mentions in the chosen direction."""
+        if (chosen := chosen_of(result)) is None:
+            return None
+        kind, choice = chosen
+        return type_finding(cast(AntecedentCounts, result), kind, choice.direction, base)
+
+    def chosen_notes(self, result: Result, base: int = 1) -> list[str]:
+        """What the chosen head finds of these mentions, if there are any."""
+        counts = cast(AntecedentCounts, result)
+        if (chosen := chosen_of(result)) is None or not counts.n[TYPE_ROWS.index(chosen[0])]:
+            return []
+        return [head_sentence(counts, *chosen, base)]
 
     def drawn_inputs(self, result: Result, tokens: Tokens) -> Iterable[DrawnInput]:
         return report.drawn_inputs(cast(AntecedentCounts, result.default_view()), tokens)

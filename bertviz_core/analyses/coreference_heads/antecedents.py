@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.base.findings import SHOWN, Interval, decide, gain_interval, share_interval
+from bertviz_core.analyses.base.findings import GAIN, SHOWN, Interval, decide_worth, gain_interval, share_interval
 from bertviz_core.analyses.base.result import Result, tidy, to_lists
 from bertviz_core.analyses.base.statistics import (
     MIN_SCORED,
@@ -23,7 +23,7 @@ from bertviz_core.analyses.base.statistics import (
 from bertviz_core.analyses.coreference_heads.baselines import EXACT, SIMPLE
 from bertviz_core.analyses.coreference_heads.groups import BREAKDOWNS, COLUMNS, FOLDS, TYPE_ROWS, TYPED, by_row, pooled
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
-from bertviz_core.heads import DirectedHead, all_labels, highest
+from bertviz_core.heads import DirectedHead, Head, all_labels, highest
 
 CAUSAL = (
     "A token of this model sees only what comes earlier: only mentions with an antecedent whose head word comes "
@@ -59,6 +59,13 @@ class Scores(NamedTuple):
         return Scores(*(part[..., COLUMNS[groups]] for part in self))
 
 
+def chosen_of(counts: Result) -> tuple[str, DirectedHead] | None:
+    """The type of mentions, and the directed head, that a reader has chosen; None where nothing is chosen."""
+    if not (chosen := counts.choices):
+        return None
+    return chosen["kind"], DirectedHead(DIRECTIONS.index(chosen["direction"]), Head.parse(chosen["head"]))
+
+
 @dataclass(frozen=True)
 class AntecedentCounts(Result):
     """What tables and figures show of the counts for one set of candidates: accuracies and best heads.
@@ -82,7 +89,11 @@ class AntecedentCounts(Result):
 
     @property
     def units_text(self) -> str:
-        return units_text(int(self.documents[0]), "documents")
+        return self.units_of("all")
+
+    def units_of(self, kind: str) -> str:
+        """The units of the intervals of one of TYPE_ROWS, as "38 documents"."""
+        return units_text(int(self.documents[TYPE_ROWS.index(kind)]), "documents")
 
     @property
     def is_causal(self) -> bool:
@@ -181,23 +192,42 @@ class AntecedentCounts(Result):
         shared = pooled(self.stored.item_moments)[:, COLUMNS["type"]]
         return right, self.n, np.stack(np.broadcast_arrays(*shared, *moments))
 
-    def gain(self, system: str, direction: int = 0) -> Interval:
-        """How far the best head's held-out accuracy on all mentions is above that of a system."""
-        enough = bool(self.n[0] >= MIN_SCORED and self.documents[0] >= MIN_UNITS)
-        heldout = self.sums_held_out("all", direction)
-        accuracy = share(*heldout[:2])[0]
-        other = self.of_system(system)[0]
-        size, freedom = (each[0] for each in effective_n(*heldout))
+    def gain(self, system: str, direction: int = 0, kind: str = "all") -> Interval:
+        """How far the best head's held-out accuracy on the mentions of one of TYPE_ROWS is above that of a system."""
+        row = TYPE_ROWS.index(kind)
+        enough = bool(self.n[row] >= MIN_SCORED and self.documents[row] >= MIN_UNITS)
+        heldout = self.sums_held_out(kind, direction)
+        accuracy = share(*heldout[:2])[row]
+        other = self.of_system(system)[row]
+        size, freedom = (each[row] for each in effective_n(*heldout))
         interval = share_interval(accuracy, size / FOLDS, freedom=freedom / FOLDS, enough=enough)
         if system in EXACT:  # An exact system has no interval.
             return interval.minus(Interval(other, other))
-        size, freedom = (each[0] for each in effective_n(*self.sums_of(system)))
+        size, freedom = (each[row] for each in effective_n(*self.sums_of(system)))
         return gain_interval(accuracy, interval, other, share_interval(other, size, freedom=freedom))
 
-    def simple_gain(self, direction: int = 0) -> Interval:
+    def held_out(self, direction: int = 0, kind: str = "all") -> float:
+        """The held-out accuracy of the best head on the mentions of one of TYPE_ROWS."""
+        return float(share(*self.sums_held_out(kind, direction)[:2])[TYPE_ROWS.index(kind)])
+
+    def simple_gain(self, direction: int = 0, kind: str = "all") -> Interval:
         """How far the best head's held-out accuracy is above each of SIMPLE: above the one to which it is closest."""
-        gains = [self.gain(system, direction) for system in SIMPLE]
+        gains = [self.gain(system, direction, kind) for system in SIMPLE]
         return Interval(min(gain.low for gain in gains), min(gain.high for gain in gains), gains[0].enough)
+
+    def above(self, system: str, direction: int = 0, kind: str = "all") -> np.ndarray:
+        """The state of "the best head is above a system, by GAIN or more"."""
+        difference = self.held_out(direction, kind) - self.of_system(system)[TYPE_ROWS.index(kind)]
+        return decide_worth(self.gain(system, direction, kind), difference, GAIN)
+
+    def simple_difference(self, direction: int = 0, kind: str = "all") -> float:
+        """The best head's held-out accuracy minus that of the best of SIMPLE."""
+        others = [self.of_system(system)[TYPE_ROWS.index(kind)] for system in SIMPLE]
+        return float(self.held_out(direction, kind) - max(others))
+
+    def above_simple(self, direction: int = 0, kind: str = "all") -> np.ndarray:
+        """The state of "the best head is above each of SIMPLE, by GAIN or more"."""
+        return decide_worth(self.simple_gain(direction, kind), self.simple_difference(direction, kind), GAIN)
 
     def row(self, at: DirectedHead | str, kind: str = "all", picked_on: str = "all") -> dict[str, Any]:
         """A row of Table 2.
@@ -243,13 +273,9 @@ class AntecedentCounts(Result):
                 estimates[kind] = Estimate(self.accuracy[0, row], None, *sizes, "documents")
         return estimates
 
-    def is_above(self, system: str) -> bool:
-        """Whether the best head on all mentions is above a system."""
-        return bool(decide(self.gain(system)) == SHOWN)
-
     def finds_antecedents(self) -> bool:
-        """Whether the best head on all mentions is above every baseline of SIMPLE."""
-        return bool(decide(self.simple_gain()) == SHOWN)
+        """Whether the best head on all mentions is above every baseline of SIMPLE, by GAIN or more."""
+        return bool(self.above_simple() == SHOWN)
 
     def to_frame(self) -> pd.DataFrame:
         """Table 2: the systems, the best heads of all types and of each type; last that of the other direction."""

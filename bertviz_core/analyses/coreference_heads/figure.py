@@ -9,9 +9,9 @@ from plotly.subplots import make_subplots
 from bertviz_core import paper
 from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable, percent_text
 from bertviz_core.analyses.base.statistics import share
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, chosen_of
 from bertviz_core.analyses.coreference_heads.baselines import COMPARED
-from bertviz_core.analyses.coreference_heads.groups import BREAKDOWNS, TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.groups import BREAKDOWNS, TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import finish, tabular
@@ -25,8 +25,15 @@ LINES = (
     ("#9c36b5", "dashdot", "triangle-up"),
     ("#8c8c8c", "longdash", "x"),
 )
-AXES = {"distance": "words back to the nearest antecedent", "gender": "gender of the pronoun"}
-MODES = {"distance": "lines+markers", "gender": "markers"}
+AXES = {
+    "type": "type of mention",
+    "distance": "words back to the nearest antecedent",
+    "gender": "gender of the pronoun",
+}
+BY_TYPE = "Accuracy by type of mention"
+BY_DISTANCE = "Accuracy by distance, all mentions"  # Distances are counted of all types together.
+MODES = {"type": "markers", "distance": "lines+markers", "gender": "markers"}
+TICKS = {"type": TYPE_ROWS} | BREAKDOWNS
 HOVER = "%{y:.1%} (%{customdata[1]:,.1~f} of %{customdata[0]:,})<extra></extra>"
 
 
@@ -50,10 +57,10 @@ def paper_figure(result: AntecedentCounts) -> go.Figure:
 def by_group(
     result: AntecedentCounts, systems: Sequence[DirectedHead | str], base: int = 1, breakdown: str = "distance"
 ) -> go.Figure:
-    """Accuracy of each head or system by distance of the nearest antecedent, or by gender of the pronoun, with bars of
-    95% intervals over documents; groups without items are gaps."""
+    """Accuracy of each head or system by type of mention, distance of the nearest antecedent or gender of the pronoun,
+    with bars of 95% intervals over documents; groups without items are gaps."""
     figure = go.Figure()
-    ticks = BREAKDOWNS[breakdown]
+    ticks = TICKS[breakdown]
     for index, (system, (color, dash, symbol)) in enumerate(zip(systems, LINES, strict=False)):
         name = system if isinstance(system, str) else f"head {system.head.label(base)}"
         if isinstance(system, DirectedHead) and system.direction:  # the paper's direction is omitted
@@ -80,8 +87,14 @@ def by_group(
 
 
 def more_figures(result: AntecedentCounts) -> dict[str, go.Figure]:
-    """The further figures of the page, by title."""
-    return {"Accuracy by distance": by_group(result, (result.best(), *COMPARED))}
+    """Accuracies of the chosen head, by default of the best one, after the map of what is chosen."""
+    chosen = chosen_of(result)
+    kind, choice = chosen or ("all", result.best())
+    values = result.accuracy[choice.direction, TYPE_ROWS.index(kind)]
+    title = f"Heads: {TYPE_NAMES[kind]}, {arrow(DIRECTIONS[choice.direction])}"
+    maps = {title: map_figure(accuracy_map(values, TYPE_NAMES[kind]))} if chosen else {}
+    systems = (choice, *COMPARED)
+    return maps | {BY_TYPE: by_group(result, systems, breakdown="type"), BY_DISTANCE: by_group(result, systems)}
 
 
 def paper_table(result: AntecedentCounts) -> PaperTable:

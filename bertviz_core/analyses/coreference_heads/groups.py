@@ -17,6 +17,7 @@ DISTANCE = len(TYPES) * FOLDS  # the number of the first bin
 GENDER = DISTANCE + len(BIN_NAMES)
 GROUPS = GENDER + len(GENDERS)
 TYPE_ROWS = ("all", *TYPES)
+TYPE_NAMES = {"all": "mentions", "pronoun": "pronouns", "proper": "proper names", "nominal": "nominal mentions"}
 BREAKDOWNS = {"distance": BIN_NAMES, "gender": GENDERS}
 
 TYPED = len(TYPE_ROWS) * FOLDS  # the number of rows of types, see `by_row`

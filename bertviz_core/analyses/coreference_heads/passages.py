@@ -10,6 +10,7 @@ import numpy as np
 from bertviz_core.analyses.base.guess_lists import GuessQuery, StoredParts, picked
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.document_figure import Guess, mention_text
+from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference import CoreferenceDocument, Span
@@ -132,6 +133,18 @@ def first_guesses(result: CoreferenceHeads, choice: DirectedHead) -> ItemGuesses
     return ItemGuesses(result.items, guess, result.weight[choice.at], np.array(right, dtype=bool))
 
 
+def of_type(items: ItemGuesses, kind: str, read: ReadDocuments) -> ItemGuesses:
+    """The items whose mentions are of one of TYPE_ROWS, which only their documents tell."""
+    if kind == TYPE_ROWS[0]:
+        return items
+    numbers = items.items[:, 0]
+    is_kept = np.zeros(len(numbers), dtype=bool)
+    for number, document in read(np.unique(numbers).tolist()):
+        own = numbers == number
+        is_kept[own] = [document["mentions"][mention][-1] == kind for mention in items.items[own, 1].tolist()]
+    return items.take(is_kept)
+
+
 @dataclass(frozen=True)
 class ListedGuess:
     """A guess as words.
@@ -181,7 +194,13 @@ class PassageExample:
 
 @dataclass(frozen=True)
 class PassageQuery(GuessQuery[PassageExample]):
-    """A selection of passages; the searched words may also be the name of a passage's document."""
+    """A selection of passages; the searched words may also be the name of a passage's document.
+
+    Attributes:
+        kind: The type of the mentions whose guesses are listed, one of TYPE_ROWS.
+    """
+
+    kind: str = TYPE_ROWS[0]
 
     def listing(self, collection: AntecedentCounts | StoredParts) -> "GuessedPassages":
         """The passages of a result, which are those of its first documents, or of all stored parts of the list."""
@@ -208,7 +227,7 @@ class GuessedPassages:
     def __init__(self, query: PassageQuery, items: ItemGuesses, read: ReadDocuments) -> None:
         self.query = query
         self.read = read
-        self.items = items.by_passage()
+        self.items = of_type(items, query.kind, read).by_passage()
         self.starts = np.flatnonzero(np.diff(self.items.passages(), prepend=-1))  # the first item of each passage
 
     def confidence(self) -> np.ndarray:

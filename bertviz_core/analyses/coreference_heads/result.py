@@ -8,23 +8,46 @@ import numpy as np
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.request import Request, View
-from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.result import Result, choosing
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
-from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, index_of
+from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, index_of
+from bertviz_core.errors import SettingsError
+from bertviz_core.heads import Head
 
 
 @dataclass(frozen=True)
 class CoreferenceView(View):
-    """Which of the counts are shown."""
+    """Which of the counts are shown, and the mentions, the direction and the head that are reported."""
 
     candidates: Annotated[str, Doc("mentions (the preceding ones), or words: any other.")] = "mentions"
+    kind: Annotated[str, Doc(f"The mentions to report: {', '.join(TYPE_ROWS)}.")] = TYPE_ROWS[0]
+    direction: Annotated[str, Doc(f"The direction to report: {' or '.join(DIRECTIONS)}.")] = DIRECTIONS[0]
+    head: Annotated[str | None, Doc("The head to report, as 3-1; default: the best one.")] = None
 
     def check(self) -> None:
         index_of(self.candidates)
+        for name, value, known in (("type", self.kind, TYPE_ROWS), ("direction", self.direction, DIRECTIONS)):
+            if value not in known:
+                raise SettingsError(f"There is no {name} {value!r}.", hint=f"Choose one of {', '.join(known)}.")
 
     def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
         assert isinstance(result, CoreferenceHeads)
         return result.show(self.candidates)
+
+    def choose(self, result: Result) -> Result:
+        """The counts with these choices.
+
+        Raises:
+            SettingsError: The counts have no such direction, or the model no such head.
+        """
+        assert isinstance(result, AntecedentCounts)
+        if self.direction not in result.directions:
+            raise SettingsError(f"This model has no direction {self.direction!r}.", hint=result.restriction)
+        best = result.best(self.kind, result.directions.index(self.direction)).head
+        head = Head.parse(self.head) if self.head else best
+        head.check(*result.accuracy.shape[2:])
+        return choosing(result, kind=self.kind, direction=self.direction, head=head.label())
 
 
 @dataclass(frozen=True)

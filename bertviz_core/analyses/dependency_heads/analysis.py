@@ -11,6 +11,7 @@ from typing_extensions import Doc
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.drawn_inputs import DrawnInput
+from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Result
@@ -18,9 +19,9 @@ from bertviz_core.analyses.dependency_heads import head_facts, report
 from bertviz_core.analyses.dependency_heads.figure import latex, more_figures, paper_figure, paper_table
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEW_NAMES
 from bertviz_core.analyses.dependency_heads.head_relations import relations
-from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
-from bertviz_core.analyses.dependency_heads.statements import STATEMENTS, named_heads
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts, chosen_of
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationView
+from bertviz_core.analyses.dependency_heads.statements import STATEMENTS, head_sentence, named_heads, relation_finding
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.heads import Head
 from bertviz_core.inputs.annotated_words import Sentences
@@ -65,7 +66,7 @@ class DependencyAnalysis(Analysis):
     forward_passes = 1.4
     result_class = DependencyHeads
     options = DependencyOptions
-    view = RelationFilter
+    view = RelationView
     columns = (
         HeadColumn("UAS", f"UAS of this head alone ({VIEW_NAMES[DEFAULT_VIEW]})", _uas, _best_offset, percent=True),
     )
@@ -80,6 +81,20 @@ class DependencyAnalysis(Analysis):
     prefix = ""
     names_heads = True
     has_attention_lines = True
+
+    def chosen_finding(self, result: Result, base: int = 1) -> Finding | None:
+        """The best head of the chosen relation in the chosen direction."""
+        chosen = chosen_of(cast(RelationCounts, result))
+        if chosen is None:
+            return None
+        relation, choice = chosen
+        return relation_finding(cast(RelationCounts, result).in_direction(choice.direction), relation, base)
+
+    def chosen_notes(self, result: Result, base: int = 1) -> list[str]:
+        """What the chosen head finds of the relation."""
+        counts = cast(RelationCounts, result)
+        chosen = chosen_of(counts)
+        return [head_sentence(counts, *chosen, base)] if chosen else []
 
     def reading(self, options: Mapping[str, Any]) -> str:
         return f"trees: {VIEW_NAMES[options['view']]}" if "view" in options else ""

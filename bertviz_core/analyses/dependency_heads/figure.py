@@ -10,7 +10,7 @@ from bertviz_core import paper
 from bertviz_core.analyses.base.guess_lists import page
 from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts, chosen_of
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
 from bertviz_core.corpora.treebank import explain, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow
@@ -67,7 +67,8 @@ def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go
 
 
 def offset_figure(result: RelationCounts, relation: str, direction: int = 0) -> go.Figure:
-    """Accuracy of every fixed offset for one relation, and its best head; of a causal model in one direction."""
+    """Accuracy of every fixed offset for one relation, and its best head in one direction; of a causal model among the
+    words which that direction counts."""
     row = result.relations.index(relation)
     offsets = result.offsets
     values = 100 * result.offset_accuracy(direction)[:, row]
@@ -76,14 +77,13 @@ def offset_figure(result: RelationCounts, relation: str, direction: int = 0) -> 
         is_visible = offsets * (2 * direction - 1) > 0
         offsets = offsets[is_visible]
         values = values[is_visible]
-        accuracy = accuracy[direction]
-    best_head = 100 * float(accuracy.max())
+    best_head = 100 * float(accuracy[direction].max())
     colors = [GRAY] * len(values)
     colors[values.argmax()] = BEST
     names = [f"{each:+d}" for each in offsets]
     hover = "offset %{x}: %{y:.1f}%<extra></extra>"
     figure = go.Figure(go.Bar(x=names, y=values, marker_color=colors, hovertemplate=hover))
-    label = {"text": f"best head: {best_head:.1f}%", "font_size": 12}
+    label = {"text": f"best head, {arrow(DIRECTIONS[direction])}: {best_head:.1f}%", "font_size": 12}
     line = {"dash": "dash", "color": BEST, "width": 1}
     figure.add_hline(y=best_head, line=line, annotation=label, annotation_position="top left")
     figure.update_xaxes(title="fixed offset, words to the right (within the sentence)", type="category")
@@ -92,9 +92,11 @@ def offset_figure(result: RelationCounts, relation: str, direction: int = 0) -> 
 
 
 def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
-    """The map of heads and the fixed offsets of the relation that is furthest above its offset."""
-    relation = result.clearest_relation()
-    direction = result.best_choice(relation).direction
+    """The map of heads and the fixed offsets of the chosen relation, by default of that furthest above its offset; with
+    the chosen direction, by default that of the best head."""
+    chosen = chosen_of(result)
+    relation = chosen[0] if chosen else result.clearest_relation()
+    direction = (chosen[1] if chosen else result.best_choice(relation)).direction
     values = result.accuracy[direction, result.relations.index(relation)]
     return {
         f"Heads: {relation}, {arrow(DIRECTIONS[direction])}": map_figure(accuracy_map(values, relation)),
@@ -180,4 +182,5 @@ def latex(result: RelationCounts) -> str:
         names |= {"random_accuracy": "Random word", "counted": "Counted", "accuracy_of_all_words": "Of all words"}
     shares = [name for name in names if "accuracy" in name]
     frame[shares] *= 100
-    return f"% trees: {result.trees}\n{tabular(frame[list(names)].rename(columns=names))}"
+    frame["baseline_offset"] = [f"{offset:+d}" for offset in frame["baseline_offset"]]
+    return tabular(frame[list(names)].rename(columns=names))

@@ -1,13 +1,13 @@
 """Right guesses by relation under one view of the trees, as tables, figures and pages show them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.base.findings import SHOWN, Interval, decide, gain_interval, share_interval
+from bertviz_core.analyses.base.findings import GAIN, SHOWN, Interval, decide_worth, gain_interval, share_interval
 from bertviz_core.analyses.base.result import Result, tidy, to_lists
 from bertviz_core.analyses.base.statistics import (
     MIN_SCORED,
@@ -57,6 +57,7 @@ class RelationCounts(Result):
         head_moments: (2, fold, direction, relation, layer, head) sums of n c and c^2.
         offset_moments: (2, offset, relation) sums of n c and c^2; of a causal model (2, direction, offset, relation).
         stored: The DependencyHeads that the counts are a view of.
+        direction: The index in DIRECTIONS of the one direction whose heads compete; None where the best of both wins.
     """
 
     analysis: ClassVar[str] = "dependency_heads"
@@ -71,6 +72,18 @@ class RelationCounts(Result):
     head_moments: np.ndarray | None = None
     offset_moments: np.ndarray | None = None
     stored: Any = None
+    direction: int | None = None
+
+    def in_direction(self, direction: int | None) -> Self:
+        """The same counts, where the best heads, and what is said of them, are of one direction; None for both."""
+        return replace(self, direction=direction)
+
+    def _competing(self, right: np.ndarray) -> np.ndarray:
+        """(direction, relation, layer, head) right guesses, of which those of the other direction never win."""
+        if self.direction is None:
+            return right
+        competes = np.arange(len(DIRECTIONS)) == self.direction
+        return np.where(competes[:, None, None, None], right.astype(np.int64), -1)
 
     @property
     def trees(self) -> str:
@@ -140,7 +153,7 @@ class RelationCounts(Result):
 
     def best(self) -> np.ndarray:
         """(relation, 3): direction, layer and head of the most right guesses, the first of equals."""
-        return best_heads(self.right)
+        return best_heads(self._competing(self.right))
 
     def best_choice(self, relation: str) -> DirectedHead:
         direction, layer, head = self.best()[self.relations.index(relation)].tolist()
@@ -200,7 +213,7 @@ class RelationCounts(Result):
         """The sums (relation,) of each half's best head on the other half; none right is known (NaN) where a half has
         no words."""
         folds = range(FOLDS)
-        best = [best_heads(self.correct[1 - fold]) for fold in folds]
+        best = [best_heads(self._competing(self.correct[1 - fold])) for fold in folds]
         right = sum(counts_of_best(self.correct[fold], best[fold]) for fold in folds)
         rows = np.arange(len(self.relations))
         words = np.stack([self.counted[fold, best[fold][:, 0], rows] for fold in folds])
@@ -246,8 +259,12 @@ class RelationCounts(Result):
         return Interval(np.fmin(gain.low, random.low), np.fmin(gain.high, random.high), enough)
 
     def above(self) -> np.ndarray:
-        """(relation,) whether the best head is above every baseline, see `gain`."""
-        return decide(self.gain()) == SHOWN
+        """(relation,) whether the best head is above every baseline, see `states`."""
+        return self.states() == SHOWN
+
+    def states(self) -> np.ndarray:
+        """(relation,) the states of "the best head is above every baseline, by GAIN or more", see `gain`."""
+        return decide_worth(self.gain(), self.held_out()[0] - self.control, GAIN)
 
     def row(self, relation: str) -> pd.Series:
         """The row of a relation in `to_frame`."""
@@ -358,6 +375,13 @@ class RelationCounts(Result):
         if self.stored is not None:
             tables["attended"] = WordClasses(self.stored).frame(self.provenance["options"]["view"])
         return tables
+
+
+def chosen_of(counts: RelationCounts) -> tuple[str, DirectedHead] | None:
+    """The relation, and the directed head, that a reader has chosen; None where nothing is chosen."""
+    if not (chosen := counts.choices):
+        return None
+    return chosen["relation"], DirectedHead(DIRECTIONS.index(chosen["direction"]), Head.parse(chosen["head"]))
 
 
 def _joined(units: np.ndarray, squares: np.ndarray | None) -> np.ndarray:

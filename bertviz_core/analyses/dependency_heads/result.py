@@ -10,9 +10,10 @@ import numpy as np
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.request import Request, View
-from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.result import Result, choosing
 from bertviz_core.analyses.dependency_heads.guesses import (
     DEFAULT_VIEW,
+    DIRECTIONS,
     OFFSETS,
     SIDES,
     VIEWS,
@@ -25,6 +26,7 @@ from bertviz_core.analyses.dependency_heads.sentences import trees_of
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.treebank import Sentence, sentence_of
 from bertviz_core.errors import SettingsError
+from bertviz_core.heads import Head
 
 RELEASE_OFFSETS = tuple(range(-3, 3))
 MIN_COUNT, MIN_COUNT_IN_SAMPLE = 100, 20
@@ -48,6 +50,42 @@ class RelationFilter(View):
     def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
         assert isinstance(result, DependencyHeads)
         return result.show(self)
+
+
+@dataclass(frozen=True)
+class RelationView(RelationFilter):
+    """Which counts are shown, and the relation, the direction and the head that are reported."""
+
+    relation: Annotated[str | None, Doc("The relation to report; default: the clearest.")] = None
+    direction: Annotated[str | None, Doc(f"{' or '.join(DIRECTIONS)}; default: that of the best head.")] = None
+    head: Annotated[str | None, Doc("The head to report, as 3-1; default: the best one.")] = None
+
+    def check(self) -> None:
+        super().check()
+        if self.direction not in (None, *DIRECTIONS):
+            hint = f"Choose one of {', '.join(DIRECTIONS)}."
+            raise SettingsError(f"There is no direction {self.direction!r}.", hint=hint)
+
+    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
+        assert isinstance(result, DependencyHeads)
+        return result.show(RelationFilter(self.view, self.min_count, self.offsets, self.merge_subtypes))
+
+    def choose(self, result: Result) -> Result:
+        """The counts with these choices, or with those on which the page opens.
+
+        Raises:
+            SettingsError: The counts have no such relation, or the model no such head.
+        """
+        assert isinstance(result, RelationCounts)
+        relation = self.relation or result.clearest_relation()
+        if relation not in result.relations:
+            hint = f"Choose one of {', '.join(result.relations)}."
+            raise SettingsError(f"There is no relation {relation!r} with enough words.", hint=hint)
+        direction = self.direction or DIRECTIONS[result.best_choice(relation).direction]
+        directed = result.in_direction(DIRECTIONS.index(direction))
+        head = Head.parse(self.head) if self.head else directed.best_choice(relation).head
+        head.check(*result.correct.shape[3:])
+        return choosing(result, relation=relation, direction=direction, head=head.label())
 
 
 @dataclass(frozen=True)

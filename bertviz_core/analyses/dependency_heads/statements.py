@@ -6,12 +6,12 @@ from functools import partial
 import numpy as np
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.findings import HELD_OUT, Answer, Finding, Interval, Statement, decide
+from bertviz_core.analyses.base.findings import GAIN, HELD_OUT, Answer, Finding, Interval, Statement, decide, tiny
 from bertviz_core.analyses.base.statistics import MIN_SCORED, MIN_UNITS, wilson
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SIDES
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
 from bertviz_core.corpora.treebank import ALL, UAS
-from bertviz_core.heads import arrow
+from bertviz_core.heads import DirectedHead, arrow
 
 POINTS = 0.1  # a substantial difference of shares
 OVERALL = 0.15  # A head that is less far above an offset does not parse.
@@ -48,43 +48,66 @@ def relation_sentence(counts: RelationCounts, relation: str, base: int) -> str:
         interval += f"; {row['heldout_accuracy']:.1%} held out"
     if row["n"] < MIN_SCORED:
         notes += f" Fewer than {MIN_SCORED} words are too few to decide."
+    notes = _other_direction(counts, relation, base) + notes
     direction = arrow(DIRECTIONS[choice.direction])
     finds = f"Head {choice.head.label(base)}, {direction}, finds {row['accuracy']:.1%}"
     return f"{finds} of {words} ({interval}); {offset}.{notes}"
 
 
-def relation_answer(counts: RelationCounts, base: int, relation: str, points: float = 0.0) -> Answer:
-    """Whether the best head of a relation is more than `points` (a share) above every baseline.
+def _other_direction(counts: RelationCounts, relation: str, base: int) -> str:
+    """Where the heads of one direction compete: the best head of both, if it is of the other direction."""
+    both = counts.in_direction(None)
+    best = both.best_choice(relation)
+    if counts.direction in (None, best.direction):
+        return ""
+    accuracy = both.best_accuracy[counts.relations.index(relation)]
+    direction = arrow(DIRECTIONS[best.direction])
+    return f" The best head of both directions is {best.head.label(base)}, {direction}, with {accuracy:.1%}."
 
-    Shown where the whole of `RelationCounts.gain` is above `points`: the interval of the held-out accuracy of the best
-    head minus that of the best fixed offset (of a causal model also of a random word, whichever is closer), corrected
-    for the number of relations (docs/methods.md, section 6, Decisions).
+
+def relation_answer(counts: RelationCounts, base: int, relation: str) -> Answer:
+    """Whether the best head of a relation is above every baseline, see `RelationCounts.states`.
 
     Args:
         counts: The counts under one view of the trees.
         base: Number of the first head in labels.
         relation: A relation of `counts`, or one of the totals.
-        points: By how much the accuracy is to be higher, as a share.
     """
-    state = decide(counts.gain(), points)[counts.relations.index(relation)]
-    return Answer(state, relation_sentence(counts, relation, base), counts.best_choice(relation).head)
+    at = counts.relations.index(relation)
+    difference = counts.held_out()[0][at] - counts.control[at]
+    sentence = relation_sentence(counts, relation, base)
+    sentence += tiny(counts.gain().at(at), difference, GAIN, f"{100 * GAIN:.0f} points")
+    row = counts.row(relation)
+    points = f"{relation}, {100 * (row['accuracy'] - row['baseline_accuracy']):.1f} points above the best offset"
+    return Answer(counts.states()[at], sentence, counts.best_choice(relation).head, number=points)
 
 
 def relation_finding(counts: RelationCounts, relation: str, base: int = 1) -> Finding:
-    """The finding of one relation, beside what Table 1 says of it."""
+    """The finding of one relation, of the direction whose heads compete, beside what Table 1 says of it."""
     statement = ""
     if relation in paper.TABLE_1:
         head, accuracy, baseline, offset = paper.TABLE_1[relation]
         statement = f"Head {head} finds {accuracy}% of {relation}, the fixed offset {offset:+d} {baseline}%."
-    rule = f"The best head is above the best fixed offset{CONTROL}, {CORRECTED}"
+    rule = f"The best head is {GAIN:.0%} or more above the best fixed offset{CONTROL}, {CORRECTED}"
     declared = Statement(relation, "4.2", statement, rule, partial(relation_answer, relation=relation))
     return declared.finding("dependency_heads", "", counts, base)
 
 
-def clearest_relation(counts: RelationCounts, base: int) -> Answer:
-    """Whether the best head of the clearest relation is more than POINTS above every baseline, see `relation_answer`.
+def head_sentence(counts: RelationCounts, relation: str, choice: DirectedHead, base: int = 1) -> str:
+    """What one head finds of a relation in one direction, with the interval."""
+    at = (choice.direction, counts.relations.index(relation))
+    low, high = (float(end[at][choice.head]) for end in counts.intervals())
+    words = int(counts.counted.sum(0)[at])
+    finds = f"finds {counts.accuracy[at][choice.head]:.1%} of {words:,} {TOTALS.get(relation, relation)}"
+    interval = "no interval" if np.isnan(low) else f"95% interval {low:.1%} to {high:.1%}"
+    return f"The chosen head {choice.head.label(base)}, {arrow(DIRECTIONS[choice.direction])}, {finds} ({interval})."
 
-    The clearest relation is the first of `RelationCounts.by_gain` (docs/methods.md, section 6, Decisions).
+
+def clearest_relation(counts: RelationCounts, base: int) -> Answer:
+    """Whether the best head of the clearest relation is more than POINTS above every baseline.
+
+    The interval of the held-out gain, see `RelationCounts.gain`, is to be above POINTS. The clearest
+    relation is the first of `RelationCounts.by_gain` (docs/methods.md, section 6, Decisions).
 
     Raises:
         KeyError: The treebank has no relation with enough words.
@@ -92,7 +115,8 @@ def clearest_relation(counts: RelationCounts, base: int) -> Answer:
     relation = counts.clearest_relation()
     if relation in NO_RELATION:
         raise KeyError("relations")
-    return relation_answer(counts, base, relation, POINTS)
+    state = decide(counts.gain(), POINTS)[counts.relations.index(relation)]
+    return relation_answer(counts, base, relation)._replace(state=state)
 
 
 def no_head_parses(counts: RelationCounts, base: int) -> Answer:

@@ -1,18 +1,34 @@
 """Entropy: how broadly each head attends (section 3.3; Figure 4)."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, cast
+
+from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.entropy.figure import paper_figure
 from bertviz_core.analyses.entropy.result import COLUMNS, LABELS, Entropy
-from bertviz_core.analyses.entropy.statements import STATEMENTS
+from bertviz_core.analyses.entropy.statements import STATEMENTS, narrow_heads
+from bertviz_core.errors import SettingsError
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.base.accumulators import SegmentAverages
+
+
+@dataclass(frozen=True)
+class EntropyView(ColumnView):
+    """The quantity, the head, and below which share of uniform entropy heads are named."""
+
+    share: Annotated[float, Doc("Name the heads with at most this share of the entropy of uniform attention.")] = 0.5
+
+    def check(self) -> None:
+        if not 0 < self.share <= 1:
+            raise SettingsError(f"{self.share:g} is not a share.", hint="Choose a number from 0 to 1.")
 
 
 class EntropyAnalysis(Analysis):
@@ -25,6 +41,7 @@ class EntropyAnalysis(Analysis):
     icon = ":material/blur_on:"
     result_class = Entropy
     columns = COLUMNS
+    view = EntropyView
     labels = LABELS
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
@@ -39,6 +56,13 @@ class EntropyAnalysis(Analysis):
         from bertviz_core.analyses.entropy import measure
 
         return measure.accumulator(model, request)
+
+    def chosen_notes(self, result: Result, base: int = 1) -> list[str]:
+        """The chosen head, and the heads that attend narrowly."""
+        notes = super().chosen_notes(result, base)
+        if not (chosen := result.choices):
+            return notes
+        return [*notes, narrow_heads(cast(Entropy, result), chosen["share"], base)]
 
     def clearest(self, result: Result) -> dict[str, str]:
         assert isinstance(result, Entropy)

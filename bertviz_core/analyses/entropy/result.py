@@ -10,7 +10,7 @@ QUANTITIES = ("entropy", "from_cls", "max_weight", "uniform")
 COLUMNS = (
     averaged_column("entropy", "entropy, nats", name="all tokens", marker=plotting.BROAD),
     averaged_column("from_cls", "entropy from [CLS], nats", name="[CLS] alone", marker=plotting.CLS),
-    averaged_column("max_weight", "largest weight of a row"),
+    averaged_column("max_weight", "largest weight per token"),
 )
 LABELS = {"uniform": "entropy of uniform attention, nats"}
 

@@ -1,53 +1,84 @@
 """What the paper states about entropy, and how a result decides it (docs/methods.md, sections 4 and 6)."""
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.findings import Answer, Interval, Statement, decide, head_intervals, layer_intervals
+from bertviz_core.analyses.base.averages import name_heads_over
+from bertviz_core.analyses.base.findings import (
+    SHOWN,
+    Answer,
+    Interval,
+    Statement,
+    all_of,
+    decide,
+    decide_worth,
+    head_intervals,
+    layer_intervals,
+    tiny,
+)
 from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 
 BROAD = 0.1  # A broad head's largest weight, the mean over rows, is below this.
+BROADER = 0.5  # nats: the smallest difference of entropies that is worth the name
 
 
 def broad_early_head(result: Entropy, base: int) -> Answer:
-    """Whether a head of the first third of the layers, at least one layer, attends broadly.
+    """Whether a head of the first third of the layers, at least one layer, attends broadly, and the average head does
+    not: in a randomly initialized network all do.
 
-    Of these heads that with the smallest mean largest weight m decides: its interval, corrected for their number, is
-    compared with BROAD; shown where all of it is below, m < 0.1 (docs/methods.md, section 4; section 6, Decisions).
+    The broadest of these heads is the one with the highest entropy. The interval of its mean largest weight, corrected
+    for their number, is to be below BROAD, and that of the mean over all heads above it (docs/methods.md, section 4;
+    section 6, Decisions).
     """
     largest = result["max_weight"]
-    early = largest[: max(1, round(len(largest) / 3))]
-    head = highest(-early)
-    half = 100 * result.interval("max_weight")[head]
+    early = result["entropy"][: max(1, round(len(largest) / 3))]
+    head = highest(early)
+    width = half_width(100 * result.interval("max_weight")[head], ".2f")
+    low, high, enough = head_intervals(result, "max_weight", 1)
+    everywhere = decide(Interval(low.mean(), high.mean(), enough), BROAD)
+    highest_of_all = highest(result["entropy"])
+    deeper = "" if highest_of_all == head else f" Of all layers {highest_of_all.label(base)} has the highest."
+    others = "" if everywhere == SHOWN else " But the average head is as broad, as in an untrained network."
     last = len(early) - 1 + base
     layers = f"layers {base} to {last}" if last > base else f"layer {base}"
+    is_broad = decide(head_intervals(result, "max_weight", early.size).negative(), -BROAD)[head]
+    entropy = result["entropy"][head]
     return Answer(
-        decide(head_intervals(result, "max_weight", early.size).negative(), -BROAD)[head],
-        f"Of {layers} head {head.label(base)} is the broadest: its largest weight is "
-        f"{largest[head]:.1%} ± {half_width(half, '.2f')} percentage points on average, its entropy "
-        f"{result['entropy'][head]:.2f} nats, where uniform attention would have {result.uniform:.2f}.",
+        all_of(is_broad, everywhere),
+        f"Of {layers} head {head.label(base)} has the highest entropy: {entropy:.2f} nats, where uniform attention "
+        f"would have {result.uniform:.2f}; its largest weight per token is {largest[head]:.1%} ± {width} "
+        f"percentage points on average, that of all heads {largest.mean():.1%}.{deeper}{others}",
         head,
-        "max_weight",
+        "entropy",
+        f"{entropy:.2f} of {result.uniform:.2f} nats",
     )
 
 
 def broad_from_cls(result: Entropy, base: int) -> Answer:
     """Whether attention from [CLS] is broader in the last layer than on average.
 
-    The last layer's mean entropy minus the mean over layers, with the intervals of both, is compared with 0
-    (docs/methods.md, section 4; section 6, Decisions).
+    The last layer's mean entropy minus the mean over layers is to be BROADER or more, and above 0 with the intervals
+    of both (docs/methods.md, section 4; section 6, Decisions).
     """
     means = result["from_cls"].mean(1)
     low, high, enough = layer_intervals(result, "from_cls")
     last = Interval(low[-1], high[-1], enough)
     everywhere = Interval(low.mean(), high.mean(), enough)
+    gain = last.minus(everywhere)
+    difference = means[-1] - means.mean()
     return Answer(
-        decide(last.minus(everywhere)),
+        decide_worth(gain, difference, BROADER),
         f"Attention from [CLS] has an entropy of {means[-1]:.2f} nats in the last layer, {means.mean():.2f} "
-        "on average over all layers.",
+        f"on average over all layers.{tiny(gain, difference, BROADER, f'{BROADER} nats')}",
         None,
         "from_cls",
     )
+
+
+def narrow_heads(result: Entropy, share: float, base: int = 1) -> str:
+    """The heads with at most a share of the entropy of uniform attention, in a sentence."""
+    description = f"At most {share:.0%} of the entropy of uniform attention ({result.uniform:.2f} nats)"
+    return name_heads_over(-result["entropy"], -share * result.uniform, base, description)
 
 
 STATEMENTS = (
@@ -55,8 +86,9 @@ STATEMENTS = (
         "broad",
         "3.3",
         "Some heads of the lower layers attend very broadly: at most 10% of their attention goes to any one token.",
-        f"In the first third of the layers one head's mean largest weight is below {BROAD:.0%}, with an interval "
-        "corrected for the number of these heads.",
+        "In the first third of the layers the mean largest weight of the head with the highest entropy is below "
+        f"{BROAD:.0%}, with an interval corrected for the number of these heads, and the mean over all heads is above, "
+        "since in a randomly initialized network every head is broad.",
         broad_early_head,
         "broad",
     ),
@@ -64,7 +96,8 @@ STATEMENTS = (
         "from_cls",
         "3.3",
         f"From [CLS] the last layer attends very broadly: {paper.FROM_CLS_LAST_LAYER} nats.",
-        "The last layer's mean entropy from [CLS] is above the mean of all layers, with the intervals of both.",
+        f"The last layer's mean entropy from [CLS] is {BROADER} nats or more above the mean of all layers, with the "
+        "intervals of both.",
         broad_from_cls,
     ),
 )

@@ -2,17 +2,20 @@
 
 from functools import partial
 
-from bertviz_core.analyses.base.findings import Answer, Statement, decide, head_intervals
+from bertviz_core.analyses.base.findings import Answer, Statement, decide_worth, head_intervals, tiny
 from bertviz_core.analyses.induction.result import CONTROL, CONTROLS, KINDS, Induction
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
+
+LEAST = 0.1  # the smallest difference that is worth the name, as a share of the attention
+POINTS = f"{100 * LEAST:.0f} points"
 
 
 def strongest(result: Induction, base: int, quantity: str) -> Answer:
     """Whether the head with the highest attention of a kind gives it because of the repetition.
 
     Its attention minus that of its control (CONTROLS), with the intervals of both, each corrected for the number of
-    heads, is compared with 0 (docs/methods.md, section 15; section 6, Decisions).
+    heads, is to be above 0, and itself LEAST or more (docs/methods.md, section 15; section 6, Decisions).
 
     Args:
         result: The averages of attention.
@@ -25,12 +28,14 @@ def strongest(result: Induction, base: int, quantity: str) -> Answer:
     head = highest(values)
     half = half_width(result.interval(quantity)[head], ".1%")
     gain = head_intervals(result, quantity).minus(head_intervals(result, control))
+    difference = values[head] - result[control][head]
     return Answer(
-        decide(gain)[head],
+        decide_worth(gain.at(head), difference, LEAST),
         f"Head {head.label(base)} gives the most attention {KINDS[quantity][0]}: {values[head]:.1%} ± {half} in "
-        f"repeated sequences; {result[control][head]:.1%} {words}.",
+        f"repeated sequences; {result[control][head]:.1%} {words}.{tiny(gain.at(head), difference, LEAST, POINTS)}",
         head,
         quantity,
+        f"{values[head]:.1%}",
     )
 
 
@@ -39,8 +44,8 @@ STATEMENTS = tuple(
         kind,
         "",
         "",
-        f"The head with the highest attention {label} gives less {CONTROLS[kind][1]}, with the intervals of both "
-        "corrected for the number of heads.",
+        f"The head with the highest attention {label} gives less {CONTROLS[kind][1]}, by {POINTS} or more and "
+        "with the intervals of both corrected for the number of heads.",
         partial(strongest, quantity=kind),
     )
     for kind, (label, *_) in KINDS.items()

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
-from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.request import Request, View
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.probes.figure import latex, more_figures, paper_figure, paper_table
 from bertviz_core.analyses.probes.options import ProbeOptions
@@ -34,6 +34,7 @@ class ProbesAnalysis(Analysis):
     result_class = Probes
     corpus = "treebank"
     options = ProbeOptions
+    view = View  # Its page shows all of a result.
     columns = (HeadColumn("weight", "weight in the attention-only probe", Probes.weight),)
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)

@@ -13,6 +13,7 @@ from bertviz_core.numbers import plural
 
 ATTENTION_DIRECTIONS = ("governor->dependent", "dependent->governor")  # the first axis of `attention`
 ROOT_DIRECTIONS = ("word->[CLS]", "[CLS]->word", "word->[SEP]", "[SEP]->word")  # the first axis of `root`
+MIN_TRAINED = 1000  # sentences; on fewer a probe is trained too little for a finding
 MAX_SENTENCES = 100  # sentences of the test part that are in the result, for people to read
 CAUSAL = (
     "A token of this model sees only what comes earlier: of two words only the later one attends to the other, so that "
@@ -71,6 +72,11 @@ class Probes(Result):
     @property
     def restriction(self) -> str:
         return CAUSAL if self.provenance["model"]["causal"] else ""
+
+    @property
+    def is_demonstration(self) -> bool:
+        """Whether the treebank is too small to train probes on."""
+        return bool(self.about["sentences"]["train"] < MIN_TRAINED)
 
     def trained(self, probe: str) -> str:
         """How long a probe was trained, as "12 epochs"; empty for what is not trained."""

@@ -3,9 +3,9 @@
 from functools import partial
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.findings import Answer, Interval, Statement, decide
+from bertviz_core.analyses.base.findings import DEMONSTRATION, Answer, Interval, Statement, decide
 from bertviz_core.analyses.base.statistics import MIN_UNITS
-from bertviz_core.analyses.probes.result import Probes
+from bertviz_core.analyses.probes.result import MIN_TRAINED, Probes
 from bertviz_core.heads import highest
 
 POINTS = 0.1  # substantial difference of shares
@@ -17,7 +17,8 @@ def above(result: Probes, base: int, probe: str, other: str, points: float) -> A
 
     With [l1, h1] and [l2, h2] the 95% bootstrap intervals of the two scores over units, the difference has the
     conservative interval [l1 - h2, h1 - l2], and the statement is shown where all of it is above `points`
-    (docs/methods.md, section 8; section 6, Decisions).
+    (docs/methods.md, section 8; section 6, Decisions). Of a treebank on which probes cannot be trained well, it is a
+    demonstration.
 
     Args:
         result: The scores of the probes.
@@ -33,12 +34,17 @@ def above(result: Probes, base: int, probe: str, other: str, points: float) -> A
     enough = result.about["units"]["test"] >= MIN_UNITS
     first, second = (Interval(row.low, row.high, enough) for row in rows.itertuples())
     scores = [f"{row.score:.1%} ({row.low:.1%} to {row.high:.1%})" for row in rows.itertuples()]
+    few = ""
+    if result.is_demonstration:
+        trained = result.about["sentences"]["train"]
+        few = f" Trained on {trained:,} sentences, fewer than {MIN_TRAINED:,}: a demonstration, not a finding."
     return Answer(
-        decide(first.minus(second), points),
+        DEMONSTRATION if few else decide(first.minus(second), points),
         f"The probe “{probe.replace('-', ' ')}” finds {scores[0]} of the governors, “{other.replace('-', ' ')}” "
-        f"{scores[1]}.",
+        f"{scores[1]}.{few}",
         None if (weight := result.weight()) is None else highest(weight),
         "weight",
+        f"{100 * (rows.score.iloc[0] - rows.score.iloc[1]):.1f} points",
     )
 
 
@@ -56,8 +62,8 @@ STATEMENTS = (
         "5",
         f"With word vectors attention reaches {paper.TABLE_3['attention-and-words']} UAS, distances and words "
         f"{paper.TABLE_3['distances-and-words']}.",
-        f"Attention and words is above distances and words, {ENDS}",
-        partial(above, probe="attention-and-words", other="distances-and-words", points=0.0),
+        f"Attention and words is more than {POINTS:.0%} above distances and words, {ENDS}",
+        partial(above, probe="attention-and-words", other="distances-and-words", points=POINTS),
     ),
     Statement(
         "random",

@@ -38,6 +38,7 @@ def no_op(result: SepGradients, base: int) -> Answer:
         f"most that a layer puts on a special token; {matters}.",
         highest(result[ATTENTION.format(token)]),
         GRADIENT.format(token),
+        "" if np.isnan(ratio) else f"{ratio:.2f} times as much",
     )
 
 

@@ -1,12 +1,16 @@
 """Surface patterns: which heads attend to neighbors, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, cast
 
 import plotly.graph_objects as go
+from typing_extensions import Doc
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.column_view import ColumnView
+from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
@@ -18,12 +22,24 @@ from bertviz_core.analyses.surface_patterns.result import (
     SurfacePatterns,
     sinks,
 )
-from bertviz_core.analyses.surface_patterns.statements import STATEMENTS
+from bertviz_core.analyses.surface_patterns.statements import HALF, STATEMENTS, heads_over, over_finding
+from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, highest
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.base.accumulators import SegmentAverages
+
+
+@dataclass(frozen=True)
+class SurfaceView(ColumnView):
+    """The quantity, the head, and the threshold of the heads that are counted and named."""
+
+    over: Annotated[float, Doc("Count and name the heads with more than this share.")] = HALF
+
+    def check(self) -> None:
+        if not 0 <= self.over < 1:
+            raise SettingsError(f"A threshold of {self.over:g} is not a share.", hint="Choose a number from 0 to 1.")
 
 
 class SurfacePatternsAnalysis(Analysis):
@@ -36,6 +52,7 @@ class SurfacePatternsAnalysis(Analysis):
     icon = ":material/grid_on:"
     result_class = SurfacePatterns
     columns = COLUMNS
+    view = SurfaceView
     labels = NORM_LABELS
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
@@ -50,6 +67,20 @@ class SurfacePatternsAnalysis(Analysis):
         from bertviz_core.analyses.surface_patterns import measure
 
         return measure.accumulator(model, request)
+
+    def chosen_finding(self, result: Result, base: int = 1) -> Finding | None:
+        """The paper's statement about the quantity; at another threshold than the paper's, the heads over that."""
+        over = result.choices.get("over", HALF)
+        if over == HALF:
+            return super().chosen_finding(result, base)
+        return over_finding(cast(SurfacePatterns, result), result.choices["quantity"], over, base)
+
+    def chosen_notes(self, result: Result, base: int = 1) -> list[str]:
+        """The chosen head, and the heads over the threshold."""
+        notes = super().chosen_notes(result, base)
+        if not (chosen := result.choices):
+            return notes
+        return [*notes, heads_over(cast(SurfacePatterns, result), chosen["quantity"], chosen["over"], base)]
 
     def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
         """The first panel of Figure 2, which fits a slide."""

@@ -5,8 +5,16 @@ from functools import partial
 import numpy as np
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.averages import HeadAverages
-from bertviz_core.analyses.base.findings import Answer, Interval, Statement, decide, head_intervals, layer_intervals
+from bertviz_core.analyses.base.averages import HeadAverages, name_heads_over
+from bertviz_core.analyses.base.findings import (
+    Answer,
+    Finding,
+    Interval,
+    Statement,
+    decide,
+    head_intervals,
+    layer_intervals,
+)
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, CLASSES, sinks
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
@@ -40,7 +48,36 @@ def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
         f"its attention on the {quantity} token; {over} of {values.size} heads put more than {HALF} there.",
         head,
         quantity,
+        f"{values[head]:.3f}",
     )
+
+
+def highest_over(result: HeadAverages, base: int, quantity: str, threshold: float) -> Answer:
+    """Whether the highest head of a quantity is over a reader's threshold, compared as in `head_over_half`."""
+    values = result[quantity]
+    head = highest(values)
+    return Answer(
+        decide(head_intervals(result, quantity), threshold)[head],
+        f"{int((values > threshold).sum())} of {values.size} heads have more than {threshold:g} as their "
+        f"{BY_QUANTITY[quantity].label}; the highest is {head.label(base)}, with {values[head]:.3f} ± "
+        f"{half_width(result.interval(quantity)[head], '.3f')}.",
+        head,
+        quantity,
+    )
+
+
+def over_finding(result: HeadAverages, quantity: str, threshold: float, base: int = 1) -> Finding:
+    """The finding of `highest_over`, for a threshold other than the paper's."""
+    rule = f"One head is above {threshold:g}, with an interval corrected for the number of heads."
+    answer = partial(highest_over, quantity=quantity, threshold=threshold)
+    return Statement(quantity, "", "", rule, answer).finding("surface_patterns", "", result, base)
+
+
+def heads_over(result: HeadAverages, quantity: str, threshold: float, base: int = 1) -> str:
+    """The heads that have more than a threshold of a quantity, in a sentence."""
+    weights = result.provenance["settings"]["weights"]
+    description = f"Over {threshold:.0%} of the {weights} on {BY_QUANTITY[quantity].short}"
+    return name_heads_over(result[quantity], threshold, base, description)
 
 
 def little_to_itself(result: HeadAverages, base: int) -> Answer:
@@ -108,6 +145,7 @@ def sink(result: HeadAverages, base: int) -> Answer:
         f"layers; more than {HALF} in {where}.",
         highest(result[quantity]),
         quantity,
+        f"{BY_QUANTITY[quantity].short}, with {mean[layer]:.2f} in layer {layer + base}",
     )
 
 

@@ -43,7 +43,7 @@ def draw(entry: links.Entry, default_head: Callable[[str, Selection], Head]) -> 
     line.caption(messages.plain(entry.section), wrap=False)
     try:
         with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="page-choices", wrap=False):
-            checkpoint = _model(now)
+            checkpoint = _model(now, entry)
             opened = corpora.choose(entry.corpora)
             settings = _settings(now.header, checkpoint, entry)
         corpora.check(entry.corpora, opened)
@@ -97,8 +97,11 @@ def _basis(entry: links.Entry, selection: Selection) -> Basis:
     return Basis(caption, model.label, names)
 
 
-def _model(now: session.Session) -> Checkpoint:
+def _model(now: session.Session, entry: links.Entry) -> Checkpoint:
+    """Draw the choice of the model, on a page that is about it."""
     access = services.access()
+    if not entry.has_model:
+        return find(now.header.model, access=access)
     own = [DEMO, *allowed_models(access)]
     if not now.models:
         latest = [] if access.public else recent_models(services.store())
@@ -141,32 +144,43 @@ def pick_model(
 
 def _settings(chosen: Header, checkpoint: Checkpoint, entry: links.Entry) -> Settings:
     """Draw the settings, those that seldom change in a popover."""
-    about = "`paper` follows the authors' code: all token types zero, smoothed entropies."
-    mode = widgets.select("Mode", MODES, "mode", chosen.mode, width=118, help=about)
-    about = (
-        "`norms` multiplies each attention weight by the length of the vector that the token passes on (Kobayashi et "
-        "al. 2020). It does not affect sink gradients and ablation."
-    )
-    is_fixed = not entry.reads_maps
-    weights = widgets.select("Weights", WEIGHTS, "weights", chosen.weights, width=118, disabled=is_fixed, help=about)
+    if entry.has_settings:
+        _often_changed(chosen, entry)
     longest = checkpoint.max_length or 512
     chosen_length = chosen.max_length
     length = chosen_length if chosen_length and chosen_length <= longest else min(128, longest)
     panel = widgets.popover("", ":material/tune:", "more-settings", help="More settings")
     if panel.open:
         with panel:
-            _seldom_changed(chosen, checkpoint, length, longest)
-    return Settings(length, chosen.limit or None, chosen.seed, mode, chosen.dtype, weights)
+            if entry.has_settings:
+                _seldom_changed(chosen, length, longest)
+            widgets.toggle("Count heads from 0", "zero", chosen.zero, help="Labels as in arrays: 0-0 for 1-1.")
+            if entry.has_model:
+                _describe(checkpoint)
+    return Settings(length, chosen.limit or None, chosen.seed, chosen.mode, chosen.dtype, chosen.weights)
 
 
-def _seldom_changed(chosen: Header, checkpoint: Checkpoint, length: int, longest: int) -> None:
+def _often_changed(chosen: Header, entry: links.Entry) -> None:
+    about = "`paper` follows the authors' code: all token types zero, smoothed entropies."
+    widgets.select("Mode", MODES, "mode", chosen.mode, width=118, help=about)
+    about = (
+        "`norms` multiplies each attention weight by the length of the vector that the token passes on (Kobayashi et "
+        "al. 2020). It does not affect sink gradients and ablation."
+    )
+    is_fixed = not entry.reads_maps
+    widgets.select("Weights", WEIGHTS, "weights", chosen.weights, width=118, disabled=is_fixed, help=about)
+
+
+def _seldom_changed(chosen: Header, length: int, longest: int) -> None:
     about = f"At most {longest} here. Longer inputs are cut or skipped, and counted."
     widgets.number(MAX_LENGTH, "max_length", length, longest, help=about)
     widgets.number("Limit inputs (0 = all)", "limit", chosen.limit)
     widgets.number("Random seed", "seed", chosen.seed)
     about = "bfloat16 is for previews: errors up to 0.006 nats."
     widgets.select("Precision", DTYPES, "dtype", chosen.dtype, help=about)
-    widgets.toggle("Count heads from 0", "zero", chosen.zero, help="Labels as in arrays: 0-0 for 1-1.")
+
+
+def _describe(checkpoint: Checkpoint) -> None:
     size = f"{checkpoint.layers} × {checkpoint.heads} heads, {checkpoint.parameters() / 1e6:,.0f} M parameters"
     st.caption(f"Model: {size}, device: auto.")
 

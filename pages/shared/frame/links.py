@@ -38,6 +38,8 @@ class Entry:
     section: str
     corpora: tuple[Kind, ...] = ("text",)  # that its numbers come from
     reads_maps: bool = True  # whether its numbers change where norms stand in for attention weights
+    has_model: bool = True  # whether it is about the model of the header
+    has_settings: bool = True  # whether its numbers depend on the settings of the header
 
 
 EVERY: tuple[Kind, ...] = ("text", "treebank", "coreference")
@@ -46,8 +48,8 @@ DEFAULT = Entry("overview", "Overview", ":material/dashboard:", "All heads, ever
 EXPLORE = (
     DEFAULT,
     VIEWER,
-    Entry("compare", "Compare", ":material/compare_arrows:", "Two runs side by side", (), reads_maps=False),
-    Entry("emergence", "Emergence", ":material/timeline:", "Heads during training", EVERY[:2], reads_maps=False),
+    Entry("compare", "Compare", ":material/compare_arrows:", "Two runs side by side", (), False, False, False),
+    Entry("emergence", "Emergence", ":material/timeline:", "Heads during training", EVERY[:2], False, has_model=False),
     Entry("tour", "Guided tour", ":material/tour:", "The paper as slides", EVERY, reads_maps=False),
 )
 

@@ -314,6 +314,35 @@ class AttentionViewer(Page):
         return "as" if field == "shape" else field
 
 
+class Run(NamedTuple):
+    """A run that can be compared.
+
+    Attributes:
+        name: Its name in a list.
+        model: The fingerprint of its model.
+        settings: Its settings and options, as pairs of a name and a value.
+        corpus: The digest of its corpus.
+        is_sample: Whether that ships.
+    """
+
+    name: str
+    model: str = ""
+    settings: frozenset[tuple[str, str]] = frozenset()
+    corpus: str = ""
+    is_sample: bool = True
+
+    def distance_from(self, other: Self) -> tuple[bool, bool]:
+        """A key that is low where the corpus is the same, then where it ships."""
+        return self.corpus != other.corpus, not self.is_sample
+
+    def difference_from(self, other: Self) -> tuple[int, bool, bool]:
+        """A key that is low where settings are the same, then for `distance_from`."""
+        return len(self.settings ^ other.settings), *self.distance_from(other)
+
+
+Runs = dict[str, dict[str, Run]]  # analysis -> address -> run
+
+
 @dataclass(frozen=True)
 class Compare(Page):
     page: ClassVar[str] = "compare"
@@ -322,12 +351,31 @@ class Compare(Page):
     b: str | None = None
     compared: str | None = None  # quantity
 
-    def resolve(self, runs: dict[str, dict[str, str]]) -> tuple[str, str, str]:
-        """The analysis and the addresses of two of its runs, by `runs`: analysis -> address -> name, two runs each at
-        least. By default those that come first."""
+    def resolve(self, runs: Runs) -> tuple[str, str, str]:
+        """The analysis and the addresses of two of its runs, of `runs` of each analysis, two at least.
+
+        A run of another analysis stands for the one that is most like it. By default A is the first one, and B the
+        first other one of the same corpus, else of a sample: what others have uploaded is not compared unasked.
+        """
         analysis = self.analysis if self.analysis in runs else next(iter(runs))
-        first, second, *_ = addresses = list(runs[analysis])
-        return analysis, self.a if self.a in addresses else first, self.b if self.b in addresses else second
+        offered = runs[analysis]
+        first = _same(self.a, runs, offered) or next(iter(offered))
+        second = _same(self.b, runs, offered)
+        if second is None or (second == first and self.b not in offered):
+            others = [address for address in offered if address != first]
+            second = min(others, key=lambda address: offered[address].distance_from(offered[first]))
+        return analysis, first, second
+
+
+def _same(address: str | None, runs: Runs, offered: dict[str, Run]) -> str | None:
+    """The offered run with an address, or the one most like the run that has it, of the same model; None without."""
+    if address is None or address in offered:
+        return address
+    known = next((listed[address] for listed in runs.values() if address in listed), None)
+    if known is None:
+        return None
+    alike = {key: run for key, run in offered.items() if run.model == known.model}
+    return min(alike, key=lambda key: alike[key].difference_from(known)) if alike else None
 
 
 @dataclass(frozen=True)
@@ -343,6 +391,8 @@ class Tour(Page):
     page: ClassVar[str] = "tour"
     step: Annotated[int, Between(0, OWN)] = 0
     answer: Literal["", "shown"] = ""
+    present: bool = False  # the slide alone
+    notes: bool = False  # for the lecturer
     sentence: str = "The dog that chased the cats barked at its owner."
 
 

@@ -125,7 +125,9 @@ def arrive(name: str) -> None:
     session.header, of_header = address.parse(Header, parameters, base)
     session.pages[name], of_page = address.parse(kind_of(name), parameters)
     session.arrived = parameters
-    session.problems = of_header | of_page
+    known = _parameters(Header) | _parameters(kind_of(name))
+    unknown = {parameter: text for parameter, text in parameters.items() if parameter not in known}
+    session.problems = of_header | of_page | unknown
     session.labels = {}
     session.options = {}
     session.playing = None
@@ -159,6 +161,11 @@ def _in_address(choices: Choices) -> dict[str, str]:
     if services.access().public:
         return {name: text for name, text in parameters.items() if not text.startswith(UPLOADED)}
     return parameters
+
+
+def _parameters(kind: type[Choices]) -> set[str]:
+    """The names that an address may have for the fields of these choices."""
+    return {kind.parameter(field) for field in address.hints(kind)}
 
 
 def warn_of_problems() -> None:

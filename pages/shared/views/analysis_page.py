@@ -1,5 +1,6 @@
 """The page of an analysis, drawn from its columns, with what its file in pages/ adds."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
+from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, head_frame
 from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
-from bertviz_core.heads import all_labels, ranks
+from bertviz_core.heads import ranks
 from bertviz_core.numbers import number, plural
 from bertviz_core.overview import segments
 from bertviz_core.plotting.drawing import HEIGHT, FigureSpec
@@ -22,7 +24,6 @@ from pages.shared.messages import joined, plain
 from pages.shared.state import session
 from pages.shared.state.choices import AnalysisChoices, kind_of
 
-MAX_NAMED = 10  # heads
 NO_BREAK = "\u00a0"  # in a narrow table
 
 
@@ -56,17 +57,25 @@ class AnalysisPage:
         if services.find(request) is None:
             st.markdown(plain(self.analysis.summary))
         self.result: Any = stored.result_or_stop(request, self.analysis.result_class)
+        self.shown = self.result
         self.values = values_of(self.analysis, self.result)
         if self.values:
             with controls:
                 self.column = choose_column(chosen, self.analysis, self.result, list(self.values))
+            self.choose(ColumnView())
+
+    def choose(self, view: ColumnView) -> None:
+        """Let what the page says and saves follow a view, with the column and the head that are chosen."""
+        chosen = replace(view, quantity=self.column.quantity, head=self.selection.head.label())
+        self.shown = memoize(ColumnView.choose, chosen, self.result)
 
     def draw_figures(self, drawing: FigureSpec | None = None) -> None:
         """The finding, the analysis's figure or another `drawing`, the map, and the chosen head's numbers."""
         base = self.selection.base
         head = self.selection.head
         main_figure = self.analysis.main_figure
-        page.finding(memoize(self.analysis.column_finding, self.column, self.result, base), bold=True)
+        if finding := memoize(self.analysis.chosen_finding, self.shown, base):
+            page.finding(finding, bold=True)
         if isinstance(self.result, HeadAverages) and self.result.absence:
             st.caption(plain(self.result.absence))
         left, right = st.columns([3, 2], gap="medium")
@@ -134,17 +143,8 @@ class AnalysisPage:
         page.table(frame, [*titles], self.selection, f"{self.analysis.name}-table", titles=titles)
 
     def end(self) -> None:
-        page.downloads(self.result)
+        page.downloads(self.shown)
         endnotes.ending(self.result, self.analysis, EXAMPLES[self.analysis.corpus].unit)
-
-
-def name_heads_over(values: np.ndarray, threshold: float, base: int, description: str) -> str:
-    """The heads with values over the threshold, the highest first, after a description of what they do."""
-    labels = all_labels(*values.shape, base)
-    order = np.argsort(-values, axis=None, kind="stable")
-    over = [labels[index] for index in order[values.flat[order] > threshold]]
-    more = " …" if len(over) > MAX_NAMED else ""
-    return f"{plain(description)}: {', '.join(over[:MAX_NAMED]) or 'no head'}{more}."
 
 
 def values_of(analysis: Analysis, result: Result) -> dict[HeadColumn, np.ndarray]:

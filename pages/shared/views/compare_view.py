@@ -22,21 +22,21 @@ from pages.shared import page, preview, services, uploads, widgets
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import Compare
+from pages.shared.state.choices import Compare, Run, Runs
 from pages.shared.state.selection import Selection
 
 FURTHER_FILES = ("treebank", "vectors")  # that probes take beside their treebank
 
 
-def known_runs(selection: Selection) -> dict[str, dict[str, str]]:
-    """Analysis -> address -> name of the runs that can be compared, two at least; a training with two ships."""
+def known_runs(selection: Selection) -> Runs:
+    """The runs that can be compared, two at least of each analysis; a training with two ships."""
     runs = {name: _runs(name, selection.checkpoint) for name in ANALYSES}
     return {name: names for name, names in runs.items() if len(names) > 1}
 
 
-def draw_choice(runs: dict[str, dict[str, str]], analysis: str, a: str, b: str) -> None:
+def draw_choice(runs: Runs, analysis: str, a: str, b: str) -> None:
     """Draw the choice of an analysis and of two of its runs."""
-    names = runs[analysis]
+    names = {address: run.name for address, run in runs[analysis].items()}
     widgets.select("Analysis", [*runs], "analysis", analysis, format_func=lambda name: ANALYSES[name].title, width=175)
     widgets.select("A", [*names], "a", a, format_func=names.__getitem__, width=225)
     widgets.select("B", [*names], "b", b, format_func=names.__getitem__, width=225)
@@ -50,10 +50,7 @@ def find_comparison(analysis: str, a: str, b: str) -> Comparison | None:
 
 def quantity(comparison: Comparison, chosen: Compare) -> str:
     """The quantity that is shown, at first the one in which the most heads differ."""
-    if chosen.compared in comparison.a:
-        return chosen.compared
-    marked = {key: int(change.marked.sum()) for key, change in comparison.changes.items()}
-    return max(comparison.a, key=lambda key: marked.get(key, 0))
+    return chosen.compared if chosen.compared in comparison.a else comparison.most_changed
 
 
 def default_head(selection: Selection) -> Head | None:
@@ -68,8 +65,8 @@ def default_head(selection: Selection) -> Head | None:
     return next((head for head in changed if head in known), None)
 
 
-def _runs(analysis: str, chosen: Checkpoint) -> dict[str, str]:
-    """Address -> name of the runs that this reader may see: those of the chosen model first, then of the demo model,
+def _runs(analysis: str, chosen: Checkpoint) -> dict[str, Run]:
+    """Address -> run, of the runs that this reader may see: those of the chosen model first, then of the demo model,
     with default settings first, and mode paper last; then checkpoints of the training that ships."""
     corpora = _corpora(analysis)
     access = services.access()
@@ -85,14 +82,15 @@ def _runs(analysis: str, chosen: Checkpoint) -> dict[str, str]:
         digests = [each["digest"] for each in inputs]
         is_visible = corpora.keys() >= set(digests) and (models is None or model["name"] in models)
         if run.analysis == analysis and is_visible:
-            name = _name(origin, names[model["name"]], corpora)
+            described = _described(origin, names[model["name"]], corpora)
             is_other = model["fingerprint"] != chosen.fingerprint()
             is_changed = settings != Settings().to_json() or bool(origin["options"])
-            rank = is_other, model["name"] != DEMO, is_changed, settings["mode"] == "paper", name
-            ranked.append((rank, run.key[:16]))
+            rank = is_other, model["name"] != DEMO, is_changed, settings["mode"] == "paper", described.name
+            ranked.append((rank, run.key[:16], described))
     ranked.sort(key=itemgetter(0))
-    runs = {run_address: name for (*_, name), run_address in ranked}
-    return runs | checkpoint_names(memoize(shipped), analysis)
+    runs = {run_address: described for _, run_address, described in ranked}
+    steps = checkpoint_names(memoize(shipped), analysis)
+    return runs | {run_address: Run(name, model=run_address) for run_address, name in steps.items()}
 
 
 def _corpora(analysis: str) -> dict[str, str]:
@@ -101,6 +99,13 @@ def _corpora(analysis: str) -> dict[str, str]:
     visible = [upload for kind in (corpus, *FURTHER_FILES) for upload in uploads.visible(kind).values()]
     names = {upload.digest: upload.name for upload in reversed(visible)}  # the earliest upload's
     return names | {source.digest: source.name for source in map(sample, SAMPLES[corpus])}
+
+
+def _described(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> Run:
+    corpus = origin["corpus"]["digest"]
+    samples = {sample(name).digest for name in SAMPLES[ANALYSES[origin["analysis"]].corpus]}
+    settings = frozenset((name, str(value)) for name, value in (origin["settings"] | origin["options"]).items())
+    return Run(_name(origin, model, corpora), origin["model"]["fingerprint"], settings, corpus, corpus in samples)
 
 
 def _name(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> str:

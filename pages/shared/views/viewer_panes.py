@@ -20,7 +20,7 @@ from bertviz_core.viewer import InputAttention, InputView, predictions_frame, pr
 from bertviz_core.viewer.files import FOLDER, columns_of, input_html, input_origin, pack_weights
 from bertviz_core.viewer.query_key import QueryKey
 from bertviz_core.writing import cut_end
-from pages.shared import messages, page, services, widgets
+from pages.shared import head_panel, messages, page, services, stored, widgets
 from pages.shared.components import component
 from pages.shared.frame import header, neighbor
 from pages.shared.memoize import memoize
@@ -54,6 +54,18 @@ class Pane:
     def title(self) -> str:
         norms = ", norms" if self.selection.settings.weights == "norms" else ""
         return f"Head {self.selection.label}, {self.selection.checkpoint.label}{norms}"
+
+    @property
+    def heading(self) -> str:
+        """The title with what the head does, as far as it is known."""
+        role = head_panel.role_of(stored.results(self.selection), self.selection.head)
+        return self.title.replace(",", f": {role},", 1) if role else self.title
+
+    @property
+    def sentence(self) -> str:
+        """The words of the input."""
+        words = self.shown.layout.words
+        return " ".join(label for label, special in zip(words.labels, words.special, strict=True) if not special)
 
     @property
     def name(self) -> str:
@@ -141,8 +153,11 @@ def draw_summary(pane: Pane, min_weight: float) -> None:
     st.markdown(f"**Head {pane.selection.label} {most}{rest}.**{none}")
 
 
-def draw_lines(pane: Pane, key: str, can_mask: bool, min_weight: float, overlaid: Sequence[Head] = ()) -> None:
-    """The lines of a pane's head, others `overlaid` in colors; pins and masks go to the address, for both panes."""
+def draw_lines(
+    pane: Pane, key: str, can_mask: bool, min_weight: float, overlaid: Sequence[Head] = (), field: str = "head"
+) -> None:
+    """The lines of a pane's head, others `overlaid` in colors; pins and masks go to the address, for both panes. On the
+    whole screen the arrow keys change the choice of a head in `field`."""
     attention = pane.attention
     layout = pane.original.layout
     base = pane.selection.base
@@ -160,6 +175,13 @@ def draw_lines(pane: Pane, key: str, can_mask: bool, min_weight: float, overlaid
             pieces = np.flatnonzero(layout.owner == layout.owner[start]).tolist()
             viewer_input.toggle_mask(set(pieces) if pane.view.words else {start})
 
+    def take_step() -> None:
+        step = widgets.received(key, "step")
+        if step in (-1, 1):
+            model = pane.selection.checkpoint
+            options = all_labels(model.layers, model.heads)
+            session.choose(**{field: Head.parse(neighbor(pane.selection.head.label(), options, step))})
+
     data = columns_of(attention, pane.masked) | {
         "heads": [
             {"label": f"Head {head.label(base)}", "color": color, "weights": pack_weights(attention.weights[head])}
@@ -167,12 +189,15 @@ def draw_lines(pane: Pane, key: str, can_mask: bool, min_weight: float, overlaid
         ],
         "minWeight": min_weight,
         "title": pane.title,
+        "heading": pane.heading,
+        "sentence": pane.sentence,
         "name": pane.name,
         "text": pane.original.digest(),  # with another text the reader's pins give way to those of the address
         "pins": [f"{side}{at + 1}" for side, at in pane.pins] if pane.same_tokens else [],
         "canMask": can_mask and pane.same_tokens,
     }
-    component("attention_lines", FOLDER)(data=data, key=key, on_pins_change=take_pins, on_mask_change=take_mask)
+    taken = {"on_pins_change": take_pins, "on_mask_change": take_mask, "on_step_change": take_step}
+    component("attention_lines", FOLDER)(data=data, key=key, **taken)
 
 
 def draw_table(pane: Pane) -> None:

@@ -6,12 +6,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bertviz_core.analyses.base.findings import ABSENT, NOT_SHOWN, SHOWN, STATES, UNDECIDED, Interval, decide
+from bertviz_core.analyses.base.findings import (
+    ABSENT,
+    DEMONSTRATION,
+    NOT_SHOWN,
+    SHOWN,
+    STATES,
+    UNDECIDED,
+    Interval,
+    decide,
+    decide_worth,
+)
 from bertviz_core.analyses.base.registry import ANALYSES, findings
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.overview.summary import behaviors_finding
 
-PAPER_TABLES = 21
+PAPER_TABLES = 20
 
 
 def averages(analysis, error=0.005, units=20, **values):
@@ -55,6 +65,20 @@ def found(name, result, base=1):
 )
 def test_one_function_decides(interval, state):
     assert decide(interval, 0.5) == state
+
+
+@pytest.mark.parametrize(
+    ("interval", "difference", "state"),
+    [
+        (Interval(0.01, 0.03), 0.02, NOT_SHOWN),  # not chance, but tiny
+        (Interval(0.01, 0.19), 0.1, SHOWN),
+        (Interval(-0.1, 0.4), 0.15, UNDECIDED),
+        (Interval(-0.3, -0.1), -0.2, NOT_SHOWN),
+        (Interval(np.nan, np.nan), np.nan, UNDECIDED),
+    ],
+)
+def test_a_difference_is_shown_where_it_is_worth_the_name(interval, difference, state):
+    assert decide_worth(interval, difference, 0.1) == state
 
 
 def test_the_ledger_has_every_statement_once_with_its_rule():
@@ -155,28 +179,54 @@ def test_a_head_of_repeated_sequences_is_compared_with_sequences_that_repeat_not
 def test_broad_heads_are_looked_for_in_the_first_third():
     def entropies(early, last):
         flat = [[1, 1], [1, 1], [1, 1]]
+        entropy = [[1, 3], [1, 1], [4, 1]]
         weights = [[0.5, early], [0.5, 0.5], [0.01, 0.5]]
         from_cls = [[1, 1], [1, 1], [last, last]]
-        return averages("entropy", entropy=flat, max_weight=weights, from_cls=from_cls, uniform=flat)
+        return averages("entropy", entropy=entropy, max_weight=weights, from_cls=from_cls, uniform=flat)
 
     finding = found("entropy.broad", entropies(0.05, 2))
-    assert finding.state == SHOWN and "head 1-2" in finding.sentence
-    assert "its largest weight is 5.0% ± 1.05 percentage points on average" in finding.sentence  # 0.005 x 2.093
+    assert finding.state == SHOWN and "head 1-2 has the highest entropy: 3.00 nats" in finding.sentence
+    assert finding.sentence.endswith("Of all layers 3-1 has the highest.")
+    assert (
+        "its largest weight per token is 5.0% ± 1.05 percentage points on average" in finding.sentence
+    )  # 0.005 x 2.093
     assert found("entropy.broad", entropies(0.5, 2)).state == NOT_SHOWN
     assert found("entropy.from_cls", entropies(0.5, 2)).state == SHOWN
     assert found("entropy.from_cls", entropies(0.5, 0.5)).state == NOT_SHOWN
+    tiny = found("entropy.from_cls", entropies(0.5, 1.2))
+    assert tiny.state == NOT_SHOWN and "There is a difference, but a tiny one: less than 0.5 nats." in tiny.sentence
+
+
+def test_in_an_untrained_network_that_is_broad_everywhere_no_broad_head_is_shown():
+    flat = [[4, 4.1], [4, 4]]
+    result = averages("entropy", entropy=flat, max_weight=[[0.03, 0.03], [0.03, 0.03]], from_cls=flat, uniform=flat)
+    finding = found("entropy.broad", result)
+    assert (
+        finding.state == NOT_SHOWN and "But the average head is as broad, as in an untrained network." in finding.text
+    )
+
+
+def test_a_difference_that_is_not_chance_but_tiny_is_not_shown():
+    result = averages("induction", 0.0005, prefix=[[0.021, 0.0]], prefix_control=[[0.004, 0.0]])
+    finding = found("induction.prefix", result)
+    assert finding.state == NOT_SHOWN and finding.number == "2.1%"
+    assert finding.sentence.endswith("There is a difference, but a tiny one: less than 10 points.")
 
 
 def test_probes_differ_where_their_intervals_are_apart():
     frame = pd.DataFrame(
         {"probe": ["right-branching", "attention-only"], "score": [0.3, 0.5], "low": [0.28, 0.47], "high": [0.32, 0.53]}
     )
-    about = {"units": {"test": 40}}
-    result = SimpleNamespace(to_frame=frame.copy, weight=lambda: np.zeros((1, 1)), about=about)
+    about = {"units": {"test": 40}, "sentences": {"train": 2000}}
+    result = SimpleNamespace(to_frame=frame.copy, weight=lambda: np.zeros((1, 1)), about=about, is_demonstration=False)
     result.default_view = lambda: result
     assert found("probes.attention_only", result).state == SHOWN  # 0.47 - 0.32 > 0.1
     result.about["units"]["test"] = 4
     assert found("probes.attention_only", result).state == UNDECIDED
+    result.is_demonstration, result.about["sentences"] = True, {"train": 70}
+    finding = found("probes.attention_only", result)
+    assert finding.state == DEMONSTRATION and finding.number == "20.0 points"
+    assert finding.sentence.endswith("Trained on 70 sentences, fewer than 1,000: a demonstration, not a finding.")
     frame.loc[1, "low"] = 0.41
     assert found("probes.words", result).state == ABSENT
 

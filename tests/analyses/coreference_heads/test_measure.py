@@ -12,7 +12,7 @@ from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIO
 from bertviz_core.analyses.coreference_heads.measure import AntecedentSums, finish
 from bertviz_core.analyses.coreference_heads.passages import first_guesses
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
-from bertviz_core.analyses.coreference_heads.statements import direction_finding
+from bertviz_core.analyses.coreference_heads.statements import type_finding
 from bertviz_core.corpora.coreference.mentions import TYPES
 from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_bytes, from_path
@@ -232,10 +232,10 @@ def test_intervals_are_over_documents(tokens):
 
 def test_one_document_has_no_interval(tokens):
     result = analyze(windows(tokens, "[1 he ] so [1 he ] so [1 he ]"), uniform).default_view()
-    assert np.isnan(result.scores("nearest").low).all() and not result.is_above("nearest")
+    assert np.isnan(result.scores("nearest").low).all() and result.above("nearest") == UNDECIDED
     best = result.row(result.best())
     assert np.isnan(best["heldout_accuracy"]) and best["accuracy"] == 1.0
-    finding = direction_finding(result, 0)
+    finding = type_finding(result, "all", 0)
     assert finding.state == UNDECIDED and "(no interval over 1 document (too few documents" in finding.sentence
 
 
@@ -294,6 +294,11 @@ def test_the_model_equals_the_oracle(request, which, settings):
     if model.causal:
         assert row["accuracy_of_all_mentions"] == pytest.approx(row["accuracy"] * view.n[0] / origin["items"])
     assert {name: row[name] for name in expected} == pytest.approx(expected)
+    for kind, n in zip(TYPES, view.n[1:], strict=True):
+        best = view.best(kind)
+        row = view.row(best, kind, picked_on=kind) | {"head": best.head.label()}
+        expected = oracle.best_head(counts, model.layers, model.heads, (kind,)) if n else {}
+        assert {name: row[name] for name in expected} == pytest.approx(expected, nan_ok=True)
     written_out = oracle.baselines(list(documents.values()), *asked)
     for row, name in enumerate(ours.systems):
         if name in written_out:

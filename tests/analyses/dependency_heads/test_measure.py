@@ -110,6 +110,19 @@ def test_the_table_equals_the_literal_loops(model, literal, mode, possessives):
         assert got == pytest.approx(expected, nan_ok=True), relation
 
 
+def test_the_best_heads_of_one_direction_equal_the_literal_loops(model, literal):
+    sentences, maps = literal
+    words = words_of(maps, first_piece=False)
+    counts = compute(request(), None, Execution("cpu", 64), model=model).show(RelationFilter("as-is", min_count=2))
+    for index, direction in enumerate(DIRECTIONS):
+        rows = counts.in_direction(index).to_frame().set_index("relation").to_dict("index")
+        for relation in ("UAS", "nsubj", "det"):
+            offsets = [-5, -4, -3, -2, -1, 1, 2, 3, 4, 5]
+            expected = oracle.table(sentences, words, relation, offsets, directions=[direction])
+            got = {name: rows[relation][name] for name in expected}
+            assert got == pytest.approx(expected, nan_ok=True), (direction, relation)
+
+
 def test_every_head_and_the_kept_guesses_equal_the_literal_loops(model, literal):
     result = compute(request(), None, Execution("cpu", 64), model=model).show(RelationFilter("as-is", 1))
     sentences, maps = literal

@@ -1,0 +1,141 @@
+"""What is chosen on a page is in its files, and in those of its command: the same claim, relation, direction, type of
+mentions, quantity, threshold and head."""
+
+import json
+import re
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+
+import pytest
+
+from pages.shared import page
+from tests.support import shipped
+from tests.support.driving import metrics, open_app, unescaped, words
+from tests.support.running import run
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
+# Page, parameters of its address, and arguments of its command.
+CHOSEN = [
+    ("surface_patterns", {}, "encyclopedia"),
+    (
+        "surface_patterns",
+        {"quantity": "next", "over": "0.3", "head": "2-1"},
+        "encyclopedia --quantity next --over 0.3 --head 2-1",
+    ),
+    (
+        "entropy",
+        {"of": "max_weight", "share": "0.3", "head": "3-4"},
+        "encyclopedia --quantity max_weight --share 0.3 --head 3-4",
+    ),
+    (
+        "sep_gradients",
+        {"gradient": "to_other", "head": "4-4"},
+        "encyclopedia --quantity to_other --head 4-4",
+    ),
+    (
+        "ablation",
+        {"change": "gradient_estimate", "head": "2-2"},
+        "encyclopedia --quantity gradient_estimate --head 2-2",
+    ),
+    (
+        "clustering",
+        {"root": "true", "over-previous": "0.3", "head": "2-2"},
+        "encyclopedia --root --threshold previous=0.3 --head 2-2",
+    ),
+    ("induction", {"head": "5-1"}, "--head 5-1"),
+    ("dependency_heads", {}, "treebank"),
+    (
+        "dependency_heads",
+        {"relation": "det", "direction": "governor->dependent", "head": "3-1", "view": "as-is"},
+        "treebank --relation det --direction governor->dependent --head 3-1 --view as-is",
+    ),
+    ("coreference_heads", {}, "coreference"),
+    (
+        "coreference_heads",
+        {"kind": "pronoun", "candidates": "words", "direction": "antecedent->mention", "head": "3-5"},
+        "coreference --kind pronoun --candidates words --direction antecedent->mention --head 3-5",
+    ),
+]
+
+
+@pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[], bytes]]:
+    """The builders of the last page's files, by suffix."""
+    built: dict[str, Callable[[], bytes]] = {}
+    monkeypatch.setattr(page, "offer_files", lambda files: built.update({Path(n).suffix: b for n, b in files.values()}))
+    return built
+
+
+def claim(app) -> str:
+    """The first sentence of a page, which has the icon of its state before it."""
+    texts = [unescaped(each.value) for each in app.main.get("markdown")]
+    return next(text for text in texts if text.startswith(":")).partition("**")[2].removesuffix("**")
+
+
+def without_ids(data: bytes) -> bytes:
+    """Without the random ids of plotly's figures."""
+    return re.sub(rb"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", b"", data)
+
+
+@pytest.mark.parametrize(("name", "address", "command"), CHOSEN)
+def test_page_files_and_command_say_the_same(name, address, command, files, tmp_path: Path) -> None:
+    app = open_app(name, **address)
+    assert not app.error
+    whole = json.loads(files[".json"]())
+    chosen = whole["chosen"]
+    assert claim(app) == unescaped(chosen["finding"]["sentence"])
+    html = files[".html"]().decode().replace("&#x27;", "'")
+    assert escape(chosen["finding"]["sentence"], quote=False) in html
+    assert all(escape(note, quote=False) in html for note in chosen["notes"])
+    said = [*chosen.values(), *whole["provenance"]["options"].values()]
+    assert all(any(value.casefold() in str(each).casefold() for each in said) for value in address.values())
+    assert chosen["head"] == app.selectbox(key="head").value
+    outs = [tmp_path / f"x{suffix}" for suffix in files if suffix in (".json", ".csv", ".html", ".tex")]
+    done = run(name.replace("_", "-"), *command.split(), "--quiet", *(part for out in outs for part in ("--out", out)))
+    assert done.returncode == 0, done.stderr
+    for out in outs:
+        assert without_ids(out.read_bytes()) == without_ids(files[out.suffix]()), out.name
+    printed = run(name.replace("_", "-"), *command.split(), "--quiet").stdout
+    assert chosen["finding"]["sentence"] in printed and all(note in printed for note in chosen["notes"])
+
+
+def test_a_comparisons_files_are_of_the_quantity_on_the_page(files) -> None:
+    for quantity in ("next", "previous"):
+        app = open_app("compare", analysis="surface_patterns", compared=quantity)
+        whole = json.loads(files[".json"]())
+        assert whole["provenance"]["chosen"] == {"quantity": quantity}
+        sentence = whole["findings"][0]["sentence"]
+        assert f"to the {quantity} token" in sentence and sentence in words(app)
+        assert escape(sentence) in files[".html"]().decode()
+
+
+def test_the_claim_and_the_cards_follow_the_direction() -> None:
+    counts = shipped.result("dependency_heads").default_view()
+    relation = "dobj"
+    best = counts.best_choice(relation)
+    other = 1 - best.direction
+    right = counts.right[other, counts.relations.index(relation)]
+    n = int(counts.n.sum(0)[counts.relations.index(relation)])
+    direction = ("dependent->governor", "governor->dependent")[other]
+    app = open_app("dependency_heads", relation=relation, direction=direction)
+    assert f"finds {right.max() / n:.1%} of {n:,} {relation}" in claim(app)
+    assert f"The best head of both directions is {best.head.label()}" in claim(app)
+    assert (
+        metrics(app)["Best head"]
+        == f"{right.max() / n:.0%}"
+        == metrics(app)[f"Chosen head {app.selectbox(key='head').value}"]
+    )
+
+
+@pytest.mark.parametrize("kind", ["pronoun", "proper", "nominal"])
+def test_the_claim_the_cards_and_the_list_follow_the_type_of_mentions(kind: str) -> None:
+    counts = shipped.result("coreference_heads").default_view()
+    row = ("all", "pronoun", "proper", "nominal").index(kind)
+    best, n = counts.right[0, row].max(), int(counts.n[row])
+    app = open_app("coreference_heads", kind=kind)
+    assert f"{best / n:.1%} of {n:,} {'proper name' if kind == 'proper' else kind}" in claim(app)
+    assert app.metric[0].value == f"{best / n:.0%}" and f"of {n:,} " in words(app)
+    for name in ("nearest", "head match", "rule-based"):
+        assert metrics(app)[name.capitalize()] == f"{counts.of_system(name)[row]:.0%}"
+    assert not [button.label for button in app.button if button.label.startswith("Choose head")]

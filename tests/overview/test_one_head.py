@@ -1,0 +1,69 @@
+"""A head that is named for something is the same one wherever it is named, on the results that ship."""
+
+import json
+
+import numpy as np
+import pytest
+
+from bertviz_core import exports
+from bertviz_core.analyses.base.findings import Finding
+from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.analyses.base.result import Results
+from bertviz_core.analyses.behaviors import linguistic
+from bertviz_core.overview import clearest
+from bertviz_core.overview.summary import every_finding
+from bertviz_core.paper_report import Report
+from bertviz_core.tour import STEPS, answers, head_roles
+
+
+@pytest.fixture(scope="module")
+def results(report: Report) -> Results:
+    return report.results
+
+
+def naming(results: Results) -> list[Finding]:
+    """The findings whose sentence names the head with the highest value of a quantity."""
+    found = every_finding(results)
+    return [each for each in found if each.head and each.quantity and f"ead {each.head.label()} " in each.sentence]
+
+
+def test_findings_pages_maps_and_files_name_one_head(results: Results) -> None:
+    found = naming(results)
+    assert len(found) >= 7
+    for finding in found:
+        analysis, result = ANALYSES[finding.analysis], results[finding.analysis]
+        column = analysis.column(finding.quantity)
+        assert analysis.column_finding(column, result).head == finding.head, finding.id
+        assert analysis.best_head(result, [finding.quantity]) == finding.head, finding.id
+        values = column.read(result)
+        assert values is not None and values[finding.head] == np.nanmax(values), finding.id
+        at = finding.head.layer * values.shape[1] + finding.head.head
+        assert f"rank 1 of {values.size}" in column.map(result).hover[at], finding.id
+        written = {each["id"]: each["head"] for each in json.loads(exports.to_json(result))["findings"]}
+        assert written[finding.id] == finding.head.label()
+
+
+def test_cards_of_the_overview_name_the_heads_of_the_findings(results: Results) -> None:
+    cards = {(each.analysis, each.quantity): each.head for each in clearest(results)}
+    shared = [each for each in naming(results) if (each.analysis, each.quantity) in cards]
+    assert len(shared) >= 3
+    for finding in shared:
+        assert cards[finding.analysis, finding.quantity] == finding.head, finding.id
+
+
+def test_the_tour_answers_with_the_heads_of_the_findings(results: Results) -> None:
+    named = linguistic(results)
+    for step in STEPS:
+        findings = answers(step.select(results))
+        short = step.short_answer(findings)
+        assert short and "{" not in short and short.endswith("."), step.title
+        for finding in step.asked(findings):
+            if step.asks_for_head and finding.head:
+                assert finding.head.label() in short, step.title
+    for head, role in head_roles(results, 1).items():
+        assert named.get(head.label(), role) == role
+
+
+def test_findings_on_coreference_have_one_sentence(results: Results) -> None:
+    found = ANALYSES["coreference_heads"].findings(results["coreference_heads"])
+    assert len({each.sentence for each in found}) == 1
