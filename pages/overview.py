@@ -78,7 +78,7 @@ def offer_report() -> None:
         st.write(f"Not in the report yet: {titles}." + (" The download leaves them out." if has_results else ""))
     with page.row("center"):
         if is_incomplete:
-            label = f"Compute the report ({stored.duration(missing)})"
+            label = stored.timed("Compute the report", stored.duration(missing))
             job = key, "Report", partial(tasks.report, request, store)
             st.button(label, icon=":material/summarize:", on_click=jobs.submit, args=job)
         if has_results:

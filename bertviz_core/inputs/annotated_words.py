@@ -76,16 +76,16 @@ class CorpusReading:
         self.examples = examples
         self.reading = Reading()
         self.count = 0  # the number of examples so far
+        self.tokens = 0  # and of their tokens
         self.is_complete = False
         self._source, self._share_read = track_position(examples.source)
 
     def __iter__(self) -> Iterator[Encoded]:
         """Every example; raises InputError where there is none, or the corpus is broken."""
         unit = self.examples.unit
-        tokens = 0
         for example in replace(self.examples, source=self._source).read(self.reading):
             self.count += 1
-            tokens += len(example)
+            self.tokens += len(example)
             yield example
         self.is_complete = True
         for name in self.examples.source.left_out():
@@ -98,16 +98,17 @@ class CorpusReading:
             if self.examples.settings.paper and unit == "segments":
                 hint += ". The release leaves these out; the mode “corrected” reads them."
             raise self.examples.source.error(what, hint)
-        self.reading.counts |= {unit: self.count, "tokens": tokens}
+        self.reading.counts |= {unit: self.count, "tokens": self.tokens}
 
     @property
-    def expected(self) -> int:
-        """Number of examples; while the corpus is read, an estimate from the share of its bytes."""
+    def expected_tokens(self) -> int:
+        """Number of tokens; while the corpus is read, an estimate from the share of its bytes, or of the limit."""
         if self.is_complete:
-            return self.count
-        limit = self.examples.settings.limit
-        estimate = max(self.count, round(self.count / self._share_read()))
-        return estimate if limit is None else min(limit, estimate)
+            return self.tokens
+        share = self._share_read()
+        if limit := self.examples.settings.limit:
+            share = max(share, self.count / limit)
+        return max(self.tokens, round(self.tokens / share))
 
 
 def cut(examples: Iterable[Encoded], tokens: int) -> Iterator[list[Encoded]]:

@@ -71,10 +71,10 @@ def offer(request: Request) -> bool:
     time = duration(shared(request), 1 - share)
     if share:
         st.progress(share, text="An earlier job was stopped. Its finished parts are kept.")
-        label = f"Resume ({share:.0%} done, {time} left)"
+        label = timed(f"Resume at {share:.0%}", time and f"{time} for the rest")
     else:
         _introduce(request)
-        label = f"Analyze ({time})"
+        label = timed("Analyze", time)
     start_button(label, request.key(), ANALYSES[request.analysis].title, shared(request))
     return True
 
@@ -115,12 +115,18 @@ def offer_missing(selection: Selection) -> None:
         "analyses of one corpus may share a pass. Results are stored as each pass finishes."
     )
     st.caption(messages.plain(", ".join(dict.fromkeys(ANALYSES[each.analysis].title for each in missing))))
-    start_button(f"Run all ({duration(missing)})", key, "Everything", missing)
+    start_button(timed("Run all", duration(missing)), key, "Everything", missing)
 
 
 def duration(requests: list[Request], left: float = 1.0) -> str:
-    """The estimated time of these requests together, or of the share that is `left`, as "about 40 s"."""
+    """The estimated time of these requests together, or of the share that is `left`, as "about 40 s"; "" where it is
+    not known."""
     return runtime_estimate.duration(services.store(), passes(requests), left)
+
+
+def timed(label: str, time: str) -> str:
+    """The label of a button that starts what takes a time, if that is known."""
+    return f"{label} ({time})" if time else label
 
 
 def start_button(label: str, key: str, title: str, requests: Sequence[Request]) -> None:
@@ -152,10 +158,9 @@ def offer_papers_model(selection: Selection) -> None:
         if size == 0:
             links.to(Overview(), f"Open {PAPER_MODEL}", model=PAPER_MODEL)
             return
-        st.caption(
-            "One job downloads it from the Hugging Face hub and runs every analysis: "
-            f"{duration(requests)} after the download."
-        )
+        time = duration(requests)
+        after = f": {time} after the download" if time else ""
+        st.caption(f"One job downloads it from the Hugging Face hub and runs every analysis{after}.")
         task = partial(tasks.download, [PAPER_MODEL], requests, services.store())
         arguments = (key, PAPER_MODEL, task, services.downloads())  # nobody's analyses wait for it
         label = f"Download {size / 1e6:,.0f} MB and analyze"

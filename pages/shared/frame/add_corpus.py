@@ -67,8 +67,8 @@ def draw_outcome(kinds: Sequence[Kind], choose: Callable[[str, str], None]) -> N
 
 
 def _others(upload: Upload, kinds: Sequence[Kind]) -> list[str]:
-    """The kinds of an upload that a page of these kinds does not read; none where it is deleted, or where its reader has
-    gone on to a page that reads it."""
+    """The kinds of an upload that a page of these kinds does not read; none once it is deleted, or its reader has gone
+    on to a page that reads it."""
     others = [kind for kind in upload.kinds if kind not in kinds]
     is_elsewhere = len(others) < len(upload.kinds) and jobs.session().offered_on != session.current().page
     is_visible = UPLOADED + upload.token in uploads.visible(upload.kind)

@@ -117,7 +117,7 @@ def test_a_cancelled_job_goes_on_in_one_process(cluster, here, masked, store):
     request = request_of("entropy", masked)
 
     with pytest.raises(Cancelled):
-        run_on(cluster, request, store, Stops(20))
+        run_on(cluster, request, store, Stops(0.3))
     assert 0 < (share_done(store, request) or 0) < 1
     compute(request, store, model=masked)
     assert store.get(request.key()) == here["entropy"]
