@@ -1,0 +1,116 @@
+"""Sums of reach over inputs: averages, and how many inputs are in each tenth of a head's activations, with a few."""
+
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bertviz_core.analyses.base.accumulators import SegmentAverages, as_tensor
+from bertviz_core.analyses.reach.result import KEPT, OFFSETS, QUANTITIES, TENTHS
+from bertviz_core.inputs.annotated_words import EncodedCorpus
+from bertviz_core.inputs.encoding import Batch, Encoded
+from bertviz_core.inputs.tensors import device_of_sums, in_float64
+from bertviz_core.models.attention import LayerAttention
+
+FIELDS = ("draw", "number", "value", "query", "key")
+Pairs = Callable[[Batch, LayerAttention], tuple[Tensor, Tensor, Tensor]]
+
+
+class ReachSums(SegmentAverages[LayerAttention]):
+    """Averages of QUANTITIES and of OFFSETS; and of each head and tenth of its activations the number of inputs, and
+    the KEPT inputs with the lowest draws, which follow from the seed and an input's number alone.
+
+    Attributes:
+        pairs: From one layer of a batch to the strongest pairs: weights, queries and keys, each (batch, head).
+        seed: The seed of the draws.
+        counts: (layer, head, tenth) int64 numbers of inputs.
+        kept: (layer, head, tenth, rank, field) float64 the inputs by FIELDS, the lowest draw first; inf for none.
+    """
+
+    ranked: ClassVar[slice] = slice(len(QUANTITIES))
+
+    def __init__(
+        self,
+        quantities: tuple[str, ...],
+        measure: Callable[[Batch, LayerAttention], Tensor],
+        layers: int,
+        heads: int,
+        device: str,
+        pairs: Pairs,
+        seed: int,
+    ) -> None:
+        super().__init__(quantities, measure, layers, heads, device)
+        self.arguments = (*self.arguments, pairs, seed)
+        self.pairs = pairs
+        self.seed = seed
+        where = device_of_sums(device)
+        shape = (layers, heads, TENTHS, KEPT, len(FIELDS))
+        self.counts = torch.zeros(shape[:3], dtype=torch.int64, device=where)
+        # Positions and numbers are integers below 2^53, which float64 has exactly.
+        self.kept = torch.full(shape, torch.inf, dtype=torch.float64, device=where)
+
+    def update(self, batch: Batch, layer: LayerAttention) -> None:
+        super().update(batch, layer)
+        values, query, key = (in_float64(each) for each in self.pairs(batch, layer))  # (batch, head)
+        draws = torch.tensor([_draw(self.seed, example.number) for example in batch.examples], dtype=torch.float64)
+        of_inputs = (draws.to(values.device), in_float64(batch.numbers))
+        draw, number = (each[:, None].expand_as(values) for each in of_inputs)
+        fields = torch.stack([draw, number, values, query, key], -1).transpose(0, 1)  # (head, batch, field)
+        tenth = (values.T * TENTHS).floor().clamp(max=TENTHS - 1)  # (head, batch); NaN is in none
+        is_in = tenth[:, None] == torch.arange(TENTHS, device=values.device)[:, None]  # (head, tenth, batch)
+        self.counts[layer.layer] += is_in.sum(-1)
+        inputs = torch.where(is_in[..., None], fields[:, None], torch.inf)
+        self._keep(slice(layer.layer, layer.layer + 1), inputs[None])
+
+    def merge(self, other: Self) -> None:
+        self.counts += other.counts
+        self._keep(slice(None), other.kept)
+        super().merge(other)  # which forgets the examples that are not kept
+
+    def state(self) -> dict[str, Any]:
+        return super().state() | {"counts": self.counts, "kept": self.kept}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.counts = as_tensor(state["counts"], self.counts)
+        self.kept = as_tensor(state["kept"], self.kept)
+        super().restore(state)
+
+    def fields(self, examples: EncodedCorpus[Any]) -> dict[str, Any]:
+        """The fields of Reach."""
+        fields = super().fields(examples)
+        offsets = slice(len(QUANTITIES), len(QUANTITIES) + len(OFFSETS))
+        by_offset = {"offsets": fields["mean"][offsets], "offset_errors": fields["error"][offsets]}
+        for name in ("quantities", "mean", "error", "segments", "units", "effective_units"):
+            fields[name] = fields[name][self.ranked]
+        return fields | by_offset | self._acts()
+
+    def _acts(self) -> dict[str, np.ndarray]:
+        kept = self.kept.cpu().numpy()
+        _, numbers, values, *pairs = np.moveaxis(kept, -1, 0)
+        known = ~np.isinf(numbers)
+        positions = np.where(known[..., None], np.stack(pairs, -1), -1).astype(np.int64)
+        return {
+            "act_counts": self.counts.cpu().numpy(),
+            "act_numbers": np.where(known, numbers, -1).astype(np.int64),
+            "act_values": np.where(known, values, np.nan),
+            "act_pairs": positions,
+        }
+
+    def _keep(self, layers: slice, inputs: Tensor) -> None:
+        """Keep the lowest draws of the old and the new inputs, (layer, head, tenth, rank, field)."""
+        both = torch.cat([self.kept[layers], inputs], 3)
+        order = both[..., FIELDS.index("draw")].argsort(-1)[..., :KEPT]
+        self.kept[layers] = both.gather(3, order[..., None].expand(*order.shape, len(FIELDS)))
+
+    def _top_examples(self) -> dict[int, Encoded]:
+        numbers = self.kept[..., FIELDS.index("number")]
+        kept = np.unique(numbers[~numbers.isinf()].cpu().numpy()).astype(np.int64).tolist()
+        return super()._top_examples() | {number: self.examples[number] for number in kept if number in self.examples}
+
+
+def _draw(seed: int, number: int) -> int:
+    """A number of 48 bits, which float64 has exactly and in which two inputs hardly ever agree."""
+    return int.from_bytes(blake2b(f"{seed}:{number}".encode(), digest_size=6).digest(), "big")
