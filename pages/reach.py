@@ -24,10 +24,9 @@ view.draw_figures()
 
 distance = result["distance"]
 entries = [("Mean distance", f"{distance.mean():.1f} tokens", f"uniform attention: {result.uniform:.1f}")]
-entries += [
-    (BY_QUANTITY[name].short.replace("sink", "Sink"), f"{result[name].mean():.0%}", "mean of all heads")
-    for name in result.sinks
-]
+for name in result.sinks:
+    label = BY_QUANTITY[name].short.replace("sink", "Sink")
+    entries.append((label, f"{result[name].mean():.0%}", "mean of all heads"))
 if has_output:
     output = result["output"]
     note = f"output below {below:.2f} of the layer's mean"

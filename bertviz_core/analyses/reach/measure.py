@@ -73,9 +73,10 @@ def sinks(batch: Batch, attention: LayerAttention) -> tuple[Tensor, ...]:
     first = torch.zeros_like(batch.mask)
     first[:, 0] = ~(batch.cls | batch.sep)[:, 0]
     tokens = torch.stack([batch.sep, batch.cls, first], 1)  # (batch, sink, token), in the order of SINKS
-    has_seen = tokens.cumsum(-1) > 0 if attention.causal else torch.ones_like(tokens)
-    rows = (has_seen & batch.mask[:, None]).float()
-    rows = rows / rows.sum(-1, keepdim=True).clamp(min=1)
+    rows = batch.row_weights[:, None]  # (batch, sink or 1, query)
+    if attention.causal:
+        has_seen = (tokens.cumsum(-1) > 0) & batch.mask[:, None]
+        rows = has_seen / has_seen.sum(-1, keepdim=True).clamp(min=1)
     received = ((rows[:, None] @ attention.weights) * tokens[:, None]).sum(-1)  # (batch, head, sink)
     is_sink = (received > SINK).float()
     return is_sink.where(tokens.any(-1)[:, None], torch.nan).unbind(-1)
@@ -101,7 +102,8 @@ def strongest_pairs(batch: Batch, attention: LayerAttention) -> tuple[Tensor, Te
     pairs = ordinary[:, :, None] & ordinary[:, None]  # (batch, query, key)
     earlier = pairs.tril(-1)
     pairs = earlier if attention.causal else earlier | pairs.triu(1)
-    weights = attention.weights.masked_fill(~pairs[:, None], -1)
+    hidden = -2 * (~pairs[:, None]).float()  # added, as filling in a mask takes twice as long
+    weights = attention.weights + hidden
     largest, query = weights.amax(-1).max(-1)
     row = query[..., None, None].expand(*query.shape, 1, weights.shape[-1])
     key = weights.gather(2, row)[:, :, 0].argmax(-1)

@@ -20,13 +20,12 @@ def most_look_near(result: Reach, base: int) -> Answer:
     values = result["distance"]
     heads = head_intervals(result, "distance")
     share = Interval((heads.high < result.uniform).mean(), (heads.low < result.uniform).mean(), heads.enough)
-    nearest = highest(-values)
-    farthest = highest(values)
+    nearest, farthest = highest(-values), highest(values)
+    ends = [f"{_with_interval(result, 'distance', head)} in head {head.label(base)}" for head in (nearest, farthest)]
     return Answer(
         decide(share, MOST),
-        f"{(values < result.uniform).mean():.0%} of the heads look nearer than uniform attention, whose mean distance is "
-        f"{result.uniform:.1f} tokens: from {_with_interval(result, 'distance', nearest)} in head {nearest.label(base)} to "
-        f"{_with_interval(result, 'distance', farthest)} in head {farthest.label(base)}.",
+        f"{(values < result.uniform).mean():.0%} of the heads look nearer than uniform attention, whose mean distance "
+        f"is {result.uniform:.1f} tokens: from {ends[0]} to {ends[1]}.",
         nearest,
         "distance",
     )
