@@ -23,6 +23,7 @@ TENTHS = 10
 KEPT = 3  # inputs of each head and tenth
 QUANTITIES = ("distance", "spread", "beyond", *SINKS, "output", "uniform")
 LABELS = {"uniform": "mean distance of uniform attention, in tokens"}
+ALL_ZERO = "The outputs of all heads are 0: none is shorter than the others."
 NOT_KNOWN = "The model returns its maps alone: the lengths of its heads' outputs are not known."
 CAUSAL = "Tokens see only what comes earlier: no distance is positive."
 
@@ -108,8 +109,10 @@ class Reach(HeadAverages):
 
     @property
     def absence(self) -> str:
-        notes = [super().absence, "" if "output" in self else NOT_KNOWN]
-        return " ".join(filter(None, notes))
+        note = ""
+        if "output" not in self:
+            note = ALL_ZERO if self.provenance["model"].get("capture") == "inside the layer" else NOT_KNOWN
+        return " ".join(filter(None, [super().absence, note]))
 
     @property
     def restriction(self) -> str:
