@@ -12,7 +12,7 @@ from bertviz_core.analyses.base.accumulators import SegmentAverages, as_tensor
 from bertviz_core.analyses.reach.result import KEPT, OFFSETS, QUANTITIES, TENTHS
 from bertviz_core.inputs.annotated_words import EncodedCorpus
 from bertviz_core.inputs.encoding import Batch, Encoded
-from bertviz_core.inputs.tensors import device_of_sums, in_float64
+from bertviz_core.inputs.tensors import in_float64, to_host
 from bertviz_core.models.attention import LayerAttention
 
 FIELDS = ("draw", "number", "value", "query", "key")
@@ -28,8 +28,8 @@ class ReachSums(SegmentAverages[LayerAttention]):
         seed: The seed of the draws.
         counts: (layer, head, tenth) int64 numbers of inputs.
         kept: (layer, head, tenth, rank, field) float64 the inputs by FIELDS, the lowest draw first; inf for none.
-        waiting: For each layer the batches of an unfinished chunk, (batch, head, field) without the draw: many inputs
-            are sorted into tenths as fast as a few.
+        waiting: For each layer the batches of an unfinished chunk, (batch, head, field) without the draw, on the
+            device: they are sorted into tenths together, for which the device is waited for once.
     """
 
     ranked: ClassVar[slice] = slice(len(QUANTITIES))
@@ -48,11 +48,10 @@ class ReachSums(SegmentAverages[LayerAttention]):
         self.arguments = (*self.arguments, pairs, seed)
         self.pairs = pairs
         self.seed = seed
-        where = device_of_sums(device)
         shape = (layers, heads, TENTHS, KEPT, len(FIELDS))
-        self.counts = torch.zeros(shape[:3], dtype=torch.int64, device=where)
+        self.counts = torch.zeros(shape[:3], dtype=torch.int64)
         # Positions and numbers are integers below 2^53, which float64 has exactly.
-        self.kept = torch.full(shape, torch.inf, dtype=torch.float64, device=where)
+        self.kept = torch.full(shape, torch.inf, dtype=torch.float64)
         self.waiting: list[list[Tensor]] = [[] for _ in range(layers)]
 
     def update(self, batch: Batch, layer: LayerAttention) -> None:
@@ -91,12 +90,11 @@ class ReachSums(SegmentAverages[LayerAttention]):
         return fields | by_offset | self._acts()
 
     def _acts(self) -> dict[str, np.ndarray]:
-        kept = self.kept.cpu().numpy()
-        _, numbers, values, *pairs = np.moveaxis(kept, -1, 0)
+        _, numbers, values, *pairs = np.moveaxis(self.kept.numpy(), -1, 0)
         known = ~np.isinf(numbers)
         positions = np.where(known[..., None], np.stack(pairs, -1), -1).astype(np.int64)
         return {
-            "act_counts": self.counts.cpu().numpy(),
+            "act_counts": self.counts.numpy(),
             "act_numbers": np.where(known, numbers, -1).astype(np.int64),
             "act_values": np.where(known, values, np.nan),
             "act_pairs": positions,
@@ -104,10 +102,9 @@ class ReachSums(SegmentAverages[LayerAttention]):
 
     def _sort(self) -> None:
         """Sort the inputs that wait into the tenths."""
-        for layer, waiting in enumerate(self.waiting):
-            if waiting:
-                fields = torch.cat(waiting).transpose(0, 1)  # (head, input, field)
-                self._add(layer, fields)
+        if any(self.waiting):
+            for layer, fields in enumerate(to_host([torch.cat(batches) for batches in self.waiting])):
+                self._add(layer, torch.from_numpy(fields).transpose(0, 1))
         self.waiting = [[] for _ in self.waiting]
 
     def _add(self, layer: int, fields: Tensor) -> None:
@@ -115,7 +112,7 @@ class ReachSums(SegmentAverages[LayerAttention]):
         number, values, *_ = fields.unbind(-1)
         draws = fields.new_tensor([_draw(self.seed, int(each)) for each in number[0].tolist()])
         tenth = (values * TENTHS).floor().clamp(max=TENTHS - 1)  # NaN is in none
-        is_in = tenth[:, None] == torch.arange(TENTHS, device=fields.device)[:, None]  # (head, tenth, input)
+        is_in = tenth[:, None] == torch.arange(TENTHS)[:, None]  # (head, tenth, input)
         self.counts[layer] += is_in.sum(-1)
         lowest, index = draws.where(is_in, torch.inf).topk(min(KEPT, len(draws)), largest=False)
         rows = index.flatten(1)[..., None].expand(-1, -1, fields.shape[-1])
@@ -131,7 +128,7 @@ class ReachSums(SegmentAverages[LayerAttention]):
 
     def _top_examples(self) -> dict[int, Encoded]:
         numbers = self.kept[..., FIELDS.index("number")]
-        kept = np.unique(numbers[~numbers.isinf()].cpu().numpy()).astype(np.int64).tolist()
+        kept = np.unique(numbers[~numbers.isinf()].numpy()).astype(np.int64).tolist()
         return super()._top_examples() | {number: self.examples[number] for number in kept if number in self.examples}
 
 
