@@ -1,0 +1,38 @@
+"""Reach: how far each head looks, its sinks, its output, and how strongly it acts on each input (beyond the paper;
+docs/methods.md, section 17)."""
+
+from typing import TYPE_CHECKING
+
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.reach.figure import paper_figure
+from bertviz_core.analyses.reach.result import COLUMNS, LABELS, Reach
+from bertviz_core.analyses.reach.statements import STATEMENTS
+from bertviz_core.models.model import AttentionModel
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.reach.sums import ReachSums
+
+
+class ReachAnalysis(Analysis):
+    """How far heads look, and what shows that they do little."""
+
+    name = "reach"
+    title = "Reach"
+    summary = (
+        "How far every head looks, which token is its sink, how long its output is beside those of its layer, and how "
+        "strongly it acts on each input."
+    )
+    section = "How far does a head look?"
+    icon = ":material/straighten:"
+    result_class = Reach
+    columns = COLUMNS
+    labels = LABELS
+    statements = STATEMENTS
+    main_figure = staticmethod(paper_figure)
+    shared = True
+
+    def accumulator(self, model: AttentionModel, request: Request) -> "ReachSums":
+        from bertviz_core.analyses.reach import measure
+
+        return measure.accumulator(model, request)
