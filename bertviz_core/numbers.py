@@ -39,8 +39,23 @@ def p_value(value: float) -> str:
 
 
 def half_width(value: float | None, form: str = ".2g") -> str:
-    """Half of an interval; a dash for none."""
-    return "–" if value is None or math.isnan(value) else format(value, form)
+    """Half of an interval; a dash for none, "<0.001" for what the form would round to nothing."""
+    if value is None or math.isnan(value):
+        return "–"
+    text = format(value, form)
+    is_lost = value > 0 and not re.search("[1-9]", text)
+    return "<" + re.sub("0(?=%?$)", "1", text) if is_lost else text
+
+
+def fixed(value: float, decimals: int = 3) -> str:
+    """A number in a column of fixed decimals: "< 0.001" for a positive one that they would round to nothing, "> -0.001"
+    for a negative one, a dash for NaN."""
+    if math.isnan(value):
+        return "–"
+    least = 10.0**-decimals
+    if 0 < abs(value) < least / 2:
+        return f"< {least:.{decimals}f}" if value > 0 else f"> -{least:.{decimals}f}"
+    return f"{value:,.{decimals}f}"
 
 
 def plural(count: int, units: str) -> str:

@@ -11,6 +11,7 @@ import streamlit as st
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, corpus_size
+from bertviz_core.corpora import skipped_summary
 from pages.shared import messages
 from pages.shared.frame import links
 from pages.shared.state import session
@@ -61,9 +62,9 @@ def ending(result: Result, computation: Computation, unit: str = "segments") -> 
     origin = result.provenance
     for notice in origin.get("notices", ()):
         st.caption(f":material/info: {messages.plain(notice)}")
-    changed = sum(entry["count"] for entry in origin["skipped"])
-    folded(f"Skipped or modified input ({changed:,})", ":material/rule:", "skipped", _skipped, origin, unit)
-    basis = f"{corpus_size(origin)}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}"
+    summary = skipped_summary(origin["skipped"]) or "nothing"
+    folded(f"Skipped or changed: {summary}", ":material/rule:", "skipped", _skipped, origin, unit)
+    basis = f"{corpus_size(origin)}; {origin['device']}, {origin['settings']['dtype']}"
     title = f"Where these numbers come from: {basis}"
     folded(title, ":material/fingerprint:", "provenance", st.json, origin, expanded=1)
 

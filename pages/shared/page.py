@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pyarrow as pa
 import streamlit as st
+from pandas.io.formats.style import Styler
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
@@ -15,6 +16,7 @@ from bertviz_core.analyses.base import registry
 from bertviz_core.analyses.base.findings import DEMONSTRATION, NOT_SHOWN, SHOWN, UNDECIDED, Finding, counted
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head
+from bertviz_core.numbers import fixed
 from bertviz_core.plotting.browser import FOLDER
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
@@ -156,6 +158,12 @@ def head_map(
     # One JSON object a line: Streamlit would encode and check lists for thousands of heads again with every run.
     parts = (json.dumps(data).encode(), squares.encoded, cards, lines)
     component("head_map", FOLDER)(data=b"\n".join(filter(None, parts)), key=key, on_head_change=clicked)
+
+
+def aligned(frame: pd.DataFrame) -> Styler:
+    """A small table whose numbers have three decimals, "< 0.001" for what they would hide; it is sorted by the numbers
+    themselves."""
+    return frame.style.format(fixed, subset=list(frame.select_dtypes("floating")))
 
 
 def clickable_table(frame: Any, key: str, choose: Callable[[int], None], alt: str, **options: Any) -> None:
