@@ -20,6 +20,7 @@ LANE = 6  # pixels between curves one above another
 TEXT = 32  # pixels from the lowest lane above a line to the baseline of its letters
 BELOW = 20  # pixels below the baseline, for underlines
 RISE = 13  # pixels of the letters above the baseline
+MARK = 15  # pixels of a mark above the letters
 CHAIN_COLORS = ("#4c6ef5", "#e8890c", "#0c9aa8", "#9c36b5", "#2b9348", "#d6336c", "#8a6d1a", "#5f7d95")
 ALONE = "#8c8c8c"  # color of a chain of one mention
 DEEPEST = 3  # the most underlines below the first
@@ -202,12 +203,14 @@ def _laid_out(
     heights = accumulate(LANE * count + TEXT + BELOW for count in used)
     baselines: list[float] = [height - BELOW for height in heights]
     next_level = iter(levels)
+    marked = {source for source, _ in ends}
     curves = []
     for source, target in ends:
-        start, end = baselines[source.line] - RISE, baselines[target.line] - RISE
+        # Curves end above the marks.
+        start, end = (baselines[box.line] - RISE - MARK * (box in marked) for box in (source, target))
         is_shown = source.line == target.line
         if is_shown:
-            top = start - TEXT + RISE - LANE * next(next_level)
+            top = baselines[source.line] - TEXT - LANE * next(next_level)
             corners = [(source.middle, start), (source.middle, top), (target.middle, top), (target.middle, end)]
             path = "M" + " L".join(f"{x:.1f},{y:.1f}" for x, y in corners)
         else:

@@ -83,9 +83,10 @@ def by_group(
             customdata=np.stack([total, right], -1),
             hovertemplate=f"{name}: {HOVER}",
         )
-    few = f"; without groups of fewer than {MIN_ITEMS} mentions" if (counts < MIN_ITEMS).any() else ""
-    figure.update_xaxes(title=AXES[breakdown] + few, range=[-0.5, len(ticks) - 0.5], showgrid=False)
-    names = [f"{tick}<br>n = {n:,.0f}" for tick, n in zip(ticks, counts, strict=True)]
+    figure.update_xaxes(title=AXES[breakdown], range=[-0.5, len(ticks) - 0.5], showgrid=False)
+    names = [
+        f"{tick}<br>n = {n:,.0f}{'<br>too few' if n < MIN_ITEMS else ''}" for tick, n in zip(ticks, counts, strict=True)
+    ]
     figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=names)
     figure.update_yaxes(title="accuracy", range=[-0.02, 1.02], tickformat=".0%")
     return finish(figure, 340)
