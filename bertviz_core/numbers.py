@@ -4,6 +4,7 @@ import math
 import re
 
 SINGULAR = {"analyses": "analysis", "passes": "pass"}  # singulars of plurals that do not add an s
+SHOWN = {"segments": "passages"}  # units as results count them -> their names on the screen
 NATS = ", nats"  # unit at the end of a label
 
 
@@ -58,8 +59,14 @@ def fixed(value: float, decimals: int = 3) -> str:
     return f"{value:,.{decimals}f}"
 
 
+def unit_name(units: str) -> str:
+    """What is counted, in the plural, as readers know it."""
+    return SHOWN.get(units, units)
+
+
 def plural(count: int, units: str) -> str:
     """A number of things in the plural, as "1 document" or "2,000 words"."""
+    units = unit_name(units)
     if count == 1:
         singular = units.removesuffix("s")
         units = SINGULAR.get(units, singular)

@@ -188,7 +188,7 @@ st.markdown(f"**{plain(result.headline())}**")
 draw_step()
 basis = (
     f"{model['name']} on {text['name']} and {treebank['name']}, mode: {mode}. {len(result.steps)} checkpoints of "
-    f"{layers} × {heads} heads; {origin['segments']:,} segments, {origin['sentences']:,} sentences."
+    f"{layers} × {heads} heads; {origin['segments']:,} passages, {origin['sentences']:,} sentences."
 )
 st.caption(plain(f"{basis} {' '.join(result.notes)} Coreference heads are not counted here, unlike on the overview."))
 draw_relations()

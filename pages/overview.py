@@ -115,7 +115,7 @@ def draw_card(example: ClearestHead) -> None:
     name = f"{example.name[0].upper()}{plain(example.name[1:])}"
     st.markdown(f"**{name}: head {example.head.label(selection.base)}**")
     for segment in example.segments[:SEGMENTS]:
-        location = plain(f"segment {segment.number + 1}, {segment.where}")
+        location = plain(f"passage {segment.number + 1}, {segment.where}")
         st.caption(f"**{number(segment.value)}** in {location}")
         tokens = segment.tokens[-MAX_TOKENS:] if example.quantity == "to_sep" else segment.tokens[:MAX_TOKENS]
         st.markdown(joined(" ".join(tokens)))

@@ -17,6 +17,7 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.inputs.encoding import Encoded, framed, pieces_of
 from bertviz_core.inputs.tokens import Tokens
+from bertviz_core.numbers import unit_name
 from bertviz_core.settings import Settings
 
 CHUNK_TOKENS = 32_768  # raise analyses.base.request.FORMAT with it: sums are rounded chunk by chunk
@@ -93,7 +94,7 @@ class CorpusReading:
                 "a file of an archive (not read, as others have another ending)", name, unit="files"
             )
         if not self.count:
-            what = f"There is nothing to analyze: all {unit} were skipped."
+            what = f"There is nothing to analyze: all {unit_name(unit)} were skipped."
             hint = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in self.reading.skipped.to_json())
             if self.examples.settings.paper and unit == "segments":
                 hint += ". The release leaves these out; the mode “corrected” reads them."

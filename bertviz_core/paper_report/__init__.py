@@ -152,4 +152,4 @@ def _reason(request: Request) -> str:
         run_pass.check_model(request)
     except BertvizError as error:
         return str(error)
-    return "No result is stored."
+    return "Nothing computed yet."

@@ -12,6 +12,7 @@ from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, corpus_size
 from bertviz_core.corpora import skipped_summary
+from bertviz_core.numbers import unit_name
 from pages.shared import messages
 from pages.shared.frame import links
 from pages.shared.state import session
@@ -71,7 +72,7 @@ def ending(result: Result, computation: Computation, unit: str = "segments") -> 
 
 def _skipped(origin: dict[str, Any], unit: str) -> None:
     if not origin["skipped"]:
-        st.write(f"Nothing was skipped: all {origin[unit]:,} {unit} that were read were analyzed in full.")
+        st.write(f"Nothing was skipped: all {origin[unit]:,} {unit_name(unit)} that were read were analyzed in full.")
     if limit := origin["settings"].get("limit"):
         st.caption(f"At most {limit:,} inputs were read.")
     for entry in origin["skipped"]:

@@ -95,7 +95,8 @@ def announce() -> None:
     ended = [job for job in mine.jobs.values() if job.finished]
     for job in ended:
         if job not in mine.announced:
-            st.toast(f"{messages.plain(job.title)}: {job.state}.")
+            outcome = "results ready" if job.state == "done" else job.state
+            st.toast(f"{messages.plain(job.title)}: {outcome}.")
     mine.announced = ended
     if running := unfinished():
         _running(running, _passes(running), in_full=False)

@@ -5,6 +5,7 @@ from typing import Any
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.corpora import UNKNOWN
 from bertviz_core.corpora.words import MARKUP, ODD
+from bertviz_core.numbers import unit_name
 
 LARGE_SHARE = 1 / 3  # Above this share of a file a warning says how much was skipped.
 UNKNOWN_SHARE = 0.02  # Above this share of the tokens a warning says that they are unknown.
@@ -62,8 +63,8 @@ def _share(unit: str, entries: list[dict[str, Any]], provenance: dict[str, Any])
         return ""
     most = max(skipped, key=lambda entry: entry["count"])
     return (
-        f"{count:,} of {total:,} {unit} of {provenance['corpus']['name']} ({count / total:.0%}) were skipped: the "
-        f"numbers are those of the rest. Most often: {most['reason'].removesuffix('.')}, first at "
+        f"{count:,} of {total:,} {unit_name(unit)} of {provenance['corpus']['name']} ({count / total:.0%}) were skipped: "
+        f"the numbers are those of the rest. Most often: {most['reason'].removesuffix('.')}, first at "
         f"{most['where'][0].removesuffix('.')}. Correct the file and analyze it again."
     )
 

@@ -20,7 +20,7 @@ from bertviz_core.plotting.head_map import accuracy_map, map_figure
 # Color, dash and marker of each line.
 LINES = (
     ("#4c6ef5", "solid", "circle"),
-    ("#e8890c", "dot", "square"),
+    ("#cc7000", "dot", "square"),
     ("#0c9aa8", "dash", "diamond"),
     ("#9c36b5", "dashdot", "triangle-up"),
     ("#8c8c8c", "longdash", "x"),

@@ -56,10 +56,10 @@ def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go
 
     mark("best fixed offset", percent["baseline_accuracy"], "line-ns-open", "at offset %{customdata:+d}")
     cited = [paper.TABLE_1[name][1] if name in paper.TABLE_1 else None for name in frame["relation"]]
-    mark("paper (BERT-base, WSJ)", cited, "diamond-open", "in the paper", "#e8890c")
+    mark("paper (BERT-base, WSJ)", cited, "diamond-open", "in the paper", "#cc7000")
     if result.is_causal:
         mark("random word", 100 * frame["random_accuracy"], "x-thin-open", "by a random word")
-    figure.update_xaxes(title=f"accuracy, percent; trees: {result.trees}", range=[-2, 102])
+    figure.update_xaxes(title="accuracy, percent", range=[-2, 102])
     figure.update_yaxes(autorange="reversed", type="category", showticklabels=False)
     for relation, label in zip(frame["relation"], labels, strict=True):
         hover = explain(relation, "<b>{}</b>", "<i>{}</i>")

@@ -17,9 +17,9 @@ from pages.shared.state.session import UPLOADED
 ROLE = "corpus"  # of the files, see `uploads.begin`
 # Descriptions of the files that can be read.
 FORMS: dict[str, str] = {
-    "text": "Text (one paragraph per line, a blank line between documents), or the authors' JSON",
-    "treebank": f"A treebank: {annotated.list_formats('treebank')}",
-    "coreference": f"Documents with chains: {annotated.list_formats('coreference')}",
+    "text": "**Text**: one paragraph per line, a blank line between documents; or the authors' JSON",
+    "treebank": f"**Treebank**: {annotated.list_formats('treebank')}",
+    "coreference": f"**Coreference**: {annotated.list_formats('coreference')}",
 }
 POPOVER = "add a corpus"
 PASTE = "paste"
@@ -110,8 +110,9 @@ def _draw_choices(kinds: Sequence[Kind]) -> None:
         widgets.close(POPOVER)
         uploads.begin(files, kinds[0], ROLE)
 
-    forms = "; ".join(FORMS[kind] for kind in kinds)
-    label = f"{forms}. Several files of one kind, or those of a zip, become one corpus."
+    for kind in kinds:
+        st.caption(FORMS[kind])
+    label = "Several files of one kind, or those of a zip, become one corpus"
     st.file_uploader(label, key=uploader, accept_multiple_files=True, on_change=take_files)
     st.text_area("Or paste text", key=PASTE, height=140, max_chars=LONGEST_PASTE)
     st.button("Use the pasted text", on_click=take_paste, type="primary")
