@@ -110,7 +110,7 @@ def test_segments_of_the_corpus_and_their_end() -> None:
     app.selectbox(key="sides").set_value("A to B").run()
     assert "of segment A's attention to segment B" in words(app)
     app.number_input(key="segment").set_value(100_000).run()
-    assert "no segment 100000" in unescaped(app.error[0].value)
+    assert "no passage 100000" in unescaped(app.error[0].value)
 
 
 def test_the_settings_reach_the_segment() -> None:

@@ -62,8 +62,9 @@ def _share(unit: str, entries: list[dict[str, Any]], provenance: dict[str, Any])
     if unit not in provenance or count <= LARGE_SHARE * total:
         return ""
     most = max(skipped, key=lambda entry: entry["count"])
+    named = unit_name(unit)
     return (
-        f"{count:,} of {total:,} {unit_name(unit)} of {provenance['corpus']['name']} ({count / total:.0%}) were skipped: "
+        f"{count:,} of {total:,} {named} of {provenance['corpus']['name']} ({count / total:.0%}) were skipped: "
         f"the numbers are those of the rest. Most often: {most['reason'].removesuffix('.')}, first at "
         f"{most['where'][0].removesuffix('.')}. Correct the file and analyze it again."
     )
