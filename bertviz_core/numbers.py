@@ -21,6 +21,15 @@ def number(value: float, sign: str = "") -> str:
     return f"{value:{sign}.3g}" if size >= 1e-4 else f"{value:{sign}.1e}"
 
 
+def column_decimals(largest: float) -> int:
+    """Decimals of a column of numbers, of which the largest has this size: three, or what shows three of its digits.
+
+    >>> column_decimals(0.72), column_decimals(0.042), column_decimals(0.0)
+    (3, 4, 3)
+    """
+    return 3 if largest == 0 else min(9, max(3, 2 - math.floor(math.log10(largest))))
+
+
 def quantity(label: str, value: str) -> str:
     """A label with its value, then its unit: "entropy 4.2 nats"."""
     name = label.removesuffix(NATS)

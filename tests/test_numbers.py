@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bertviz_core.numbers import fixed, half_width
+from bertviz_core.numbers import column_decimals, fixed, half_width
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,10 @@ def test_columns_have_fixed_decimals(value: float, decimals: int, shown: str) ->
 )
 def test_half_of_an_interval(value: float | None, form: str, shown: str) -> None:
     assert half_width(value, form) == shown
+
+
+@pytest.mark.parametrize(
+    ("largest", "decimals"), [(31.0, 3), (0.5, 3), (0.1, 3), (0.05, 4), (0.00423, 5), (0.0, 3), (1e-20, 9)]
+)
+def test_a_column_of_small_numbers_has_more_decimals(largest: float, decimals: int) -> None:
+    assert column_decimals(largest) == decimals

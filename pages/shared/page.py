@@ -16,7 +16,7 @@ from bertviz_core.analyses.base import registry
 from bertviz_core.analyses.base.findings import DEMONSTRATION, NOT_SHOWN, SHOWN, UNDECIDED, Finding, counted
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head
-from bertviz_core.numbers import fixed
+from bertviz_core.numbers import column_decimals, fixed
 from bertviz_core.plotting.browser import FOLDER
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
@@ -207,12 +207,7 @@ def _head_table(
     largest = shown.select_dtypes("floating").abs().max()
     formats = {}
     for name, value in largest.items():
-        digits = 6
-        if value >= 0.1:
-            digits = 3
-        elif value >= 0.01:
-            digits = 4
-        digits = decimals.get(str(name), digits)
+        digits = decimals.get(str(name), column_decimals(value))
         is_tiny = 0 < value < 1e-4
         formats[str(name)] = "%.1e" if is_tiny else f"%.{digits}f"
     return pa.Table.from_pandas(shown, preserve_index=False), formats, list(frame["label"])
