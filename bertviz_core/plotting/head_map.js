@@ -13,9 +13,12 @@ class HeadMap {
     this.root = html("div", { class: "frame" }, this.map);
     this.cells = new Cells(this);
     this.context = document.createElement("canvas").getContext("2d");
-    for (const type of ["pointerover", "pointermove", "focusin"])
+    for (const type of ["pointerover", "pointermove"])
       this.picture.addEventListener(type, (event) => this.describe(this.cells.target(event)));
-    for (const type of ["pointerleave", "focusout"]) this.picture.addEventListener(type, () => this.describe(null));
+    this.picture.addEventListener("pointerleave", () => this.describe(null));
+    // On the picture itself these would make it a stop of the Tab key.
+    this.map.addEventListener("focusin", (event) => this.describe(event.target));
+    this.map.addEventListener("focusout", () => this.describe(null));
     this.picture.addEventListener("click", (event) => this.act(this.cells.target(event)));
     this.picture.addEventListener("keydown", (event) => this.key(event));
     this.watcher = new ResizeObserver(() => this.map.clientWidth !== this.width && this.show());

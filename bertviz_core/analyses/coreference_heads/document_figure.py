@@ -162,7 +162,7 @@ def _guess(svg: ET.Element, document: Mapping[str, Any], line: "Curve", guess: G
     source, target = (isolated(mention_text(document, index)) for index in (guess.mention, guess.guessed))
     _add(group, "title", f"{source} → {target}: {guess.weight:.3f}, {'right' if guess.right else 'wrong'}")
     box = line.box
-    bounds = {"x": box.x - 2, "y": line.baseline - RISE, "width": box.width + 4, "height": RISE + 3.0}
+    bounds: dict[str, Any] = {"x": box.x - 2, "y": line.baseline - RISE, "width": box.width + 4, "height": RISE + 3.0}
     _add(group, "rect", **bounds, rx="3", fill=color, fill_opacity="0.18", stroke=color, **dashed)
     opacity = f"{0.5 + 0.5 * min(1.0, 3 * guess.weight):.2f}" if line.is_shown else "0"
     _add(group, "path", d=line.path, fill="none", pointer_events="none", **stroke, **dashed, opacity=opacity)
