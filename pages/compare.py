@@ -23,7 +23,7 @@ selection = session.selection()
 chosen = session.page(Compare)
 runs = compare_view.known_runs(selection)
 analysis, a, b = chosen.resolve(runs)
-with page.row(key="page-controls"):
+with page.controls():
     compare_view.draw_choice(runs, analysis, a, b)
     session.current().replace(analysis=analysis, a=a, b=b)  # even by default: the first runs change with the store
     comparison = compare_view.find_comparison(analysis, a, b)

@@ -77,14 +77,16 @@ computed = stored.result_or_stop(request, CoreferenceHeads)
 
 result = memoize(CoreferenceHeads.show, computed, chosen.candidates)
 direction = chosen.resolve(result)
-with page.row(key="page-controls"):
-    kind = widgets.segmented("Mentions", TYPE_ROWS, "kind", chosen.kind)
-    about = "`mentions`: the head words of preceding mentions. `words`: any other word (stricter)."
-    widgets.segmented("Candidates", CANDIDATES, "candidates", chosen.candidates, help=about)
-    about = "The paper measures mention → antecedent; its numbers are shown for that direction only."
+controls, options = page.with_options(page.controls())
+with controls:
+    kind = widgets.segmented("Mentions", TYPE_ROWS, "kind", chosen.kind, label_visibility="collapsed")
     directions = result.directions
-    label = "Direction of attention"
-    widgets.segmented(label, directions, "direction", directions[direction], format_func=arrow, help=about)
+    at = directions[direction]
+    widgets.segmented("Direction", directions, "direction", at, format_func=arrow, label_visibility="collapsed")
+if options.open:
+    about = "`mentions`: the head words of preceding mentions. `words`: any other word (stricter)."
+    with options:
+        widgets.segmented("Candidates", CANDIDATES, "candidates", chosen.candidates, help=about)
 choice = DirectedHead(direction, selection.head)
 shown_direction = arrow(DIRECTIONS[direction])
 page.restriction(result)

@@ -68,7 +68,7 @@ def choose_relation(counts: RelationCounts) -> tuple[str, int]:
         relation,
         on_change=lambda: session.choose(direction=None),  # which follows the best head of each relation
         format_func=lambda name: f"{name}: {meaning(name)}" if meaning(name) else name,
-        width=240,
+        width=220,
         label_visibility="collapsed",
     )
     widgets.segmented(
@@ -116,7 +116,7 @@ selection = session.selection()
 base = selection.base
 chosen = session.page(Choices)
 is_paper = selection.settings.paper
-controls, options = page.controls()
+controls, options = page.with_options(page.controls())
 request = selection.request("dependency_heads", chosen.options(is_paper))
 if options.open and not is_paper:
     about = "The word before 's takes the guess made for 's."

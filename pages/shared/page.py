@@ -40,10 +40,16 @@ def row(alignment: Literal["bottom", "center"] = "bottom", **options: Any) -> De
     return st.container(horizontal=True, vertical_alignment=alignment, **options)
 
 
-def controls() -> tuple[DeltaGenerator, widgets.Popover]:
-    """The line between a page's title and its finding: a container of frequent choices, and the popover of others."""
-    line = row(key="page-controls")
-    often = line.container(horizontal=True, vertical_alignment="bottom")
+def controls(key: str = "page-controls") -> DeltaGenerator:
+    """The container of a page's frequent choices, on the line under the title."""
+    line = session.current().choices_line
+    assert line is not None, "the header is drawn before the page"
+    return line.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=key)
+
+
+def with_options(line: DeltaGenerator) -> tuple[DeltaGenerator, widgets.Popover]:
+    """A container of choices at the left of a line, and at its right the popover of those that seldom change."""
+    often = line.container(horizontal=True, vertical_alignment="center", gap="xsmall")
     with line:
         return often, options_popover()
 

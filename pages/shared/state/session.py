@@ -46,10 +46,11 @@ class Session:
     trainings: list[str] = field(default_factory=list)
     remembered_model: str = ""
     playing: int | None = None  # the step of a training that a player has reached, which is in no address
-    # Of the current run alone: what the header has resolved, the title's place, and the line that it stands in.
+    # Of the current run alone: what the header has resolved, the title's place, and the two lines of the header.
     selection: Selection | None = None
     title: DeltaGenerator | None = None
     title_line: DeltaGenerator | None = None
+    choices_line: DeltaGenerator | None = None
 
     def part(self, name: str) -> Choices:
         """The choices that have a field of this name: the header's, or the page's."""
