@@ -58,8 +58,8 @@ def sentence_svg(words: Sequence[str], gold: Sequence[Arc], guesses: Sequence[Ar
         middles = [width - middle for middle in middles]
     above = _levels(gold)
     below = _levels(guesses)
-    base = LABEL + STEP * (max(above, default=0) + 1)
-    height = base + SIZE + 14 + (LABEL + STEP * (max(below) + 1) if guesses else 0)
+    base = LABEL + STEP * max(above, default=0) + 6
+    height = base + SIZE + 10 + (LABEL + STEP * max(below) if guesses else 0)
     parts = [_arc(arc, middles, level, base - 4, -1) for arc, level in zip(gold, above, strict=True)]
     parts += [_arc(arc, middles, level, base + SIZE + 8, 1) for arc, level in zip(guesses, below, strict=True)]
     marked = {arc.word for arc in gold if not arc.faint}

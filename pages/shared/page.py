@@ -66,14 +66,19 @@ def verdict(state: str, count: int = 0) -> str:
 
 
 def finding(shown: Finding, *, bold: bool = False, with_statement: bool = False) -> None:
-    """Draw the verdict and the sentence of a finding; its help has the rule and the paper's statement, which
-    `with_statement` shows."""
+    """Draw the verdict and the claim of a finding; its details have the whole sentence, the rule and the paper's
+    statement, which `with_statement` shows."""
     sentence = f"**{plain(shown.sentence)}**" if bold else plain(shown.sentence)
+    details = ""
+    if shown.claim:
+        claim, separator, beside = shown.claim.partition("; ")
+        sentence = f"**{plain(claim)}**{separator}{plain(beside)}" if bold else plain(shown.claim)
+        details = f"{plain(shown.sentence)}\n\n"
     if with_statement:
         note = f"The paper, section {shown.section}: {shown.statement}" if shown.statement else "Beyond the paper."
         sentence += f"  \n:gray[{plain(note)}]"
     paper = f"\n\nThe paper: {plain(shown.statement)}" if shown.statement else ""
-    rule = f"**{shown.state.capitalize()}.** Rule: {plain(shown.rule)}{paper}"
+    rule = f"{details}**{shown.state.capitalize()}.** Rule: {plain(shown.rule)}{paper}"
     st.markdown(f"{verdict(shown.state)} {sentence}", help=rule)
 
 

@@ -10,7 +10,7 @@ from streamlit.util import calc_hash
 
 from pages.shared.frame import PANEL
 
-POPOVERS = (PANEL, "page-options", "thresholds", "compare")
+POPOVERS = (PANEL, "page-options", "guess-options", "thresholds", "compare")
 EXPANDERS = ("numbers", "strongest", "gender", "stored", "report", "about", "skipped", "provenance")
 ROOT = Path(__file__).parents[2]
 

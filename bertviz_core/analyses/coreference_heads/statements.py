@@ -59,8 +59,10 @@ def close_to_rules(counts: AntecedentCounts, base: int) -> Answer:
 def _claim(counts: AntecedentCounts, best: DirectedHead, base: int, kind: str) -> str:
     """The numbers of `_sentence` in one line."""
     row = counts.row(best, kind)
-    finds = f"Head {best.head.label(base)} finds {row['accuracy']:.1%} of {row['n']:,} {TYPE_NAMES[kind]}"
-    others = (f"{name} {counts.of_system(name)[TYPE_ROWS.index(kind)]:.1%}" for name in reversed(NAMED))
+    mentions = f"{row['accuracy']:.1%} of {row['n']:,} {TYPE_NAMES[kind]}"
+    finds = f"Head {best.head.label(base)} finds an antecedent of {mentions}"
+    nearer = NAMED[:0:-1]  # the best first, without chance
+    others = (f"{name} {counts.of_system(name)[TYPE_ROWS.index(kind)]:.1%}" for name in nearer)
     return f"{finds}; {', '.join(others)}"
 
 

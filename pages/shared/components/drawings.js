@@ -1,15 +1,13 @@
 // Drawings one under the other. The text of a title is set as text; a drawing is parsed as XML, not as HTML.
-// A drawing shrinks to its column, or grows a little, as far as its words stay legible; beyond that it is scrolled.
-function fit(drawn) {
-  const [width, height] = [drawn.getAttribute("width"), drawn.getAttribute("height")];
-  if (!drawn.hasAttribute("viewBox")) drawn.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  drawn.removeAttribute("height");
-  Object.assign(drawn.style, { width: "100%", minWidth: `${0.8 * width}px`, maxWidth: `${1.1 * width}px`, height: "auto" });
+// Scroll to the words that a drawing is about, where they would be out of sight.
+function reveal(box) {
+  const [first, last] = [0, -1].map((index) => [...box.querySelectorAll("[font-weight='700']")].at(index)?.getBoundingClientRect());
+  const edges = box.getBoundingClientRect(), margin = 60; // pixels, for the other end of an arc
+  if (last?.right > edges.right) box.scrollLeft = Math.min(first.left - edges.left - margin, last.right - edges.right + margin);
 }
 
 function figure({ title, svg, file, link, notes }) {
   const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
-  fit(drawn);
   const saving = html("a", { download: file, href: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}` }, "SVG");
   const opening = link ? [" ", appLink(link, "Open in the attention viewer")] : [];
   const lines = notes.map(({ text, link }) => html("li", {}, link ? appLink(link, text) : text));
@@ -21,5 +19,7 @@ function figure({ title, svg, file, link, notes }) {
 }
 
 export default function ({ data, parentElement }) {
-  parentElement.querySelector(".drawings").replaceChildren(...data.map(figure));
+  const drawings = parentElement.querySelector(".drawings");
+  drawings.replaceChildren(...data.map(figure));
+  drawings.querySelectorAll("figure > div").forEach(reveal);
 }

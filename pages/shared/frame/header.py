@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -21,7 +20,6 @@ from pages.shared.state import session
 from pages.shared.state.choices import Tour, kind_of
 from pages.shared.state.selection import Basis, Selection
 
-STYLE = Path(__file__).with_name("appearance.css")  # of all pages
 JOB_SLOT = 64  # pixels: the height of the place of the running jobs
 
 

@@ -220,6 +220,7 @@ class DependencyHeads(ResultPage):
     weight: Share = 0.0
     search: str = ""
     sentence_page: Positive = 1
+    arcs: bool = False  # whether the arcs of other relations are drawn too
 
     @classmethod
     def on(cls, target: str) -> Self:

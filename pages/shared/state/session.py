@@ -19,7 +19,7 @@ from pages.shared import messages, services, streamlit_internals
 from pages.shared.state import address
 from pages.shared.state.choices import Choices, Header, Page, field_names, kind_of
 from pages.shared.state.reader import Reader
-from pages.shared.state.selection import Selection
+from pages.shared.state.selection import Basis, Selection
 
 KEY = "session"  # of Streamlit's session state
 UPLOADED = "upload-"  # of an upload's address
@@ -90,6 +90,13 @@ def selection() -> Selection:
     found = current().selection
     assert found is not None, "the header is drawn before the page"
     return found
+
+
+def rebase(basis: Basis) -> Selection:
+    """The selection of a page whose figures have a basis of their own."""
+    session = current()
+    session.selection = replace(selection(), basis=basis)
+    return session.selection
 
 
 def choose(**values: Any) -> None:
