@@ -1,7 +1,7 @@
 // The map of heads: layers from left to right, heads from top to bottom. elements.js,
 // head_map_cells.js and, for previews and cards, head_map_card.js come before this.
 
-const TALLEST = 34, WIDEST = 1.6; // of all cells, in heights of a letter; of a cell, in its own heights
+const TALLEST = 34, WIDEST = 2.4; // of all cells, in heights of a letter; of a cell, in its own heights
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 class HeadMap {
