@@ -30,7 +30,7 @@ from pages.shared.views import lists
 PAPER_HEAD = "head 5-4"
 PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
 PER_PAGE = 1  # passages on one page, of several sentences
-LETTERS = 60  # in a line of a passage beside the map
+LETTERS = 52  # in a line of a passage beside the map
 TABS = ["Table 2", "By type", "By distance", "All heads", "Method", "Export"]
 AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
 

@@ -10,9 +10,9 @@ from bertviz_core.writing import PICTURES, columns, isolated, right_to_left
 
 RIGHT, WRONG = "#2b9348", "#e03131"
 # In pixels
-SIZE = 14  # size of letters in pixels
-GAP = 20  # space between words
-STEP = 17  # distance between arcs
+SIZE = 13  # size of letters in pixels
+GAP = 17  # space between words
+STEP = 14  # distance between arcs
 LABEL = 13  # height of an arc's label
 LETTER = 0.56 * SIZE  # width of a letter
 NARROWEST = 12  # the least width of a word

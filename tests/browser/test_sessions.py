@@ -56,7 +56,8 @@ def test_two_readers_at_once_keep_their_own_model_mode_and_head(address: str, ti
                 assert run.exceptions == []
                 assert heads_named(run) == ({head} if choice["model"] == "demo" else set())  # nothing is stored
                 shown = f"**{plain(Path(choice['model']).name)}** on **encyclopedia**"
-                assert shown + " · as published" * (choice["mode"] == "paper") + " ·" in run.text
+                line = shown + " · as published" * (choice["mode"] == "paper") + " ·"
+                assert line in [element.body for element in run.of("markdown")]
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(read, choices))
