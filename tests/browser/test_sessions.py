@@ -23,7 +23,7 @@ TOKEN_LEVEL = ("surface_patterns", "entropy")
 def heads_named(run: Run) -> set[str]:
     """Every head that the page calls the chosen one; a finding, which begins with an icon, names any head."""
     texts = [element.body for kind in ("markdown", "heading") for element in run.of(kind)]
-    others = [text for text in texts if not re.match(r":\w+\[:material/", text)]
+    others = [text for text in texts if not re.match(r":[\w-]+\[:material/", text)]
     return set(re.findall(r"Head (\d+-\d+)", "\n".join(others).replace("\\", "")))
 
 
