@@ -12,6 +12,7 @@ from bertviz_core.numbers import plural
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Settings
 from pages.shared import services, widgets
 from pages.shared.frame import PANEL, corpora, links
+from pages.shared.frame.add_corpus import PASTE
 from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import Header, kind_of
@@ -54,7 +55,7 @@ def draw(
         with panel:
             if panel.open:
                 _draw_panel(entry, kinds, checkpoint, opened)
-            elif widgets.entered(corpora.PASTE):  # Streamlit would forget a text that is not drawn
+            elif widgets.entered(PASTE):  # Streamlit would forget a text that is not drawn
                 corpora.offer_upload(kinds)
 
 

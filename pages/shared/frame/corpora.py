@@ -11,7 +11,6 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
 from pages.shared import uploads, widgets
 from pages.shared.frame import add_corpus
-from pages.shared.frame.add_corpus import PASTE  # noqa: F401  (the panel asks whether it has a text)
 from pages.shared.state import session
 from pages.shared.state.choices import Header
 
