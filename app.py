@@ -6,7 +6,7 @@ import streamlit as st  # isort: skip
 
 from bertviz_core.errors import BertvizError, DownloadNeeded
 from bertviz_core.settings import access_from_environment
-from pages.shared import head_panel, jobs, messages
+from pages.shared import endnotes, head_panel, jobs, messages
 from pages.shared.frame import header, links
 from pages.shared.server import startup, turns
 from pages.shared.state import session
@@ -24,7 +24,6 @@ else:
         page = st.navigation([*map(links.page, links.ENTRIES)], position="hidden")  # the sidebar draws its own menu
         entry = links.entry(page.url_path)
         session.arrive(entry.name)
-        st.html(header.STYLE)
         with st.container(gap="xsmall"):
             notes = st.container()
             try:
@@ -33,6 +32,7 @@ else:
                     with header.title_line():
                         head_panel.folded(entry.name, selection)
                 page.run()
+                endnotes.sources(session.selection())
             except DownloadNeeded as needed:
                 jobs.offer_download(needed)
             except BertvizError as error:

@@ -19,7 +19,7 @@ def quoted(guess: str, original: str) -> str:
 
 
 chosen = session.page(Ablation)
-controls = page.row(key="page-controls")
+controls = page.controls()
 with controls:
     about = "An ablated head outputs its mean over the corpus instead of zeros."
     widgets.toggle("Replace by the mean", "mean", chosen.mean, help=about)

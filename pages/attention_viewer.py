@@ -14,8 +14,8 @@ from pages.shared.views import viewer_heads, viewer_input, viewer_panes
 selection = session.selection()
 chosen = session.page(AttentionViewer)
 model = services.model(selection.checkpoint, selection.settings.dtype)
-input_row = page.row(key="input-choice")
-controls, options = page.controls()
+input_row = page.controls(key="input-choice")
+controls, options = page.with_options(page.row("center", key="view-controls"))
 with input_row:
     original = viewer_input.choose(selection, model, options)
 
@@ -31,7 +31,7 @@ if options.open:
         widgets.slider("Minimum weight", "least", chosen.least, 0.01)
         about = "The remaining weights are rescaled to sum to 1."
         widgets.toggle("Hide special tokens", "hide", chosen.hide, help=about)
-with controls.container(horizontal=True, vertical_alignment="bottom"):
+with controls:
     shapes = ["lines", "heatmap", "table", viewer_heads.QUERY_KEY]
     shape = widgets.segmented("Show", shapes, "shape", chosen.shape, label_visibility="collapsed")
     # Between tokens, of the whole input.

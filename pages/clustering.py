@@ -30,7 +30,7 @@ chosen = session.page(Choices)
 head = selection.head
 base = selection.base
 computed = stored.result_or_stop(selection.request("clustering"), Clustering)
-with page.row("center"):
+with page.controls():
     about = "Embed √JS, which is a metric; the paper embeds JS."
     root = widgets.toggle("Square-root distance", "root", chosen.root, help=about)
     thresholds = chosen.thresholds(computed.present)

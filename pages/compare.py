@@ -1,7 +1,5 @@
 """Compare: two stored runs of one analysis, head by head (docs/methods.md, section 13)."""
 
-from dataclasses import replace
-
 import streamlit as st
 
 from bertviz_core.analyses.base.registry import ANALYSES
@@ -23,7 +21,7 @@ selection = session.selection()
 chosen = session.page(Compare)
 runs = compare_view.known_runs(selection)
 analysis, a, b = chosen.resolve(runs)
-with page.row(key="page-controls"):
+with page.controls():
     compare_view.draw_choice(runs, analysis, a, b)
     session.current().replace(analysis=analysis, a=a, b=b)  # even by default: the first runs change with the store
     comparison = compare_view.find_comparison(analysis, a, b)
@@ -37,7 +35,7 @@ with page.row(key="page-controls"):
     widgets.select("Quantity", quantities, "compared", key, format_func=comparison.label, width=230)
 caption = f"A: {comparison.names[0]}; B: {comparison.names[1]}"
 basis = Basis(caption, *comparison.names)
-selection = replace(selection, basis=basis)
+selection = session.rebase(basis)
 
 if comparison.changes:
     sentence = comparison.change_sentence(key, selection.base)

@@ -24,7 +24,8 @@ from pages.shared.state import session
 from pages.shared.state.choices import DependencyHeads as Choices
 from pages.shared.views import lists
 
-PER_PAGE = 10  # sentences on one page
+PER_PAGE = 5  # sentences on one page
+TABS = ["Table 1", "Offsets", "Words attended to", "All numbers", "Method", "Export"]
 # Pixels; the paper's columns are in sight.
 WIDTHS = {
     "relation": 62,
@@ -68,7 +69,7 @@ def choose_relation(counts: RelationCounts) -> tuple[str, int]:
         relation,
         on_change=lambda: session.choose(direction=None),  # which follows the best head of each relation
         format_func=lambda name: f"{name}: {meaning(name)}" if meaning(name) else name,
-        width=240,
+        width=220,
         label_visibility="collapsed",
     )
     widgets.segmented(
@@ -82,10 +83,25 @@ def choose_relation(counts: RelationCounts) -> tuple[str, int]:
     return relation, direction
 
 
+def draw_map() -> None:
+    """The map of the relation, and under it what the relation is and the way to its best head."""
+    st.markdown(f"**Head map**: {plain(relation)}, {shown_direction}")
+    squares = memoize(accuracy_map, accuracy[direction], relation, base)
+    lines = memoize(of_guesses, result, choice, relation) or None
+    alt = f"Map of all heads, layer by head, colored by accuracy on {relation}"
+    page.head_map(squares, "relation-map", alt, selection, lines=lines)
+    if accuracy[choice.at] != accuracy[best.at]:
+        label = f"Choose {best.head.label(base)}"
+        st.button(label, on_click=session.choose, kwargs={"head": best.head}, icon=":material/my_location:")
+    if glossed := explain(relation, "**{}**", "*{}*"):
+        st.caption(f"{plain(relation)}: {glossed} (**dependent**, *governor*).")
+
+
 @session.fragment
 def draw_sentences() -> None:
+    """The chosen head's guesses, sentence by sentence."""
     is_total = relation in (ALL, UAS)
-    st.header(f"Head {selection.label} in sentences" + ("" if is_total else f" with {plain(relation)}"))
+    title = st.container()
     count = result.provenance["sentences"]
     first = len(result.stored.sentences)
     query = partial(
@@ -96,27 +112,121 @@ def draw_sentences() -> None:
         merge_subtypes=counted.merge_subtypes,
         causal=bool(result.provenance["model"]["causal"]),
     )
+    every = session.page(Choices).arcs
     names = ("which", "weight", "search", "sentence_page")
-    total, listed, is_all = lists.guesses(result, request, first == count, query, PER_PAGE, names)
+    draw_toggle = partial(widgets.toggle, "Arcs of other relations", "arcs", every)
+    total, listed, is_all = lists.guesses(result, request, first == count, query, PER_PAGE, names, draw_toggle)
     part = f"all {count:,} sentences" if is_all else f"the first {first:,} of {count:,} sentences"
-    st.caption(
-        f"{total:,} of {part}. Above, the gold arcs; below, the guesses: correct ones solid with a check mark, "
-        "wrong ones dashed with a cross, and the attention they have."
+    about = (
+        "Above, the gold arcs; below, the guesses: correct ones solid with a check mark, wrong ones dashed with a "
+        "cross, and the attention they have."
     )
+    of_relation = "" if is_total else f" with {plain(relation)}"
+    title.markdown(f"**Head {selection.label}** in {total:,} of {part}{of_relation}", help=about)
     items = []
     for example in listed:
         dependents = () if is_total else example.chosen
         link = links.to_words(example.sentence["words"], choice.head, dependents, choice.direction)
-        title = f"{example.where}: {example.right} of {len(example.chosen)} right"
-        items.append(page.Drawing(title, figure.example_svg(example, choice), link))
+        where = f"{example.where}: {example.right} of {len(example.chosen)} right"
+        items.append(page.Drawing(where, figure.example_svg(example, choice, every=every), link))
     page.drawings(items, "sentences", selection.basis)
+
+
+def draw_table_1() -> None:
+    """The best heads of all relations, as a chart and as a table."""
+    of_arcs = ", of the arcs that a direction sees" if result.is_causal else ""
+    st.markdown(f"**Table 1 as a chart**, best head of both directions{of_arcs}; click a dot to choose the relation")
+    alt = "For each relation the best head with its interval, the best fixed offset, and the paper's best head"
+    drawing = page.drawn(figure.paper_figure, result)
+    basis = selection.basis
+    page.chart(drawing, "table-figure", alt, basis, head=selection.head, choose=lambda dot: choose(dot[3]))
+    st.markdown(
+        "**Best head of both directions for each relation** (%); click a row to choose the relation and its best head."
+    )
+    config = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
+    config["n"] = st.column_config.NumberColumn(format="localized", width=WIDTHS["n"])
+    for name in ("accuracy", "held out", "of all words", "by offset", "random word", "paper"):
+        config[name] = st.column_config.NumberColumn(format="%.1f", width=WIDTHS.get(name))
+    config["offset"] = st.column_config.NumberColumn(format="%+d", width=55)
+    page.clickable_table(
+        memoize(figure.relation_table, result, base),
+        "relations",
+        lambda row: choose(result.relations[row]),
+        "A row for each relation: its best head, interval, held-out accuracy, best offset, and the paper's",
+        column_config=config,
+        height=min(420, 37 + 35 * len(result.relations)),
+        placeholder="",
+    )
+    st.caption("*all* is UAS with punctuation, as in the paper's Table 1; *UAS* excludes it, as in Table 3.")
+
+
+def draw_offsets() -> None:
+    st.markdown(f"**Fixed offsets**: {named}")
+    alt = f"Accuracy of fixed offsets on {relation}"
+    page.chart(page.drawn(figure.offset_figure, result, relation, direction), "offsets-figure", alt, selection.basis)
+    st.caption(
+        "Fixed offsets stay within the sentence: offset +1 attaches the last word to itself, while the probes' "
+        "right-branching baseline attaches it to ROOT."
+    )
+
+
+def key_numbers() -> list[page.Metric]:
+    """The best head, the best fixed offset and the chosen head, beside the paper's."""
+    row = memoize(RelationCounts.row, directed, relation)
+    n = int(row["n"])
+    n_read = int(result.counted.sum(0)[direction, column])
+    low, high = (percent(float(end[direction, column][selection.head]), n_read) for end in result.intervals())
+    of_best = of_offset = "not in the paper"
+    if result.is_causal:
+        of_best = f"of {n:,}"
+        of_offset = f"random word: {percent(row['random_accuracy'], n)}"
+    elif values := paper.TABLE_1.get(relation):
+        of_best = f"paper: {values[1]} ({values[0]})"
+        of_offset = f"paper: {values[2]} ({values[3]:+d})"
+    if best != best_of_both:
+        number = percent(float(accuracy[best_of_both.at]), int(result.best_n[column]))
+        of_best = f"of both directions: {best_of_both.head.label(base)}, {number}"
+    offset = f"Best fixed offset, {guesses.offset_name(row['baseline_offset'])}"
+    entries = [
+        ("Best head", percent(row["accuracy"], n), of_best),
+        ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"),
+        (offset, percent(row["baseline_accuracy"], n), of_offset),
+        (f"Chosen head {selection.label}", percent(float(accuracy[choice.at]), n_read), f"{low} to {high}"),
+    ]
+    if result.is_causal:
+        words = int(row["n_of_all_words"])
+        of_all_words = percent(row["accuracy_of_all_words"], words)
+        entries.insert(1, ("Best head, of all words", of_all_words, f"of {words:,}"))
+    return entries
+
+
+def draw_method() -> None:
+    origin = result.provenance
+    st.caption(
+        f"Trees: {result.trees}; read as {plain(origin['format'])}; {origin['split_words'] / origin['words']:.1%} of "
+        "the words are split into pieces (paper: about 8%). The paper's Table 1 is on Stanford Dependencies, with "
+        "function words as governors; its numbers are shown for labels of the same name."
+    )
+    endnotes.ending(result, guesses.best_words, unit="sentences")
+
+
+def draw_export() -> None:
+    view = RelationView(
+        **asdict(counted),
+        relation=relation,
+        direction=guesses.DIRECTIONS[direction],
+        head=selection.head.label(),
+    )
+    shown = memoize(RelationView.choose, view, result)
+    page.downloads(shown)
+    endnotes.folded("LaTeX", ":material/table:", "latex", lambda: st.code(memoize(exports.to_latex, shown), "latex"))
 
 
 selection = session.selection()
 base = selection.base
 chosen = session.page(Choices)
 is_paper = selection.settings.paper
-controls, options = page.controls()
+controls, options = page.with_options(page.controls())
 request = selection.request("dependency_heads", chosen.options(is_paper))
 if options.open and not is_paper:
     about = "The word before 's takes the guess made for 's."
@@ -139,101 +249,26 @@ best_of_both = result.best_choice(relation)
 column = result.relations.index(relation)
 # (direction, layer, head)
 accuracy = result.accuracy[:, column]
-page.finding(memoize(relation_finding, directed, relation, base), bold=True)
-if accuracy[choice.at] != accuracy[best.at]:
-    label = f"Choose {best.head.label(base)}"
-    st.button(label, on_click=session.choose, kwargs={"head": best.head}, icon=":material/my_location:")
 explanation = meaning(relation)
 named = plain(f"{relation} ({explanation})" if explanation else relation)
 
-left, right = st.columns(2, gap="medium")
+page.finding(memoize(relation_finding, directed, relation, base), bold=True)
+left, right = st.columns([2, 3], gap="medium")
 with left:
-    st.markdown(f"**Head map**: {named}, {shown_direction}")
-    squares = memoize(accuracy_map, accuracy[direction], relation, base)
-    lines = memoize(of_guesses, result, choice, relation) or None
-    alt = f"Map of all heads, layer by head, colored by accuracy on {relation}"
-    page.head_map(squares, "relation-map", alt, selection, lines=lines)
-    if glossed := explain(relation, "**{}**", "*{}*"):
-        st.caption(f"{plain(relation)}: {glossed} (**dependent**, *governor*).")
-    st.markdown(f"**Fixed offsets**: {named}")
-    alt = f"Accuracy of fixed offsets on {relation}"
-    page.chart(page.drawn(figure.offset_figure, result, relation, direction), "offsets-figure", alt, selection.basis)
+    draw_map()
 with right:
-    of_arcs = ", of the arcs that a direction sees" if result.is_causal else ""
-    st.markdown(f"**Table 1 as a chart**, best head of both directions{of_arcs}")
-    alt = "For each relation the best head with its interval, the best fixed offset, and the paper's best head"
-    drawing = page.drawn(figure.paper_figure, result)
-    basis = selection.basis
-    page.chart(drawing, "table-figure", alt, basis, head=selection.head, choose=lambda dot: choose(dot[3]))
-
-row = memoize(RelationCounts.row, directed, relation)
-n = int(row["n"])
-share = float(accuracy[choice.at])
-n_read = int(result.counted.sum(0)[direction, column])
-low, high = (percent(float(end[direction, column][selection.head]), n_read) for end in result.intervals())
-offset = guesses.offset_name(row["baseline_offset"])
-of_best = of_offset = "not in the paper"
-if result.is_causal:
-    of_best = f"of {n:,}"
-    of_offset = f"random word: {percent(row['random_accuracy'], n)}"
-elif values := paper.TABLE_1.get(relation):
-    of_best = f"paper: {values[1]} ({values[0]})"
-    of_offset = f"paper: {values[2]} ({values[3]:+d})"
-if best != best_of_both:
-    number = percent(float(accuracy[best_of_both.at]), int(result.best_n[column]))
-    of_best = f"of both directions: {best_of_both.head.label(base)}, {number}"
-entries = [
-    ("Best head", percent(row["accuracy"], n), of_best),
-    ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"),
-    (f"Best fixed offset, {offset}", percent(row["baseline_accuracy"], n), of_offset),
-    (f"Chosen head {selection.label}", percent(share, n_read), f"{low} to {high}"),
-]
-if result.is_causal:
-    words = int(row["n_of_all_words"])
-    of_all_words = percent(row["accuracy_of_all_words"], words)
-    entries.insert(1, ("Best head, of all words", of_all_words, f"of {words:,}"))
-st.markdown(f"**Numbers**: {named}, {shown_direction}")
-page.metrics(entries)
-
-st.markdown(
-    "**Best head of both directions for each relation** (%); click a row to choose the relation and its best head."
-)
-config = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
-config["n"] = st.column_config.NumberColumn(format="localized", width=WIDTHS["n"])
-for name in ("accuracy", "held out", "of all words", "by offset", "random word", "paper"):
-    config[name] = st.column_config.NumberColumn(format="%.1f", width=WIDTHS.get(name))
-config["offset"] = st.column_config.NumberColumn(format="%+d", width=55)
-page.clickable_table(
-    memoize(figure.relation_table, result, base),
-    "relations",
-    lambda row: choose(result.relations[row]),
-    "A row for each relation: its best head, interval, held-out accuracy, best offset, and the paper's",
-    column_config=config,
-    height=min(420, 37 + 35 * len(result.relations)),
-    placeholder="",
-)
-st.caption(
-    "*all* is UAS with punctuation, as in the paper's Table 1; *UAS* excludes it, as in Table 3. Fixed offsets "
-    "stay within the sentence: offset +1 attaches the last word to itself, while the probes' right-branching "
-    "baseline attaches it to ROOT."
-)
-origin = result.provenance
-st.caption(
-    f"Trees: {result.trees}; read as {plain(origin['format'])}; {origin['split_words'] / origin['words']:.1%} of the "
-    "words are split into pieces (paper: about 8%). The paper's Table 1 is on Stanford Dependencies, with function "
-    "words as governors; its numbers are shown for labels of the same name."
-)
-
-head_panel.draw_facts(memoize(attended_words, computed, counted.view, selection.head, base))
-draw_sentences()
-
-view = RelationView(
-    **asdict(counted),
-    relation=relation,
-    direction=guesses.DIRECTIONS[direction],
-    head=selection.head.label(),
-)
-shown = memoize(RelationView.choose, view, result)
-page.downloads(shown)
-endnotes.folded("LaTeX", ":material/table:", "latex", lambda: st.code(memoize(exports.to_latex, shown), "latex"))
-endnotes.ending(result, guesses.best_words, unit="sentences")
+    draw_sentences()
+table_1, offsets, attended, numbers, method, export = st.tabs(TABS)
+with table_1:
+    draw_table_1()
+with offsets:
+    draw_offsets()
+with attended:
+    head_panel.draw_facts(memoize(attended_words, computed, counted.view, selection.head, base))
+with numbers:
+    st.markdown(f"**Numbers**: {named}, {shown_direction}")
+    page.metrics(key_numbers())
+with method:
+    draw_method()
+with export:
+    draw_export()

@@ -182,7 +182,7 @@ text = origin["corpus"]
 treebank = origin["others"]["treebank"]
 mode = "as in the paper" if origin["settings"]["mode"] == "paper" else "corrected"
 caption = f"training {model['name']} ({model['fingerprint'][:8]}), {text['name']}, {mode}"
-selection = replace(selection, basis=Basis(caption, model["name"], text["name"]))
+selection = session.rebase(Basis(caption, model["name"], text["name"]))
 stored.warn([result])
 st.markdown(f"**{plain(result.headline())}**")
 draw_step()

@@ -22,7 +22,7 @@ has_output = "output" in result
 below = chosen.below
 if has_output:
     with view.controls:
-        below = widgets.slider("Inactive below", "below", below, 0.05, width=280)
+        below = widgets.decimal("Inactive below", "below", below, 0.05, width=170)
 view.choose(ReachView(below=below))
 view.draw_figures()
 

@@ -22,7 +22,7 @@ column = view.column
 selection = view.selection
 base = selection.base
 with view.controls:
-    over = widgets.slider("Count heads above", "over", chosen.over, 0.05, width=280)
+    over = widgets.decimal("Count heads above", "over", chosen.over, 0.05, width=170)
 view.choose(SurfaceView(over=over))
 
 is_norms = selection.settings.weights == "norms"
@@ -51,7 +51,7 @@ if isinstance(other, HeadAverages):
         label, "both", chosen.both, help="Adds the same shares weighted by vector length, dashed.", width="content"
     )
 elif is_norms:
-    st.caption("To see what norms change, choose the weights `attention` above and analyze.")
+    st.caption("To see what norms change, choose the measure “weights” above and analyze.")
 
 view.draw_heads()
 # Norms alone have it.

@@ -10,9 +10,9 @@ from bertviz_core.writing import PICTURES, columns, isolated, right_to_left
 
 RIGHT, WRONG = "#2b9348", "#e03131"
 # In pixels
-SIZE = 14  # size of letters in pixels
-GAP = 20  # space between words
-STEP = 17  # distance between arcs
+SIZE = 13  # size of letters in pixels
+GAP = 17  # space between words
+STEP = 14  # distance between arcs
 LABEL = 13  # height of an arc's label
 LETTER = 0.56 * SIZE  # width of a letter
 NARROWEST = 12  # the least width of a word
@@ -58,8 +58,8 @@ def sentence_svg(words: Sequence[str], gold: Sequence[Arc], guesses: Sequence[Ar
         middles = [width - middle for middle in middles]
     above = _levels(gold)
     below = _levels(guesses)
-    base = LABEL + STEP * (max(above, default=0) + 1)
-    height = base + SIZE + 14 + (LABEL + STEP * (max(below) + 1) if guesses else 0)
+    base = LABEL + STEP * max(above, default=0) + 6
+    height = base + SIZE + 10 + (LABEL + STEP * max(below) if guesses else 0)
     parts = [_arc(arc, middles, level, base - 4, -1) for arc, level in zip(gold, above, strict=True)]
     parts += [_arc(arc, middles, level, base + SIZE + 8, 1) for arc, level in zip(guesses, below, strict=True)]
     marked = {arc.word for arc in gold if not arc.faint}

@@ -1,6 +1,7 @@
 // The map of heads: layers from left to right, heads from top to bottom. elements.js,
 // head_map_cells.js and, for previews and cards, head_map_card.js come before this.
 
+const TALLEST = 34, WIDEST = 2.4; // of all cells, in heights of a letter; of a cell, in its own heights
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 class HeadMap {
@@ -58,9 +59,9 @@ class HeadMap {
     this.drawn = [];
     let y = this.legend(groups);
     const below = (values ? 6.4 : 4.8) * this.font;
-    const height = this.data.height ? this.data.height - y - below : 27 * this.font; // at most, of all cells
-    const cell = Math.min(room, height / heads, 3.2 * this.font);
-    this.across = picture || this.data.cards ? room : cell;
+    const height = this.data.height ? this.data.height - y - below : TALLEST * this.font; // at most, of all cells
+    const cell = Math.min(room, height / heads, 3.6 * this.font);
+    this.across = picture || this.data.cards ? room : Math.min(room, WIDEST * cell);
     this.down = picture ? Math.max(this.font, Math.min(3.8 * this.font, (27 * this.font) / layers)) + 3 : cell;
     this.top = y;
     const area = { x: this.left, y, width: layers * this.across, height: heads * this.down, preserveAspectRatio: "none" };
@@ -69,7 +70,7 @@ class HeadMap {
     this.drawn.push(...this.cells.draw(focused));
     y = this.axes(y + heads * this.down);
     if (values) y = this.colorBar(y);
-    y = this.origin(y);
+    if (this.saving) y = this.origin(y); // on a page the sources stand once, at its end
     const size = { width: this.width, height: y, viewBox: `0 0 ${this.width} ${y}` };
     set(this.picture, { ...size, role: "group", "aria-label": this.data.alt });
     this.picture.replaceChildren(...this.drawn);
@@ -198,9 +199,11 @@ class HeadMap {
 
   save() {
     this.map.style.fontFamily = "sans-serif"; // laid out in the font that the file will be read in
+    this.saving = true;
     this.draw();
     const copy = this.picture.cloneNode(true);
     this.map.style.fontFamily = "";
+    this.saving = false;
     this.draw();
     set(copy, { color: "#1f2430", "font-family": "sans-serif" });
     for (const cell of copy.querySelectorAll(".point")) cell.append(svg("title", {}, cell.getAttribute("aria-label")));

@@ -9,8 +9,8 @@ from bertviz_core.plotting.head_map import HeadMap, map_figure
 SCRIPTS = (FOLDER / "head_map_cells.js", FOLDER / "head_map.js", FOLDER / "map_page.js")
 BODY = '<div id="map"></div>'
 # As in head_map.js, in pixels
-CELLS = 324  # the most height of all cells
-CELL = 38  # the most height of one cell
+CELLS = 408  # the most height of all cells
+CELL = 43  # the most height of one cell
 AROUND = 130  # height of the axes, the color bar and the caption
 
 

@@ -16,6 +16,7 @@ from bertviz_core.numbers import unit_name
 from pages.shared import messages
 from pages.shared.frame import links
 from pages.shared.state import session
+from pages.shared.state.selection import Selection
 
 Computation = Callable[..., Any] | Analysis
 METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
@@ -68,6 +69,11 @@ def ending(result: Result, computation: Computation, unit: str = "segments") -> 
     basis = f"{corpus_size(origin)}; {origin['device']}, {origin['settings']['dtype']}"
     title = f"Where these numbers come from: {basis}"
     folded(title, ":material/fingerprint:", "provenance", st.json, origin, expanded=1)
+
+
+def sources(selection: Selection) -> None:
+    """Draw what the figures of the page are drawn from, once for all of them."""
+    st.caption(f"Source: {messages.plain(selection.basis.caption)}.")
 
 
 def _skipped(origin: dict[str, Any], unit: str) -> None:

@@ -1,6 +1,7 @@
 """One reader's jobs on the page: submitted, shown with their progress, cancelled; other readers' are never shown."""
 
 from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
@@ -90,16 +91,13 @@ def is_running(job: Job | None, stored: str = "Finished parts are kept.") -> boo
 
 
 def announce() -> None:
-    """Draw this reader's unfinished jobs, in the sidebar of every page, and announce once each that has ended."""
-    mine = session()
-    ended = [job for job in mine.jobs.values() if job.finished]
-    for job in ended:
-        if job not in mine.announced:
-            outcome = "results ready" if job.state == "done" else job.state
-            st.toast(f"{messages.plain(job.title)}: {outcome}.")
-    mine.announced = ended
+    """Draw this reader's unfinished jobs, in the sidebar of every page; without any, how the last one has ended."""
     if running := unfinished():
         _running(running, _passes(running), in_full=False)
+    elif jobs := session().jobs:
+        job = jobs[next(reversed(jobs))]
+        outcome = "results ready" if job.state == "done" else job.state
+        st.caption(f"{messages.plain(job.title)}: {outcome}.")
 
 
 def offer_download(needed: DownloadNeeded) -> None:
@@ -129,8 +127,11 @@ def _running(jobs: list[Job], passes: list[int], *, in_full: bool) -> None:
         if job.state == "waiting":
             before = sum(queue.before(job) for queue in services.queues())
             text = f"Queued, {before} job{'s' * (before > 1)} ahead" if before else "Queued, next in line"
-        st.progress(job.progress.fraction, text=messages.plain(text if in_full else f"{job.title}: {text}"))
-        if job.progress.losses and in_full:
-            st.caption("Loss so far (nats per word)")
-            st.line_chart(job.progress.losses, height=160, x_label="epoch or iteration")
-        st.button("Cancel", key=f"cancel {job.key} {in_full}", on_click=cancel, args=(job,), icon=":material/stop:")
+        beside: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center", "gap": "xsmall", "wrap": False}
+        with st.container(**({} if in_full else beside)):
+            st.progress(job.progress.fraction, text=messages.plain(text if in_full else f"{job.title}: {text}"))
+            if job.progress.losses and in_full:
+                st.caption("Loss so far (nats per word)")
+                st.line_chart(job.progress.losses, height=160, x_label="epoch or iteration")
+            icon = ":material/stop:" if in_full else None
+            st.button("Cancel", key=f"cancel {job.key} {in_full}", on_click=cancel, args=(job,), icon=icon)

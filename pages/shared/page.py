@@ -42,10 +42,16 @@ def row(alignment: Literal["bottom", "center"] = "bottom", **options: Any) -> De
     return st.container(horizontal=True, vertical_alignment=alignment, **options)
 
 
-def controls() -> tuple[DeltaGenerator, widgets.Popover]:
-    """The line between a page's title and its finding: a container of frequent choices, and the popover of others."""
-    line = row(key="page-controls")
-    often = line.container(horizontal=True, vertical_alignment="bottom")
+def controls(key: str = "page-controls") -> DeltaGenerator:
+    """The container of a page's frequent choices, on the line under the title."""
+    line = session.current().choices_line
+    assert line is not None, "the header is drawn before the page"
+    return line.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=key)
+
+
+def with_options(line: DeltaGenerator) -> tuple[DeltaGenerator, widgets.Popover]:
+    """A container of choices at the left of a line, and at its right the popover of those that seldom change."""
+    often = line.container(horizontal=True, vertical_alignment="center", gap="xsmall")
     with line:
         return often, options_popover()
 
@@ -62,14 +68,19 @@ def verdict(state: str, count: int = 0) -> str:
 
 
 def finding(shown: Finding, *, bold: bool = False, with_statement: bool = False) -> None:
-    """Draw the verdict and the sentence of a finding; its help has the rule and the paper's statement, which
-    `with_statement` shows."""
+    """Draw the verdict and the claim of a finding; its details have the whole sentence, the rule and the paper's
+    statement, which `with_statement` shows."""
     sentence = f"**{plain(shown.sentence)}**" if bold else plain(shown.sentence)
+    details = ""
+    if shown.claim:
+        claim, separator, beside = shown.claim.partition("; ")
+        sentence = f"**{plain(claim)}**{separator}{plain(beside)}" if bold else plain(shown.claim)
+        details = f"{plain(shown.sentence)}\n\n"
     if with_statement:
         note = f"The paper, section {shown.section}: {shown.statement}" if shown.statement else "Beyond the paper."
         sentence += f"  \n:gray[{plain(note)}]"
     paper = f"\n\nThe paper: {plain(shown.statement)}" if shown.statement else ""
-    rule = f"**{shown.state.capitalize()}.** Rule: {plain(shown.rule)}{paper}"
+    rule = f"{details}**{shown.state.capitalize()}.** Rule: {plain(shown.rule)}{paper}"
     st.markdown(f"{verdict(shown.state)} {sentence}", help=rule)
 
 

@@ -44,6 +44,12 @@ def slider(label: str, field: str, value: float, step: float, **more: Any) -> fl
     return _draw(st.slider, label, low, high, field=field, value=value, step=step, **more)
 
 
+def decimal(label: str, field: str, value: float, step: float, **more: Any) -> float:
+    """A number in the range of its field, entered as a text."""
+    low, high = _limits(field)
+    return _draw(st.number_input, label, low, high, field=field, value=value, step=step, **more)
+
+
 def number(label: str, field: str, value: int, high: int | None = None, **more: Any) -> int:
     """A whole number in the range of its field, up to `high` where that depends on results."""
     low, highest = _limits(field)
@@ -92,7 +98,7 @@ class Popover(Protocol):
     def __exit__(self, *exception: Any) -> Any: ...
 
 
-def popover(label: str, icon: str, key: str, **more: Any) -> Popover:
+def popover(label: str, icon: str | None, key: str, **more: Any) -> Popover:
     """A popover that runs the page again when it is opened or closed: what is in a closed one need not be drawn."""
     return st.popover(label, icon=icon, key=key, on_change="rerun", **more)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.frame import links
+from pages.shared.frame import PANEL, links
 from tests.support.driving import open_app, parameter, unescaped, words
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
@@ -97,11 +97,11 @@ def test_a_choice_of_one_page_is_no_choice_of_another() -> None:
 def test_choices_in_a_closed_popover_count_without_being_drawn() -> None:
     app = open_app("entropy", head="2-3")
     app.toggle(key="zero").set_value(True).run()
-    app.session_state["more-settings"] = False
+    app.session_state[PANEL] = False
     for _ in range(2):
         app.run()
         assert not app.toggle and "Head 1-2" in words(app) and parameter(app, "zero") == "true"
-    app.session_state["more-settings"] = True
+    app.session_state[PANEL] = True
     assert app.run().toggle(key="zero").value is True
 
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import short_names
-from tests.support.driving import analyze, open_app, paste, unescaped, wait_for_job, words
+from tests.support.driving import analyze, open_app, paste, shown, unescaped, wait_for_job, words
 from tests.support.shipped import values
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
@@ -43,7 +43,7 @@ def test_norms_of_the_address_are_read_and_compared_with_the_weights() -> None:
     app.toggle(key="both").set_value(True).run()
     assert not app.exception
     gradients = open_app("sep_gradients", weights="norms")
-    assert gradients.selectbox(key="weights").disabled and len(gradients.metric) == 4
+    assert "weights" not in [box.key for box in gradients.selectbox] and len(gradients.metric) == 4
 
 
 def test_a_hub_model_is_fetched_only_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +67,7 @@ def test_a_hub_model_is_fetched_only_when_asked(monkeypatch: pytest.MonkeyPatch)
 def test_threshold_lists_heads_without_a_new_analysis() -> None:
     app, shares = open_app("surface_patterns"), values("previous")
     for over in (0.1, 0.5, 0.9, 0.95):
-        app.slider(key="over").set_value(over).run()
+        app.number_input(key="over").set_value(over).run()
         heads = [Head(*map(int, place)).label() for place in np.argwhere(shares > over)]
         heads.sort(key=lambda label: -shares[Head.parse(label).layer, Head.parse(label).head])
         message = next(c.value for c in app.caption if c.value.startswith("Over")).replace("\\", "")
@@ -100,7 +100,7 @@ def test_the_servers_limit_of_an_upload_holds_for_a_paste_too() -> None:
     finally:
         config.set_option("server.maxUploadSize", before)
     assert "over 1 MB" in app.error[0].value
-    assert app.selectbox(key="corpus").value == "encyclopedia"
+    assert shown(app).startswith("demo on encyclopedia")
 
 
 def test_an_unknown_model_is_refused_and_the_app_stays() -> None:

@@ -68,9 +68,11 @@ def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[], bytes]]:
 
 
 def claim(app) -> str:
-    """The first sentence of a page, which has the icon of its state before it."""
-    texts = [unescaped(each.value) for each in app.main.get("markdown")]
-    return next(text for text in texts if text.startswith(":")).partition("**")[2].removesuffix("**")
+    """The first sentence of a page, which has the icon of its state before it; where its claim is shorter, that of the
+    details, which end with the rule."""
+    headline = next(each for each in app.main.get("markdown") if each.value.startswith(":"))
+    details, *rule = unescaped(headline.proto.help).split("\n\n**", 1)
+    return details if rule else unescaped(headline.value).partition("**")[2].removesuffix("**")
 
 
 def without_ids(data: bytes) -> bytes:

@@ -229,7 +229,7 @@ def test_files_are_counted_as_they_arrive(address: str) -> None:
 
 
 def test_an_upload_that_the_browser_reports_twice_is_one(address: str) -> None:
-    """A run may begin before the browser knows that the popover of uploads is closed."""
+    """A run may begin before the browser knows that the panel with the uploads is closed."""
     with visitor(address) as reader:
         reader.open("surface_patterns")
         for run in (reader.upload("mine.txt", b"The cat sat on the mat.\n"), reader.again()):

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.engine.uploads import Upload
 from bertviz_core.settings import Access
 from pages.shared import services, streamlit_internals, uploads
+from pages.shared.frame import PANEL
 from tests.support.driving import open_app, open_uploads, shown, unescaped, uploader, wait_for_job, words
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
@@ -97,7 +98,7 @@ def test_a_link_to_another_kind_of_corpus_says_so_and_other_pages_go_on() -> Non
 def test_a_treebank_on_a_text_page_is_recognized_and_its_sentences_can_be_used() -> None:
     app = upload(data=BANK, name="bank.txt")
     assert "“bank.txt” is a treebank." in unescaped(app.info[0].value)
-    assert app.selectbox(key="corpus").value == "encyclopedia" and [u.kind for u in stored()] == ["treebank"]
+    assert shown(app) == "demo on encyclopedia" and [u.kind for u in stored()] == ["treebank"]
     press(app, "Use its sentences as text")
     open_uploads(app)
     assert "demo on bank.txt" in words(app) and "its sentences are read as text" in words(app) and not app.info
@@ -107,7 +108,7 @@ def test_a_treebank_on_a_text_page_is_recognized_and_its_sentences_can_be_used()
     assert "demo on bank.txt" in words(app)
     press(app, "Delete now")
     app.switch_page("pages/surface_patterns.py").run()
-    assert app.selectbox(key="corpus").value == "encyclopedia" and not stored()
+    assert shown(app) == "demo on encyclopedia" and not stored()
 
 
 def test_trees_with_chains_are_chosen_as_both_kinds_and_what_was_read_stands_above_the_button() -> None:
@@ -160,7 +161,7 @@ def test_files_of_different_kinds_are_refused_together() -> None:
 def test_an_upload_is_not_joined_to_what_was_uploaded_before() -> None:
     app = upload(data=b"%PDF-1.7\n%\xe2\xe3", name="paper.txt", refused=True)
     assert "This is a PDF, not text." in unescaped(app.error[0].value) and stored() == []
-    assert app.session_state["add a corpus"] is False  # the error is below it
+    assert app.session_state[PANEL] is False  # the error is below it
     assert not uploader(app).value
     uploader(app).set_value(("mine.txt", TEXT, "text/plain")).run()
     assert not app.error and not uploader(app).value
@@ -172,7 +173,7 @@ def test_the_same_bytes_under_another_name_leave_the_first_name() -> None:
     first = link(app)
     uploader(app).set_value(("second.txt", TEXT, "text/plain")).run()
     assert "demo on second.txt" in words(app)
-    app.selectbox(key="corpus").set_value(first).run()
+    open_uploads(app).selectbox(key="corpus").set_value(first).run()
     assert "demo on first.txt" in words(app) and "demo on second.txt" not in words(app)
     assert sorted(u.name for u in stored()) == ["first.txt", "second.txt"]
 
@@ -233,13 +234,13 @@ def test_a_strangers_upload_shows_nowhere_on_anothers_pages_and_in_no_address(pu
     assert "demo on secret-name.txt" in words(mine) and "corpus" not in mine.query_params
     bank = upload("dependency_heads", BANK, "secret-bank.txt")
     bank.switch_page("pages/probes.py").run()
-    assert bank.selectbox(key="treebank").value.startswith("upload-") and "upload-" not in str(dict(bank.query_params))
+    assert shown(bank) == "demo on secret-bank.txt" and "upload-" not in str(dict(bank.query_params))
     tokens = [each.token for each in stored()]
     for page in ("overview", "surface_patterns", "dependency_heads", "clustering", "probes"):
         stranger = open_app(page)
-        shown = words(stranger) + str([frame.value for frame in stranger.dataframe])
-        shown += str([box.options for box in stranger.selectbox]) + str([block.value for block in stranger.json])
-        assert "secret" not in shown and not any(token in shown for token in tokens)
+        said = words(stranger) + str([frame.value for frame in stranger.dataframe])
+        said += str([box.options for box in stranger.selectbox]) + str([block.value for block in stranger.json])
+        assert "secret" not in said and not any(token in said for token in tokens)
     guest = open_app("surface_patterns", corpus=f"upload-{tokens[0]}")
     assert "not on this server" in unescaped(guest.error[0].value) and "secret" not in words(guest)
 
@@ -278,6 +279,7 @@ def test_equal_bytes_under_another_name_rename_nothing_and_share_the_result(publ
     assert len(ben.metric) == 3  # no second analysis
     ann.run()
     for app, own, other in ((ann, "ann.txt", "ben.txt"), (ben, "ben.txt", "ann.txt")):
-        shown = words(app) + str([block.value for block in app.json]) + str(app.selectbox(key="corpus").options)
-        assert f"demo on {own}" in words(app) and other not in shown
+        options = open_uploads(app).selectbox(key="corpus").options
+        said = words(app) + str([block.value for block in app.json]) + str(options)
+        assert f"demo on {own}" in words(app) and other not in said
         assert own in str([block.value for block in app.json])

@@ -53,9 +53,9 @@ def test_back_restores_a_step_of_the_tour_and_four_lead_out_of_it(page: Any) -> 
     assert page.get_by_text("Tour, slide 2").is_visible()  # the way back that the page itself has
     page.go_back()
     browser.wait_for_page(page, "Guided tour")
-    page.get_by_text("Step 2 of").wait_for()
+    page.get_by_text("Slide 2 of").wait_for()
     page.go_back()
-    page.get_by_text("Step 1 of").wait_for()
+    page.get_by_text("Slide 1 of").wait_for()
     page.go_back()
     page.get_by_text("Words to begin with").wait_for()
     page.go_back()

@@ -12,6 +12,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import DEMO, find
 from pages.shared import services
 from pages.shared.frame.links import ENTRIES
+from pages.shared.messages import plain
 from tests.support.visitors import Run, crowd, visitor
 
 pytestmark = pytest.mark.browser
@@ -22,7 +23,7 @@ TOKEN_LEVEL = ("surface_patterns", "entropy")
 def heads_named(run: Run) -> set[str]:
     """Every head that the page calls the chosen one; a finding, which begins with an icon, names any head."""
     texts = [element.body for kind in ("markdown", "heading") for element in run.of(kind)]
-    others = [text for text in texts if not re.match(r":\w+\[:material/", text)]
+    others = [text for text in texts if not re.match(r":[\w-]+\[:material/", text)]
     return set(re.findall(r"Head (\d+-\d+)", "\n".join(others).replace("\\", "")))
 
 
@@ -54,13 +55,9 @@ def test_two_readers_at_once_keep_their_own_model_mode_and_head(address: str, ti
                 run = reader.open(TOKEN_LEVEL[number // 4 % 2], **query)
                 assert run.exceptions == []
                 assert heads_named(run) == ({head} if choice["model"] == "demo" else set())  # nothing is stored
-                named, mode = Path(choice["model"]).name, choice["mode"]
-                assert [chosen(run)[name] for name in ("Model", "Corpus", "Mode")] == [named, "encyclopedia", mode]
+                shown = f"**{plain(Path(choice['model']).name)}** on **encyclopedia**"
+                line = shown + " · as published" * (choice["mode"] == "paper") + " ·"
+                assert line in [element.body for element in run.of("markdown")]
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(read, choices))
-
-
-def chosen(run: Run) -> dict[str, str]:
-    """Label of each choice -> what is chosen."""
-    return {box.label: box.raw_value for box in run.of("selectbox")}

@@ -8,9 +8,9 @@ from urllib.parse import unquote
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from pages.shared.frame.corpora import KEYS
+from pages.shared.frame import PANEL
 
-POPOVERS = ("more-settings", "add a corpus", "page-options", "thresholds", "compare")
+POPOVERS = (PANEL, "page-options", "guess-options", "thresholds", "compare")
 EXPANDERS = ("numbers", "strongest", "gender", "stored", "report", "about", "skipped", "provenance")
 ROOT = Path(__file__).parents[2]
 
@@ -30,26 +30,27 @@ def open_app(page: str = "", **address: str) -> AppTest:
 
 
 def words(app: AppTest) -> str:
-    """All that the page says, widgets and tables apart."""
+    """All that the page says, with its details, widgets and tables apart."""
     kinds = (app.markdown, app.caption, app.error, app.warning, app.info, app.title, app.header)
-    return unescaped("\n".join([shown(app), *(element.value for kind in kinds for element in kind)]))
+    details = (element.proto.help for element in app.markdown)
+    return unescaped("\n".join([shown(app), *(element.value for kind in kinds for element in kind), *details]))
 
 
 def shown(app: AppTest) -> str:
     """What the line under the title says: "demo on encyclopedia", with every corpus of the page."""
-    chosen = {box.key: box.options[box.index] for box in app.selectbox if box.index is not None}
-    return f"{chosen.get('model')} on {', '.join(chosen[key] for key in KEYS.values() if key in chosen)}"
+    lines = (element.value for element in app.markdown if element.value.endswith(" ·"))
+    return unescaped(next(lines, "").removesuffix(" ·").replace("**", ""))
 
 
 def open_uploads(app: AppTest) -> AppTest:
-    """Open the popover of uploads again, which an upload closes."""
-    app.session_state["add a corpus"] = True
+    """Open the panel with the uploads again, which an upload closes."""
+    app.session_state[PANEL] = True
     return app.run()
 
 
 def uploader(app: AppTest) -> Any:
     """The header's, which is a new one after each upload."""
-    if not app.session_state["add a corpus"]:
+    if not app.session_state[PANEL]:
         open_uploads(app)
     return next(each for each in app.file_uploader if each.key.startswith("uploader"))
 

@@ -17,6 +17,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
+from pages.shared.frame import PANEL
+
 TIMEOUT = 300.0  # seconds until the next message at most
 
 
@@ -89,8 +91,8 @@ class Visitor:
         return self.set(label, trigger_value=True)
 
     def upload(self, name: str, data: bytes) -> Run:
-        """Upload a corpus in the popover beside the corpora; gives the run that has its outcome."""
-        self.set("add a corpus", bool_value=True)
+        """Upload a corpus in the panel of the header; gives the run that has its outcome."""
+        self.set(PANEL, bool_value=True)
         file = str(uuid.uuid4())
         path = f"/_stcore/upload_file/{self.session}/{file}"
         self._put(path, name, data)

@@ -162,6 +162,7 @@ class Answer(NamedTuple):
         head: The head that shows it best; None where the statement is about no single head.
         quantity: The column that shows it best; empty where none does.
         number: Its number in a few words, which answers the tour's question; empty where the state does.
+        claim: The sentence in one line of a page, of which the sentence is the detail; empty where that is one line.
     """
 
     state: Any
@@ -169,6 +170,7 @@ class Answer(NamedTuple):
     head: Head | None = None
     quantity: str = ""
     number: str = ""
+    claim: str = ""
 
 
 @dataclass(frozen=True)
@@ -186,6 +188,7 @@ class Finding:
         head: The head that shows it best; None where it is about no single head.
         quantity: The column that shows it best; empty where none does.
         number: Its number in a few words, as "29.6 points"; empty where the state says it.
+        claim: The sentence in one line of a page; empty where the sentence is one line. It is in no export.
     """
 
     id: str
@@ -198,6 +201,7 @@ class Finding:
     head: Head | None = None
     quantity: str = ""
     number: str = ""
+    claim: str = ""
 
     @property
     def text(self) -> str:
@@ -207,7 +211,8 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """For exports, the head by its label."""
-        return vars(self) | {"head": self.head.label() if self.head else None}
+        values = vars(self) | {"head": self.head.label() if self.head else None}
+        return {name: value for name, value in values.items() if name != "claim"}
 
 
 @dataclass(frozen=True)
@@ -251,13 +256,13 @@ class Statement:
                 answer = self.answer(result.default_view(), base)
             except KeyError:
                 answer = Answer(ABSENT, f"This model or corpus lacks what the statement is about; see “{title}”.")
-        state, sentence, head, quantity, number = answer
+        state, sentence, head, quantity, number, claim = answer
         if isinstance(result, HeadAverages) and quantity:
             units = int(result.units[result.quantities.index(quantity)])
             sentence += f" Only {units_text(units, result.unit)}." if units < MIN_UNITS else ""
         finding_id = f"{analysis}.{self.name}"
         paper = (self.section, self.statement, self.rule)
-        return Finding(finding_id, analysis, *paper, str(state), sentence, head, quantity, number)
+        return Finding(finding_id, analysis, *paper, str(state), sentence, head, quantity, number, claim)
 
 
 def column_finding(analysis: str, column: HeadColumn, result: Result, base: int = 1) -> Finding:

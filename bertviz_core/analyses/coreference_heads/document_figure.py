@@ -62,18 +62,19 @@ class WordBox(NamedTuple):
         return self.x + self.width / 2
 
 
-def draw(document: Mapping[str, Any], guesses: Sequence[Guess]) -> str:
-    """Draw a document as results store it. The head word of a mention has a box, of a right guess a green one with a
-    tick, of a wrong one a red, dashed one with a cross; curves within a line are the fainter, the less attention."""
+def draw(document: Mapping[str, Any], guesses: Sequence[Guess], letters: int = COLUMNS) -> str:
+    """Draw a document as results store it, in lines of so many letters. The head word of a mention has a box, of a
+    right guess a green one with a tick, of a wrong one a red, dashed one with a cross; curves within a line are the
+    fainter, the less attention."""
     words = document["words"]
     mentions = document["mentions"]
-    boxes = _flow(words, set(document["sentences"]))
+    boxes = _flow(words, set(document["sentences"]), letters)
     baselines, curves = _laid_out(boxes, mentions, guesses)
-    width = COLUMNS * LETTER + LABEL
+    width = letters * LETTER + LABEL
     height = (baselines[-1] if boxes else TEXT) + BELOW
     view = {"viewBox": f"-3 0 {width:.0f} {height:.0f}", "width": f"{width:.0f}", "role": "img"}
-    letters = {"fill": "currentColor", "font-family": "ui-monospace, Menlo, Consolas, monospace", "font-size": "14"}
-    svg = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg"} | view | letters)
+    look = {"fill": "currentColor", "font-family": "ui-monospace, Menlo, Consolas, monospace", "font-size": "14"}
+    svg = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg"} | view | look)
     name = shorten(document["name"], COLUMNS).translate(PICTURES)
     _add(svg, "title", f"{name}: mentions by chain, and the head's guesses")
     _underline(svg, mentions, boxes, baselines)
@@ -83,7 +84,7 @@ def draw(document: Mapping[str, Any], guesses: Sequence[Guess]) -> str:
         _add(
             svg,
             "text",
-            _shown(word),
+            _shown(word, letters),
             x=box.x,
             y=baselines[box.line],
             textLength=box.width,
@@ -120,26 +121,26 @@ def _underline(
             )
 
 
-def _flow(words: Sequence[str], starts: set[int]) -> list[WordBox]:
-    """Words in lines, a new one for each sentence; from the right where writing begins there."""
+def _flow(words: Sequence[str], starts: set[int], letters: int) -> list[WordBox]:
+    """Words in lines of so many letters, a new one for each sentence; from the right where writing begins there."""
     boxes: list[WordBox] = []
     column = 0
     line = -1
     mirrored = right_to_left(words)
     for index, (word, after) in enumerate(zip_longest(words, words[1:], fillvalue="")):
-        length = columns(_shown(word))
+        length = columns(_shown(word, letters))
         behind = 2 if len(after) == 1 and not after.isalnum() else 0  # a full stop or comma begins no line of its own
-        if index in starts or line < 0 or column + length + behind > COLUMNS:
+        if index in starts or line < 0 or column + length + behind > letters:
             column, line = 0, line + 1
-        first = COLUMNS - column - length if mirrored else column
+        first = letters - column - length if mirrored else column
         boxes.append(WordBox(first * LETTER, length * LETTER, line))
         column += length + 1
     return boxes
 
 
-def _shown(word: str) -> str:
+def _shown(word: str, letters: int = COLUMNS) -> str:
     """A word as it is drawn: cut where it would not fit a line, with question marks for what XML cannot hold."""
-    short = word if len(word) <= COLUMNS // 2 else word[: COLUMNS // 2 - 1] + "…"
+    short = word if len(word) <= letters // 2 else word[: letters // 2 - 1] + "…"
     return "".join(letter if letter.isprintable() else "?" for letter in short) or "?"
 
 

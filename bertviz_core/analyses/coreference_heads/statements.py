@@ -40,7 +40,9 @@ def above_simple(counts: AntecedentCounts, base: int, direction: int = 0, kind: 
     gain = counts.simple_gain(direction, kind)
     difference = counts.simple_difference(direction, kind)
     sentence = _sentence(counts, best, base, kind) + tiny(gain, difference, GAIN, f"{100 * GAIN:.0f} points")
-    return Answer(counts.above_simple(direction, kind), sentence, best.head, number=_beaten(counts, direction, kind))
+    beaten = _beaten(counts, direction, kind)
+    claim = _claim(counts, best, base, kind)
+    return Answer(counts.above_simple(direction, kind), sentence, best.head, number=beaten, claim=claim)
 
 
 def close_to_rules(counts: AntecedentCounts, base: int) -> Answer:
@@ -52,6 +54,16 @@ def close_to_rules(counts: AntecedentCounts, base: int) -> Answer:
     best = counts.best()
     state = decide(counts.gain(RULE_BASED), -CLOSE)
     return Answer(state, _sentence(counts, best, base), best.head, number=_beaten(counts, 0))
+
+
+def _claim(counts: AntecedentCounts, best: DirectedHead, base: int, kind: str) -> str:
+    """The numbers of `_sentence` in one line."""
+    row = counts.row(best, kind)
+    mentions = f"{row['accuracy']:.1%} of {row['n']:,} {TYPE_NAMES[kind]}"
+    finds = f"Head {best.head.label(base)} finds an antecedent of {mentions}"
+    nearer = NAMED[:0:-1]  # the best first, without chance
+    others = (f"{name} {counts.of_system(name)[TYPE_ROWS.index(kind)]:.1%}" for name in nearer)
+    return f"{finds}; {', '.join(others)}"
 
 
 def _sentence(counts: AntecedentCounts, best: DirectedHead, base: int, kind: str = "all") -> str:

@@ -114,15 +114,17 @@ def examples(
     return page(result, query, count=count)[1]
 
 
-def example_svg(example: SentenceExample, choice: DirectedHead) -> str:
-    """A sentence: gold arcs above, those that count strong; the head's guesses for their words below."""
+def example_svg(example: SentenceExample, choice: DirectedHead, *, every: bool = True) -> str:
+    """A sentence: gold arcs above, those that count strong; the head's guesses for their words below. Without `every`
+    gold arc those that do not count are left out."""
     words = example.sentence["words"]
     governors = example.sentence["governors"]
     gold = []
     guessed = []
     for i, (governor, name) in enumerate(zip(governors, example.sentence["relations"], strict=True)):
         is_chosen = i in example.chosen
-        gold.append(gold_arc(words, i, governor, name, shown=is_chosen))
+        if is_chosen or every:
+            gold.append(gold_arc(words, i, governor, name, shown=is_chosen))
         if is_chosen and len(words) > 1:
             guess = int(example.guesses[i])
             weight = f"{example.weights[i] / 255:.2f}"

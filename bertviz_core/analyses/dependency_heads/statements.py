@@ -79,7 +79,24 @@ def relation_answer(counts: RelationCounts, base: int, relation: str) -> Answer:
     sentence += tiny(counts.gain().at(at), difference, GAIN, f"{100 * GAIN:.0f} points")
     row = counts.row(relation)
     points = f"{relation}, {100 * (row['accuracy'] - row['baseline_accuracy']):.1f} points above the best offset"
-    return Answer(counts.states()[at], sentence, counts.best_choice(relation).head, number=points)
+    head = counts.best_choice(relation).head
+    return Answer(counts.states()[at], sentence, head, number=points, claim=_claim(counts, relation, base))
+
+
+def _claim(counts: RelationCounts, relation: str, base: int) -> str:
+    """The numbers of `relation_sentence` in one line, beside the paper's."""
+    row = counts.row(relation)
+    head = counts.best_choice(relation).head.label(base)
+    claim = f"Head {head} finds {row['accuracy']:.1%} of {row['n']:,} {TOTALS.get(relation, relation)}"
+    claim += f"; the best fixed offset, {row['baseline_offset']:+d}, {row['baseline_accuracy']:.1%}"
+    both = counts.in_direction(None)
+    best = both.best_choice(relation)
+    if counts.direction not in (None, best.direction):
+        accuracy = both.best_accuracy[counts.relations.index(relation)]
+        claim += f"; the other direction's {best.head.label(base)}, {accuracy:.1%}"
+    elif relation in paper.TABLE_1:
+        claim += f"; the paper's head, {paper.TABLE_1[relation][1]}%"
+    return claim
 
 
 def relation_finding(counts: RelationCounts, relation: str, base: int = 1) -> Finding:

@@ -43,6 +43,10 @@ def broad_early_head(result: Entropy, base: int) -> Answer:
     layers = f"layers {base} to {last}" if last > base else f"layer {base}"
     is_broad = decide(head_intervals(result, "max_weight", early.size).negative(), -BROAD)[head]
     entropy = result["entropy"][head]
+    claim = (
+        f"Head {head.label(base)} has the highest entropy of {layers}: {entropy:.2f} of {result.uniform:.2f} nats; "
+        f"largest weight per token {largest[head]:.1%}, of all heads {largest.mean():.1%}"
+    )
     return Answer(
         all_of(is_broad, everywhere),
         f"Of {layers} head {head.label(base)} has the highest entropy: {entropy:.2f} nats, where uniform attention "
@@ -51,6 +55,7 @@ def broad_early_head(result: Entropy, base: int) -> Answer:
         head,
         "entropy",
         f"{entropy:.2f} of {result.uniform:.2f} nats",
+        "" if others else claim,
     )
 
 

@@ -29,6 +29,9 @@ def strongest(result: Induction, base: int, quantity: str) -> Answer:
     half = half_width(result.interval(quantity)[head], ".1%")
     gain = head_intervals(result, quantity).minus(head_intervals(result, control))
     difference = values[head] - result[control][head]
+    where = KINDS[quantity][0]
+    gives = f"Head {head.label(base)} gives {values[head]:.1%} of its attention {where}"
+    claim = f"{gives}; {result[control][head]:.1%} where nothing is repeated"
     return Answer(
         decide_worth(gain.at(head), difference, LEAST),
         f"Head {head.label(base)} gives the most attention {KINDS[quantity][0]}: {values[head]:.1%} ± {half} in "
@@ -36,6 +39,7 @@ def strongest(result: Induction, base: int, quantity: str) -> Answer:
         head,
         quantity,
         f"{values[head]:.1%}",
+        claim,
     )
 
 

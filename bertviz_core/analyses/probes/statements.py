@@ -34,17 +34,20 @@ def above(result: Probes, base: int, probe: str, other: str, points: float) -> A
     enough = result.about["units"]["test"] >= MIN_UNITS
     first, second = (Interval(row.low, row.high, enough) for row in rows.itertuples())
     scores = [f"{row.score:.1%} ({row.low:.1%} to {row.high:.1%})" for row in rows.itertuples()]
+    names = [name.replace("-", " ") for name in (probe, other)]
+    shares = [f"{row.score:.1%}" for row in rows.itertuples()]
+    claim = f"The probe “{names[0]}” finds {shares[0]} of the governors; “{names[1]}” {shares[1]}"
+    trained = result.about["sentences"]["train"]
     few = ""
     if result.is_demonstration:
-        trained = result.about["sentences"]["train"]
         few = f" Trained on {trained:,} sentences, fewer than {MIN_TRAINED:,}: a demonstration, not a finding."
     return Answer(
         DEMONSTRATION if few else decide(first.minus(second), points),
-        f"The probe “{probe.replace('-', ' ')}” finds {scores[0]} of the governors, “{other.replace('-', ' ')}” "
-        f"{scores[1]}.{few}",
+        f"The probe “{names[0]}” finds {scores[0]} of the governors, “{names[1]}” {scores[1]}.{few}",
         None if (weight := result.weight()) is None else highest(weight),
         "weight",
         f"{100 * (rows.score.iloc[0] - rows.score.iloc[1]):.1f} points",
+        claim + (f"; trained on only {trained:,} sentences" if few else ""),
     )
 
 

@@ -1,4 +1,11 @@
 // Drawings one under the other. The text of a title is set as text; a drawing is parsed as XML, not as HTML.
+// Scroll to the words that a drawing is about, where they would be out of sight.
+function reveal(box) {
+  const [first, last] = [0, -1].map((index) => [...box.querySelectorAll("[font-weight='700']")].at(index)?.getBoundingClientRect());
+  const edges = box.getBoundingClientRect(), margin = 60; // pixels, for the other end of an arc
+  if (last?.right > edges.right) box.scrollLeft = Math.min(first.left - edges.left - margin, last.right - edges.right + margin);
+}
+
 function figure({ title, svg, file, link, notes }) {
   const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
   const saving = html("a", { download: file, href: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}` }, "SVG");
@@ -12,5 +19,7 @@ function figure({ title, svg, file, link, notes }) {
 }
 
 export default function ({ data, parentElement }) {
-  parentElement.querySelector(".drawings").replaceChildren(...data.map(figure));
+  const drawings = parentElement.querySelector(".drawings");
+  drawings.replaceChildren(...data.map(figure));
+  drawings.querySelectorAll("figure > div").forEach(reveal);
 }

@@ -1,4 +1,4 @@
-"""The popover in the header that adds a corpus: files or a pasted text, and what becomes of them."""
+"""The part of the panel that adds a corpus: files or a pasted text, and what becomes of them."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -9,7 +9,7 @@ from bertviz_core.corpora import annotated
 from bertviz_core.engine.uploads import Upload
 from bertviz_core.errors import BertvizError
 from pages.shared import jobs, messages, services, uploads, widgets
-from pages.shared.frame import links
+from pages.shared.frame import PANEL, links
 from pages.shared.state import session
 from pages.shared.state.choices import kind_of
 from pages.shared.state.session import UPLOADED
@@ -21,7 +21,6 @@ FORMS: dict[str, str] = {
     "treebank": f"**Treebank**: {annotated.list_formats('treebank')}",
     "coreference": f"**Coreference**: {annotated.list_formats('coreference')}",
 }
-POPOVER = "add a corpus"
 PASTE = "paste"
 LONGEST_PASTE = 1_000_000  # characters: the browser sends them again with every click
 
@@ -44,14 +43,11 @@ def take(kinds: Sequence[Kind], choose: Callable[[str, str], None]) -> None:
 
 
 def draw(kinds: Sequence[Kind], chosen: Mapping[Kind, Upload], delete: Callable[[str], None]) -> None:
-    """Draw the popover for corpora of these kinds, with what can be done with the `chosen` uploads: the button
+    """Draw the choices that add corpora of these kinds, with what can be done with the `chosen` uploads: the button
     `delete`s one, by its address, in a callback."""
-    panel = widgets.popover("", ":material/upload:", POPOVER, help="Add your own corpus")
-    if panel.open or widgets.entered(PASTE):  # Streamlit would forget a text that is not drawn
-        with panel:
-            _draw_choices(kinds)
-            for kind, upload in chosen.items():
-                _describe(upload, kind, delete)
+    for kind, upload in chosen.items():
+        _describe(upload, kind, delete)
+    _draw_choices(kinds)
 
 
 def draw_outcome(kinds: Sequence[Kind], choose: Callable[[str, str], None]) -> None:
@@ -107,7 +103,7 @@ def _draw_choices(kinds: Sequence[Kind]) -> None:
         begin([("pasted text", widgets.entered(PASTE).encode())])
 
     def begin(files: list[tuple[str, bytes]]) -> None:
-        widgets.close(POPOVER)
+        widgets.close(PANEL)
         uploads.begin(files, kinds[0], ROLE)
 
     for kind in kinds:

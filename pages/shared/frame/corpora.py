@@ -17,20 +17,31 @@ from pages.shared.state.choices import Header
 KEYS: dict[Kind, str] = {"text": "corpus", "treebank": "treebank", "coreference": "coreference"}  # in the address
 
 
-def choose(kinds: Sequence[Kind]) -> dict[Kind, Source | InputError]:
-    """Draw the choices of these kinds and the popover that adds a corpus; return the chosen corpus of every kind, or
-    why it cannot be opened."""
-    read = [kind for kind in kinds if kind in KEYS]
-    add_corpus.take(read, _choose)
-    opened: dict[Kind, Source | InputError] = {kind: _open(kind) for kind in KEYS}
-    for kind in read:
-        _select(kind, opened[kind])
+def take(kinds: Sequence[Kind]) -> None:
+    """Choose the corpus whose upload has been checked, on a page that reads these kinds."""
+    if read := _files(kinds):
+        add_corpus.take(read, _choose)
+
+
+def opened() -> dict[Kind, Source | InputError]:
+    """The chosen corpus of every kind, or why it cannot be opened."""
+    return {kind: _open(kind) for kind in KEYS} | {"random": sample("random")}
+
+
+def choose(kinds: Sequence[Kind], opened: Mapping[Kind, Source | InputError]) -> None:
+    """Draw the choices of these kinds of corpora, of those `opened`."""
+    with st.container(horizontal=True, gap="small"):
+        for kind in _files(kinds):
+            _select(kind, opened[kind])
     if "random" in kinds:
-        st.caption("Corpus: none. Sequences of random tokens are drawn; see “More settings”.")
-    if read:
+        st.caption("Corpus: none. Sequences of random tokens are drawn, as many as inputs are asked for.")
+
+
+def offer_upload(kinds: Sequence[Kind]) -> None:
+    """Draw what adds a corpus of these kinds, and what can be done with the uploads that are chosen."""
+    if read := _files(kinds):
         chosen = {kind: upload for kind in read if (upload := uploads.visible(kind).get(_chosen(kind)))}
         add_corpus.draw(read, chosen, _delete)
-    return opened | {"random": sample("random")}
 
 
 def check(kinds: Sequence[Kind], opened: Mapping[Kind, Source | InputError]) -> None:
@@ -39,6 +50,11 @@ def check(kinds: Sequence[Kind], opened: Mapping[Kind, Source | InputError]) -> 
     for kind in kinds:
         if isinstance(problem := opened[kind], InputError):
             raise problem
+
+
+def _files(kinds: Sequence[Kind]) -> list[Kind]:
+    """Those kinds that are read from files."""
+    return [kind for kind in kinds if kind in KEYS]
 
 
 def _open(kind: Kind) -> Source | InputError:

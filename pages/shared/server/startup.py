@@ -17,6 +17,7 @@ from bertviz_core.models.checkpoint import DEMO, find
 from pages.shared import streamlit_internals
 from pages.shared.frame import links
 from pages.shared.server.access import AccessRules
+from pages.shared.server.first_paint import FirstPaint
 from pages.shared.server.limits import Limits
 
 # Modules that pages import when they need them; whoever opens the viewer would wait 3 s for the first two.
@@ -82,4 +83,4 @@ def _import_later() -> None:
 streamlit_internals.ask_no_network()  # before Streamlit prints its addresses, which it does ahead of `lifespan`
 # The default page's address is empty; with its own name Streamlit would show "Page not found".
 ROUTES = (Route(f"/{links.DEFAULT.name}", lambda request: RedirectResponse(f"./?{request.url.query}".rstrip("?"))),)
-MIDDLEWARE = (Middleware(AccessRules), Middleware(Limits))  # the first is the outermost
+MIDDLEWARE = (Middleware(AccessRules), Middleware(Limits), Middleware(FirstPaint))  # the first is the outermost

@@ -91,6 +91,11 @@ class Page(Choices):
     page: ClassVar[str]  # its name
     tour: Positive | None = None  # the slide of the tour that led here, to which a link leads back
 
+    @property
+    def reads_header(self) -> bool:
+        """Whether the page depends on the corpora of the header."""
+        return True
+
     @classmethod
     def on(cls, target: str) -> Self:
         """The page on one of the things that it shows, where it shows several."""
@@ -215,6 +220,7 @@ class DependencyHeads(ResultPage):
     weight: Share = 0.0
     search: str = ""
     sentence_page: Positive = 1
+    arcs: bool = False  # whether the arcs of other relations are drawn too
 
     @classmethod
     def on(cls, target: str) -> Self:
@@ -316,6 +322,11 @@ class AttentionViewer(Page):
     find: str = ""  # words that are searched in the corpus
     find_page: Positive = 1
 
+    @property
+    def reads_header(self) -> bool:
+        """An input of its own comes from no corpus."""
+        return self.input == "corpus"
+
     @classmethod
     def parameter(cls, field: str) -> str:
         return "as" if field == "shape" else field
@@ -391,6 +402,11 @@ class Emergence(Page):
     training: str = "small-bert"
     at_step: Count | None = None
     relations_of: tuple[str, ...] | None = None
+
+    @property
+    def reads_header(self) -> bool:
+        """The training that ships has its own corpora and settings."""
+        return self.training != Emergence.training
 
 
 @dataclass(frozen=True)

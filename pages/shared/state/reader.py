@@ -21,7 +21,6 @@ class Reader:
 
     name: str = field(default_factory=lambda: secrets.token_hex(16))  # a secret, which identifies the reader to jobs
     jobs: dict[str, Job] = field(default_factory=dict)  # by key, the latest last
-    announced: list[Job] = field(default_factory=list)  # jobs whose end the reader has been told
     visible: dict[str, dict[str, Upload]] = field(default_factory=dict)  # uploads by kind of corpus and address
     check: UploadCheck | None = None  # running
     checking: str = ""  # the role on the page of what is checked

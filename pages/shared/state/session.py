@@ -19,7 +19,7 @@ from pages.shared import messages, services, streamlit_internals
 from pages.shared.state import address
 from pages.shared.state.choices import Choices, Header, Page, field_names, kind_of
 from pages.shared.state.reader import Reader
-from pages.shared.state.selection import Selection
+from pages.shared.state.selection import Basis, Selection
 
 KEY = "session"  # of Streamlit's session state
 UPLOADED = "upload-"  # of an upload's address
@@ -46,10 +46,11 @@ class Session:
     trainings: list[str] = field(default_factory=list)
     remembered_model: str = ""
     playing: int | None = None  # the step of a training that a player has reached, which is in no address
-    # Of the current run alone: what the header has resolved, the title's place, and the line that it stands in.
+    # Of the current run alone: what the header has resolved, the title's place, and the two lines of the header.
     selection: Selection | None = None
     title: DeltaGenerator | None = None
     title_line: DeltaGenerator | None = None
+    choices_line: DeltaGenerator | None = None
 
     def part(self, name: str) -> Choices:
         """The choices that have a field of this name: the header's, or the page's."""
@@ -89,6 +90,13 @@ def selection() -> Selection:
     found = current().selection
     assert found is not None, "the header is drawn before the page"
     return found
+
+
+def rebase(basis: Basis) -> Selection:
+    """The selection of a page whose figures have a basis of their own."""
+    session = current()
+    session.selection = replace(selection(), basis=basis)
+    return session.selection
 
 
 def choose(**values: Any) -> None:

@@ -49,7 +49,7 @@ class AnalysisPage:
 
     def __init__(self, chosen: AnalysisChoices, controls: DeltaGenerator | None = None) -> None:
         if controls is None:
-            controls = page.row(key="page-controls")
+            controls = page.controls()
         self.controls = controls
         self.analysis = ANALYSES[chosen.page]
         self.selection = session.selection()

@@ -21,12 +21,13 @@ from pages.shared.state.choices import AttentionViewer
 
 PER_PAGE = 10  # lines on one page
 POPOVER = "corpus-search"
+GUESS_OPTIONS = "guess-options"  # key of the popover with what seldom changes of a list
 Entry = TypeVar("Entry")
 
 
-def search_box(field: str, value: str) -> str:
+def search_box(field: str, value: str, **more: Any) -> str:
     about = "A word, or several consecutive words. * matches any ending."
-    return widgets.text("Search", field, value, max_chars=60, help=about, width=150)
+    return widgets.text("Search", field, value, **({"max_chars": 60, "help": about, "width": 150} | more))
 
 
 def guesses(
@@ -36,23 +37,32 @@ def guesses(
     query: Callable[..., guess_lists.GuessQuery[Entry]],
     size: int,
     names: tuple[str, str, str, str],
+    more: Callable[[], object] | None = None,
 ) -> tuple[int, list[Entry], bool]:
     """Draw the choices of a list of guesses, for which `query` makes the GuessQuery; returns the number of entries,
     those of the page, and whether they are of the whole corpus.
 
     `names` are fields of the page's choices: which guesses, from which weight, the words searched, the page. The order
-    has the same name on every page.
+    has the same name on every page. `more` draws choices of the page's own beside those that seldom change.
     """
     # A result that is not whole has the first entries; the store has all of them until its limit drops them.
     parts = None if is_whole else guess_lists.stored_parts(services.store(), request.key(), request.source)
     which, least, searched, page = names
     chosen: Any = session.current().part(page)
-    with row():
-        right = widgets.segmented("Guesses", ("all", "right", "wrong"), which, getattr(chosen, which))
-        order = widgets.select("Order", guess_lists.ORDERS, "order", chosen.order, width=190)
-        weight = widgets.slider("Minimum weight", least, getattr(chosen, least), 0.05, width=170)
-        words = tuple(searched_words(search_box(searched, getattr(chosen, searched))))
-        list_page = partial(memoize, guess_lists.page, parts or result, query(right, weight, words, order))
+    weight = getattr(chosen, least)
+    kinds = ("all", "right", "wrong")
+    with row("center", gap="xsmall", key="guess-controls"):
+        right = widgets.segmented("Guesses", kinds, which, getattr(chosen, which), label_visibility="collapsed")
+        searching = {"label_visibility": "collapsed", "placeholder": "Search", "width": "stretch"}
+        words = tuple(searched_words(search_box(searched, getattr(chosen, searched), **searching)))
+        panel = widgets.popover("", ":material/tune:", GUESS_OPTIONS, help="Order and weight")
+        if panel.open:
+            with panel:
+                widgets.select("Order", guess_lists.ORDERS, "order", chosen.order)
+                widgets.slider("Minimum weight", least, weight, 0.05)
+                if more is not None:
+                    more()
+        list_page = partial(memoize, guess_lists.page, parts or result, query(right, weight, words, chosen.order))
         total, entries = list_page(0, size)
         number = widgets.page_of(total, size, page, getattr(chosen, page))
     if number > 1:

@@ -10,7 +10,7 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, from_text
 from pages.shared import services, widgets
 from pages.shared.frame import links
-from pages.shared.frame.header import MAX_LENGTH
+from pages.shared.frame.context import MAX_LENGTH
 from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import MAX_CHARACTERS, AttentionViewer
@@ -148,7 +148,7 @@ def warn_of_cut(single: OneInput, selection: Selection) -> None:
     if single.cut:
         limit = selection.settings.max_length
         allowed = selection.checkpoint.max_length
-        more = f" Raise “{MAX_LENGTH}” in “More settings” to see them." if limit < (allowed or limit + 1) else ""
+        more = f" Raise “{MAX_LENGTH}” under “change” to see them." if limit < (allowed or limit + 1) else ""
         st.warning(f"{single.cut:,} tokens over the limit of {limit} were cut from the end.{more}", icon=icon)
 
 

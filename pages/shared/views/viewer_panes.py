@@ -22,7 +22,7 @@ from bertviz_core.viewer.query_key import QueryKey
 from bertviz_core.writing import cut_end
 from pages.shared import head_panel, messages, page, services, stored, widgets
 from pages.shared.components import component
-from pages.shared.frame import header, neighbor
+from pages.shared.frame import context, neighbor
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.state import session
@@ -104,7 +104,7 @@ def _other_model(first: Pane, chosen: AttentionViewer, panel: widgets.Popover) -
     name = chosen.model2 or known[0]
     if panel.open:
         with panel:
-            checkpoint = header.pick_model("Other model", known, "model2", name, width=280)
+            checkpoint = context.pick_model("Other model", known, "model2", name)
     else:
         checkpoint = find(name, access=services.access())
     first.selection.settings.check(checkpoint.max_length)

@@ -1,0 +1,180 @@
+"""The line under the title, "demo on encyclopedia · change", and the panel in which all that is chosen."""
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from bertviz_core.analyses.base.analysis import Kind
+from bertviz_core.corpora.source import Source
+from bertviz_core.errors import BertvizError, InputError
+from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
+from bertviz_core.numbers import plural
+from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Settings
+from pages.shared import services, widgets
+from pages.shared.frame import PANEL, corpora, links
+from pages.shared.frame.add_corpus import PASTE
+from pages.shared.messages import plain
+from pages.shared.state import session
+from pages.shared.state.choices import Header, kind_of
+
+# Label of the setting, as messages name it.
+MAX_LENGTH = "Maximum tokens per input"
+USUAL_LENGTH = 128  # tokens, where the model takes as many
+LONGEST = 512  # tokens, where the model does not say
+METHODS = {"corrected": "corrected", "paper": "as published"}
+MEASURES = {"attention": "weights", "norms": "weights × vector length"}
+
+
+def settings(chosen: Header, checkpoint: Checkpoint) -> Settings:
+    """The settings of the header, with a length that the model takes."""
+    length, _ = _lengths(chosen, checkpoint)
+    return Settings(length, chosen.limit or None, chosen.seed, chosen.mode, chosen.dtype, chosen.weights)
+
+
+def draw(
+    entry: links.Entry,
+    kinds: Sequence[Kind],
+    checkpoint: Checkpoint | BertvizError,
+    opened: Mapping[Kind, Source | InputError],
+) -> None:
+    """Draw the line of a page that reads these kinds of corpora, with its panel; nothing where the header has nothing
+    that the page depends on.
+
+    Args:
+        entry: The page.
+        kinds: Of the corpora that its numbers come from, as it is chosen.
+        checkpoint: The chosen model, or why it cannot be used.
+        opened: The chosen corpus of each kind, or why it cannot be opened.
+    """
+    words = _words(entry, kinds, opened)
+    if not words:
+        return
+    with st.container(key="context-line", horizontal=True, vertical_alignment="center", gap="xsmall", width="content"):
+        st.markdown(f"{words} ·", width="content")
+        panel = widgets.popover("change", None, PANEL, type="tertiary")
+        with panel:
+            if panel.open:
+                _draw_panel(entry, kinds, checkpoint, opened)
+            elif widgets.entered(PASTE):  # Streamlit would forget a text that is not drawn
+                corpora.offer_upload(kinds)
+
+
+def _words(entry: links.Entry, kinds: Sequence[Kind], opened: Mapping[Kind, Source | InputError]) -> str:
+    """What is shown, and what differs from the defaults, as Markdown."""
+    chosen = session.current().header
+    model = f"**{plain(_names([*session.current().models, chosen.model])[chosen.model])}**" if entry.has_model else ""
+    read = ", ".join(_corpus_name(opened[kind]) for kind in kinds)
+    shown = " on ".join(filter(None, (model, read)))
+    return " · ".join(filter(None, (shown, *_unlike_default(entry, kinds, chosen)))) if shown else ""
+
+
+def _corpus_name(source: Source | InputError) -> str:
+    if isinstance(source, InputError):
+        return "a corpus that cannot be opened"
+    return f"**{plain(source.name)}**"
+
+
+def _unlike_default(entry: links.Entry, kinds: Sequence[Kind], chosen: Header) -> list[str]:
+    """The settings that the page depends on and that are not at their defaults, in words."""
+    words = []
+    if _has_settings(entry):
+        words += ["as published"] * (chosen.mode == "paper")
+        words += ["vector lengths"] * (chosen.weights == "norms" and entry.reads_maps)
+        words += [f"at most {chosen.max_length:,} tokens"] if chosen.max_length else []
+        if kinds:
+            words += [f"the first {plural(chosen.limit, 'inputs')}"] if chosen.limit else []
+            words += [f"seed {chosen.seed}"] if chosen.seed else []
+        words += [chosen.dtype] * (chosen.dtype != Header.dtype)
+    return words + ["heads counted from 0"] * chosen.zero
+
+
+def _has_settings(entry: links.Entry) -> bool:
+    """Whether the settings make a difference to a page, as it is chosen."""
+    return entry.has_settings and (entry.has_model or session.page(kind_of(entry.name)).reads_header)
+
+
+def _draw_panel(
+    entry: links.Entry,
+    kinds: Sequence[Kind],
+    checkpoint: Checkpoint | BertvizError,
+    opened: Mapping[Kind, Source | InputError],
+) -> None:
+    chosen = session.current().header
+    if entry.has_model:
+        choose_model("Model", session.current().models, "model", chosen.model)
+        if isinstance(checkpoint, Checkpoint):
+            size = f"{checkpoint.layers} × {checkpoint.heads} heads"
+            st.caption(f"{size}, {checkpoint.parameters() / 1e6:,.0f} M parameters, device: auto.")
+    corpora.choose(kinds, opened)
+    if _has_settings(entry):
+        _draw_settings(entry, kinds, checkpoint)
+    widgets.toggle("Count heads from 0", "zero", chosen.zero, help="Labels as in arrays: 0-0 for 1-1.")
+    corpora.offer_upload(kinds)
+
+
+def _draw_settings(entry: links.Entry, kinds: Sequence[Kind], checkpoint: Checkpoint | BertvizError) -> None:
+    chosen = session.current().header
+    left, middle, right = st.columns(3, gap="small")
+    about = "“As published” follows the authors' code: all token types zero, smoothed entropies."
+    with left:
+        widgets.select("Method", MODES, "mode", chosen.mode, format_func=METHODS.__getitem__, help=about)
+    about = (
+        "The second multiplies each attention weight by the length of the vector that the token passes on (Kobayashi "
+        "et al. 2020)."
+    )
+    if entry.reads_maps:
+        with middle:
+            widgets.select("Measure", WEIGHTS, "weights", chosen.weights, format_func=MEASURES.__getitem__, help=about)
+    length, longest = _lengths(chosen, checkpoint)
+    about = f"At most {longest} here. Longer inputs are cut or skipped, and counted."
+    with right:
+        widgets.number(MAX_LENGTH, "max_length", length, longest, help=about)
+    if kinds:
+        with left:
+            widgets.number("Limit inputs (0 = all)", "limit", chosen.limit)
+        with middle:
+            widgets.number("Random seed", "seed", chosen.seed)
+    about = "bfloat16 is for previews: errors up to 0.006 nats."
+    with right:
+        widgets.select("Precision", DTYPES, "dtype", chosen.dtype, help=about)
+
+
+def _lengths(chosen: Header, checkpoint: Checkpoint | BertvizError) -> tuple[int, int]:
+    """The most tokens of an input, and the most that the model takes."""
+    longest = checkpoint.max_length if isinstance(checkpoint, Checkpoint) else None
+    longest = longest or LONGEST
+    length = chosen.max_length
+    return length if length and length <= longest else min(USUAL_LENGTH, longest), longest
+
+
+def _names(known: Sequence[str]) -> dict[str, str]:
+    """How models are named where each of them can be told from the others."""
+    return short_names(list(dict.fromkeys(known)))
+
+
+def choose_model(label: str, known: list[str], field: str, value: str) -> str:
+    """Draw the choice of a model, and return its name; a model that is not yet `known` is added."""
+    access = services.access()
+    if value not in known:
+        known.append(value)
+    names = _names(known)
+    chosen = f" Chosen: `{value}`." if names[value] != value else ""
+    entered = ""
+    if access.folders is None:
+        entered += ", or enter a local folder (written by save_pretrained)"
+    if access.downloads != 0:
+        entered += ", or enter a hub name, also with a revision: owner/name@revision"
+    return widgets.select(
+        label,
+        known,
+        field,
+        value,
+        help=f"`demo` ships with the project. Choose from the list{entered}.{chosen}",
+        format_func=lambda name: names.get(name, name),
+        accept_new_options=bool(entered),
+    )
+
+
+def pick_model(label: str, known: list[str], field: str, value: str) -> Checkpoint:
+    """Draw the choice of a model, and find its files."""
+    return find(choose_model(label, known, field, value) or DEMO, access=services.access())
