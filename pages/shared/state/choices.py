@@ -27,6 +27,7 @@ from bertviz_core.heads import Head, highest
 from bertviz_core.models.checkpoint import DEMO
 from bertviz_core.settings import Mode, Weights
 from bertviz_core.tour import OWN
+from bertviz_core.viewer.preview import SENTENCE
 from pages.shared.memoize import memoize
 
 
@@ -44,6 +45,7 @@ class Longest(NamedTuple):
 
 
 MAX_CHARACTERS = 1000  # of each of the viewer's texts in an address
+MAX_SENTENCE = 300  # characters of the overview's sentence
 MOST = 10**9 - 1  # the largest whole number of an address
 Positive = Annotated[int, Between(1, MOST)]
 Count = Annotated[int, Between(0, MOST)]
@@ -99,6 +101,7 @@ class Page(Choices):
 @dataclass(frozen=True)
 class Overview(Page):
     page: ClassVar[str] = "overview"
+    sentence: Annotated[str, Longest(MAX_SENTENCE)] = SENTENCE
 
 
 @dataclass(frozen=True)

@@ -92,8 +92,6 @@ def _choose_example(chosen: AttentionViewer) -> None:
 
 
 def _write_text(chosen: AttentionViewer, options: widgets.Popover) -> None:
-    # Arabic is written from the right.
-    st.html("<style>.st-key-input-choice input { unicode-bidi: plaintext; text-align: start; }</style>")
     widgets.text(
         "Segment A",
         "text",
