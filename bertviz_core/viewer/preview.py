@@ -27,9 +27,9 @@ def of_stored(data: bytes) -> bytes:
     return encoded(values["tokens"], values["maps"], f"Lines on “{SENTENCE}”")
 
 
-def of_input(attention: InputAttention, total: int = 0) -> bytes:
+def of_input(attention: InputAttention, total: int = 0, tokens: str = "tokens") -> bytes:
     """The preview of an input's first tokens, of `total` where not all of them are in `attention`; empty where queries
-    and keys are not the same."""
+    and keys are not the same. `tokens` says what they are."""
     labels = attention.queries.labels
     if labels != attention.keys.labels:
         return b""
@@ -37,7 +37,7 @@ def of_input(attention: InputAttention, total: int = 0) -> bytes:
     count = min(MAX_TOKENS, most_tokens(*attention.weights.shape[:2]), len(labels))
     first = slice(count)
     is_part = count < total
-    about = f"the first {count} of {total:,} tokens" if is_part else "this input"
+    about = f"the first {count} of {total:,} {tokens}" if is_part else "this input"
     weights = to_uint8(attention.weights[:, :, first, first])
     return encoded(labels[first], weights, f"Lines on {about}", f"Lines on {about}" if is_part else "")
 

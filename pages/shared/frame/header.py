@@ -116,7 +116,12 @@ def _model(now: session.Session, entry: links.Entry) -> Checkpoint:
 
 
 def pick_model(
-    label: str, known: list[str], field: str, value: str, width: int | Literal["stretch"] = "stretch"
+    label: str,
+    known: list[str],
+    field: str,
+    value: str,
+    width: int | Literal["stretch"] = "stretch",
+    label_visibility: Literal["visible", "collapsed"] = "visible",
 ) -> Checkpoint:
     """Draw the choice of a model, and find its files; a model that is not yet `known` is added."""
     access = services.access()
@@ -135,6 +140,7 @@ def pick_model(
         field,
         value,
         width=width,
+        label_visibility=label_visibility,
         help=f"`demo` ships with the project. Choose from the list{entered}.{chosen}",
         format_func=lambda name: names.get(name, name),
         accept_new_options=bool(entered),

@@ -294,6 +294,10 @@ class AttentionViewer(Page):
     sides: str = "all"
     least: Annotated[float, Between(0.0, 0.5)] = 0.02
     hide: bool = False
+    skip: bool = False  # the first token of a decoder
+    first: Positive = 1  # token of the window of a long input
+    last: Positive | None = None  # follows the first
+    seek: str = ""  # words that are searched in the input
     shape: Literal["lines", "heatmap", "table", "query × key"] = "lines"
     units: Literal["tokens", "words"] = "tokens"
     beside: Side = "one head"
