@@ -27,6 +27,7 @@ PAGES = {
     "surface_patterns": f"surface_patterns?head={SINK}&quantity=to_cls",
     "sep_gradients": "sep_gradients",
     "entropy": f"entropy?head={SINK}",
+    "reach": f"reach?head={CLEAREST}",
     "dependency_heads": "dependency_heads",
     "coreference_heads": "coreference_heads",
     "probes": "probes",

@@ -211,8 +211,9 @@ def test_waits_do_not_grow_with_the_batches(masked_folder, analysis, monkeypatch
         monkeypatch.setattr(annotated_words, "CHUNK_TOKENS", 80)
         computed(request, "sim", 1000)
         by_chunks = sum(waits.values())
-    assert counted[0] == counted[1] <= 15, counted
-    assert len(chunks) > 2 and by_chunks - counted[0] <= 4 * len(chunks), (by_chunks, counted, len(chunks))
+    assert counted[0] == counted[1] <= 20, counted  # three analyses share a pass
+    # Two waits a chunk for each of the analyses of a pass
+    assert len(chunks) > 2 and by_chunks - counted[0] <= 6 * len(chunks), (by_chunks, counted, len(chunks))
 
 
 @pytest.mark.slow

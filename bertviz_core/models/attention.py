@@ -32,6 +32,7 @@ class Scores:
         logits: (batch, head, query, key) scores, capped, with biases and masks.
         sink: (head,) score of a learned sink; None without.
         weights: (batch, head, query, key) the softmax of the logits, and of the sink.
+        output: (batch, head, query, width) outputs of the heads: weights times values, or what `combine` makes of them.
     """
 
     query: Tensor
@@ -41,6 +42,7 @@ class Scores:
     logits: Tensor
     sink: Tensor | None
     weights: Tensor
+    output: Tensor
 
 
 @dataclass(frozen=True)
@@ -107,10 +109,10 @@ def observed_attention(
         if added is not None:
             logits.add_(added)
     weights = at_least_float32(logits).softmax(-1) if s_aux is None else _softmax_with_sink(logits, s_aux)
-    if observer is not None:
-        observer(Scores(query, key, value, float(scale), at_least_float32(logits), s_aux, weights))
     rounded = weights.to(value.dtype)
     output = combine(rounded, value) if combine else rounded @ value
+    if observer is not None:
+        observer(Scores(query, key, value, float(scale), at_least_float32(logits), s_aux, weights, output))
     return output.transpose(1, 2).contiguous(), weights
 
 

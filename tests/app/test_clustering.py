@@ -20,6 +20,7 @@ METHODS = {
     "compare": "13.",
     "induction": "15.",
     "emergence": "16.",
+    "reach": "17.",
 }
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 

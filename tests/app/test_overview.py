@@ -84,7 +84,7 @@ def test_what_is_folded_is_drawn_once_it_is_open() -> None:
 def test_everything_that_is_missing_is_one_job() -> None:
     app = open_app()
     paste(app, TEXT)
-    assert "Not stored yet: 4 analyses. One job takes 2 passes" in words(app)
+    assert "Not stored yet: 5 analyses. One job takes 2 passes" in words(app)
     next(b for b in app.button if b.label.startswith("Run all")).click().run()
     app = wait_for_job(app)
     assert not app.error
@@ -93,7 +93,7 @@ def test_everything_that_is_missing_is_one_job() -> None:
     mine = stored[stored["corpus"] == "pasted text"]
     by_name = dict(zip(mine["analysis"], mine["stored"], strict=True))
     assert by_name.pop("Ablation") != "✓", "it costs a hundred passes, and is run from its page"
-    assert by_name == dict.fromkeys(["Surface patterns", "Entropy", "Sink gradients", "Clustering"], "✓")
+    assert by_name == dict.fromkeys(["Surface patterns", "Entropy", "Reach", "Sink gradients", "Clustering"], "✓")
 
 
 def downloads(app: AppTest) -> list[str]:
@@ -132,7 +132,7 @@ def test_a_model_of_which_nothing_is_stored_offers_the_job(tiny_folder) -> None:
     stored = app.dataframe[0].value.set_index("analysis")["stored"]
     assert {stored.pop(name) for name in ("Sink gradients", "Ablation")} == {"no MLM head"}
     assert set(stored) == {"not yet"}
-    assert "Not stored yet: 7 analyses" in words(app)
+    assert "Not stored yet: 8 analyses" in words(app)
 
 
 def test_the_open_panel_has_ranks_and_links_that_stay_with_the_head() -> None:

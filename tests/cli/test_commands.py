@@ -111,7 +111,7 @@ def test_the_store_is_listed_and_cleared(text: Path, tmp_path: Path):
     listed = run("store", "list", "--store", store).stdout.splitlines()
     assert listed[0].split() == ["what", "model", "corpus", "settings", "stored", "size", "key"]
     results = [" ".join(line.split()) for line in listed[1:] if not line.lstrip().startswith("work")]
-    assert len(results) == 2  # surface patterns came with the same pass
+    assert len(results) == 3  # surface patterns and reach came with the same pass
     assert {"entropy demo mine.txt corrected," in line for line in results} == {True, False}
     assert "bytes in" in run("store", "size", "--store", store).stdout
     assert run("store", "clear", "--store", store).stdout.startswith(f"{len(listed) - 1} entries")

@@ -3,7 +3,7 @@ Notation); and sums over documents of squares and products, for standard errors 
 Uncertainty)."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 import torch
@@ -165,13 +165,16 @@ class SegmentAverages(Accumulator, Generic[L]):
 
     Attributes:
         quantities: Names of what `measure` returns, in order.
+        ranked: Which of the quantities have top segments, the first ones; by default all.
         measure: From one layer of a batch to values (batch, head, quantity).
         sums: (4, layer, head, quantity) sums over segments of 1, x, x^2 and x^3.
         documents: The sums by document of 1 and x.
-        top_values: (layer, head, quantity, rank) the TOP highest values; -inf for none.
-        top: (layer, head, quantity, rank) numbers of their segments; -1 for none.
+        top_values: (layer, head, ranked quantity, rank) the TOP highest values; -inf for none.
+        top: (layer, head, ranked quantity, rank) numbers of their segments; -1 for none.
         examples: The segments by number; once chunks are merged only those of `top`.
     """
+
+    ranked: ClassVar[slice] = slice(None)
 
     def __init__(
         self,
@@ -198,8 +201,9 @@ class SegmentAverages(Accumulator, Generic[L]):
         where = device_of_sums(device)
         self.sums = torch.zeros((4, *shape), dtype=torch.float64, device=where)
         self.documents = DocumentSums(average_moments, layers, 2, heads, len(self.quantities))
-        self.top_values = torch.full((*shape, TOP), -torch.inf, device=device)
-        self.top = torch.full((*shape, TOP), -1, dtype=torch.int64, device=device)
+        shape_of_top = (layers, heads, len(self.quantities[self.ranked]), TOP)
+        self.top_values = torch.full(shape_of_top, -torch.inf, device=device)
+        self.top = torch.full(shape_of_top, -1, dtype=torch.int64, device=device)
         self.examples: dict[int, Encoded] = {}
 
     def new_empty(self) -> Self:
@@ -226,7 +230,7 @@ class SegmentAverages(Accumulator, Generic[L]):
         known = in_float64(known)
         for power, each in enumerate((in_float64(present), known, known.square(), known.pow(3))):
             self.sums[power, layer] += each.sum(0)
-        ranked = values.nan_to_num(nan=-float("inf")).permute(1, 2, 0)  # (head, quantity, batch)
+        ranked = values[..., self.ranked].nan_to_num(nan=-float("inf")).permute(1, 2, 0)  # (head, quantity, batch)
         self._keep_top(slice(layer, layer + 1), ranked[None], numbers.expand_as(ranked)[None])
 
     def merge(self, other: Self) -> None:

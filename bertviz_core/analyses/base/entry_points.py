@@ -18,6 +18,7 @@ GROUP = "bertviz_core.analyses"
 BUILT_IN = (
     EntryPoint("surface_patterns", "bertviz_core.analyses.surface_patterns.analysis:SurfacePatternsAnalysis", GROUP),
     EntryPoint("entropy", "bertviz_core.analyses.entropy.analysis:EntropyAnalysis", GROUP),
+    EntryPoint("reach", "bertviz_core.analyses.reach.analysis:ReachAnalysis", GROUP),
     EntryPoint("sep_gradients", "bertviz_core.analyses.sep_gradients.analysis:SepGradientsAnalysis", GROUP),
     EntryPoint("dependency_heads", "bertviz_core.analyses.dependency_heads.analysis:DependencyAnalysis", GROUP),
     EntryPoint("coreference_heads", "bertviz_core.analyses.coreference_heads.analysis:CoreferenceAnalysis", GROUP),

@@ -131,6 +131,14 @@ def to_segment(number: int, head: Head) -> None:
     to(AttentionViewer(input="corpus", segment=number + 1, back=session.here()), LABEL, head=head)
 
 
+def to_pair(number: int, query: int, key: int, head: Head) -> str:
+    """The viewer's address for an input of the chosen text corpus, by its number from 0, with the query and the key
+    pinned, positions from 0."""
+    pinned = f"from{query + 1},to{key + 1}"
+    choices = AttentionViewer(input="corpus", segment=number + 1, pin=pinned, back=session.here())
+    return address_of(choices, head)
+
+
 def to_words(
     words: Sequence[str],
     head: Head,

@@ -23,6 +23,7 @@ from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads as DependencyResult
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
 from bertviz_core.analyses.probes.options import PROBES, ProbeOptions
+from bertviz_core.analyses.reach.result import INACTIVE
 from bertviz_core.heads import Head, highest
 from bertviz_core.models.checkpoint import DEMO
 from bertviz_core.settings import Mode, Weights
@@ -156,6 +157,12 @@ class SurfacePatterns(AnalysisChoices):
     page: ClassVar[str] = "surface_patterns"
     over: Annotated[float, Between(0.1, 0.95)] = 0.5
     both: bool = False  # weights and norms in one figure
+
+
+@dataclass(frozen=True)
+class Reach(AnalysisChoices):
+    page: ClassVar[str] = "reach"
+    below: Annotated[float, Between(0.1, 1.0)] = INACTIVE  # of the mean length of the outputs of a layer's heads
 
 
 @dataclass(frozen=True)
@@ -405,7 +412,7 @@ class Tour(Page):
 
 PAGES: tuple[type[Page], ...] = (
     *(Overview, AttentionViewer, Compare, Emergence, Tour),
-    *(SurfacePatterns, Entropy, SepGradients, DependencyHeads, CoreferenceHeads, Probes, Clustering, Ablation),
+    *(SurfacePatterns, Entropy, Reach, SepGradients, DependencyHeads, CoreferenceHeads, Probes, Clustering, Ablation),
 )
 
 

@@ -1,0 +1,63 @@
+"""Reach: how far each head looks, its sinks, its output, and how strongly it acts on each input (beyond the paper;
+docs/methods.md, section 17)."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, cast
+
+from typing_extensions import Doc
+
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.column_view import ColumnView
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.reach.figure import paper_figure
+from bertviz_core.analyses.reach.result import COLUMNS, INACTIVE, LABELS, Reach
+from bertviz_core.analyses.reach.statements import STATEMENTS, inactive_heads
+from bertviz_core.errors import SettingsError
+from bertviz_core.models.model import AttentionModel
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.reach.sums import ReachSums
+
+
+@dataclass(frozen=True)
+class ReachView(ColumnView):
+    """The quantity, the head, and below which relative output heads are named."""
+
+    below: Annotated[float, Doc("Name the heads whose output is below this share of their layer's mean.")] = INACTIVE
+
+    def check(self) -> None:
+        if not 0 < self.below <= 1:
+            raise SettingsError(f"{self.below:g} is not a share.", hint="Choose a number from 0 to 1.")
+
+
+class ReachAnalysis(Analysis):
+    """How far heads look, and what shows that they do little."""
+
+    name = "reach"
+    title = "Reach"
+    summary = (
+        "How far every head looks, which token is its sink, how long its output is beside those of its layer, and how "
+        "strongly it acts on each input."
+    )
+    section = "How far does a head look?"
+    icon = ":material/straighten:"
+    result_class = Reach
+    columns = COLUMNS
+    view = ReachView
+    labels = LABELS
+    statements = STATEMENTS
+    main_figure = staticmethod(paper_figure)
+    shared = True
+
+    def accumulator(self, model: AttentionModel, request: Request) -> "ReachSums":
+        from bertviz_core.analyses.reach import measure
+
+        return measure.accumulator(model, request)
+
+    def chosen_notes(self, result: Result, base: int = 1) -> list[str]:
+        """The chosen head, and the heads whose output is short."""
+        notes = super().chosen_notes(result, base)
+        if not (chosen := result.choices) or "output" not in cast(Reach, result):
+            return notes
+        return [*notes, inactive_heads(cast(Reach, result), chosen["below"], base)]

@@ -1,0 +1,78 @@
+"""Reach by layer; and of one head attention by distance, inputs by activation, and the strongest pair of an input."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bertviz_core import plotting
+from bertviz_core.analyses.reach.result import BY_QUANTITY, FARTHEST, INACTIVE, OFFSETS, TENTHS, Act, Reach
+from bertviz_core.heads import Head
+from bertviz_core.plotting.arcs import Arc, sentence_svg
+
+CONTEXT = 4  # tokens that a drawing shows on either side of a pair
+MIDDLE = (0.05, 0.95)  # quantiles over heads between which the band behind one head lies
+TICKS = (f"< -{FARTHEST}", *map(str, range(-FARTHEST, FARTHEST + 1)), f"> {FARTHEST}")
+
+
+def paper_figure(result: Reach, base: int = 1) -> go.Figure:
+    """Distance, sink rates and relative output by layer, a dot for each head, lines for layer means."""
+    panels = {"Mean distance, tokens": ["distance"], "Sink rate": result.sinks}
+    if "output" in result:
+        panels["Length of the output beside the layer's mean"] = ["output"]
+    panels = {title: names for title, names in panels.items() if names}
+    series = [[BY_QUANTITY[name].series(result) for name in names] for names in panels.values()]
+    figure = plotting.layer_figure(series, tuple(panels), base=base, height=270 * len(panels), gap=0.14)
+    _add_line(figure, result.uniform, "uniform attention", 1)
+    if "output" in result:
+        _add_line(figure, INACTIVE, "inactive below", len(panels))
+    return figure
+
+
+def _add_line(figure: go.Figure, value: float, name: str, row: int) -> None:
+    line = {"dash": "dash", "color": plotting.NEUTRAL[0], "width": 1}
+    note = {"text": f"{name}: {value:.3g}", "font_size": 12}
+    figure.add_hline(value, row=row, col=1, line=line, annotation=note, annotation_position="top right")
+
+
+def offsets_figure(result: Reach, head: Head, base: int = 1) -> go.Figure:
+    """A head's attention by distance, key minus query, with its intervals; behind it the middle 90% of all heads."""
+    shares = result.offsets.reshape(len(OFFSETS), -1)
+    known = ~np.isnan(shares).all(1)
+    x = [tick for tick, is_known in zip(TICKS, known, strict=True) if is_known]
+    low, high = np.quantile(shares[known], MIDDLE, axis=1)
+    band = {"line": {"width": 0}, "mode": "lines", "hoverinfo": "skip", "fillcolor": "rgba(140, 140, 140, 0.25)"}
+    figure = go.Figure()
+    figure.add_scatter(x=x, y=low, showlegend=False, **band)
+    figure.add_scatter(x=x, y=high, fill="tonexty", name="middle 90% of all heads", **band)
+    half = np.nan_to_num(result.offset_intervals()[:, *head][known])
+    figure.add_scatter(
+        x=x,
+        y=result.offsets[:, *head][known],
+        error_y={"array": half, "thickness": 1},
+        mode="lines+markers",
+        marker={"color": plotting.BEST},
+        name=f"head {head.label(base)}",
+        hovertemplate="distance %{x}: %{y:.3f}<extra></extra>",
+    )
+    figure.update_xaxes(title="position of the key minus that of the query, tokens", type="category")
+    figure.update_yaxes(title="share of attention", rangemode="tozero")
+    return plotting.finish(figure, 320)
+
+
+def acts_figure(result: Reach, head: Head) -> go.Figure:
+    """In how many inputs the largest weight of a head between two ordinary tokens is in each tenth."""
+    names = [f"{tenth / TENTHS:.1f}–{(tenth + 1) / TENTHS:.1f}" for tenth in range(TENTHS)]
+    template = "%{x}: %{y:,} inputs<extra></extra>"
+    figure = go.Figure(go.Bar(x=names, y=result.act_counts[head], marker_color=plotting.BEST, hovertemplate=template))
+    figure.update_xaxes(title="largest weight between two ordinary tokens", type="category")
+    figure.update_yaxes(title="inputs")
+    return plotting.finish(figure, 260)
+
+
+def pair_svg(act: Act) -> str:
+    """The part of an input around its strongest pair, with an arrow from the query to the key."""
+    ends = sorted((act.query, act.key))
+    first = max(0, ends[0] - CONTEXT)
+    shown = act.tokens[first : ends[1] + CONTEXT + 1]
+    arrow = Arc(act.key - first, act.query - first, f"{act.value:.2f}")
+    name = f"{act.tokens[act.query]} attends to {act.tokens[act.key]} with a weight of {act.value:.2f}"
+    return sentence_svg(shown, [arrow], [], name)

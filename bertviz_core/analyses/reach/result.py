@@ -1,0 +1,154 @@
+"""The result of reach: its quantities and columns, attention by distance, and inputs by activation."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn, averaged_column
+from bertviz_core.analyses.base.result import tidy
+from bertviz_core.analyses.base.statistics import t_quantile
+from bertviz_core.heads import Head, all_heads, all_labels
+from bertviz_core.plotting import BROAD, NEUTRAL, PREVIOUS, TOKENS
+
+FARTHEST = 10  # tokens; greater distances count together, on either side
+OFFSETS = (f"under -{FARTHEST}", *map(str, range(-FARTHEST, FARTHEST + 1)), f"over {FARTHEST}")  # key minus query
+ITSELF = OFFSETS.index("0")
+SINK = 0.3  # A token is a sink of an input where it gets a larger share of the rows than this (Gu et al., 2025).
+SINKS = ("sink_sep", "sink_cls", "sink_first")
+INACTIVE = 0.5  # of the mean length of the outputs of the layer's heads
+TENTHS = 10
+KEPT = 3  # inputs of each head and tenth
+QUANTITIES = ("distance", "spread", "beyond", *SINKS, "output", "uniform")
+LABELS = {"uniform": "mean distance of uniform attention, in tokens"}
+ALL_ZERO = "The outputs of all heads are 0: none is shorter than the others."
+NOT_KNOWN = "The model returns its maps alone: the lengths of its heads' outputs are not known."
+CAUSAL = "Tokens see only what comes earlier: no distance is positive."
+
+
+def _uniform(result: HeadAverages) -> tuple[float, str]:
+    assert isinstance(result, Reach)
+    return result.uniform, "uniform attention"
+
+
+def _sink_rate(quantity: str) -> HeadColumn:
+    token, marker = TOKENS[quantity.removeprefix("sink_")]
+    label = f"share of inputs in which {token} is a sink"
+    return averaged_column(quantity, label, name=f"sink rate of {token}", marker=marker, maximum=1.0)
+
+
+COLUMNS = (  # These are in the order of the page's choice.
+    averaged_column("distance", "mean distance in tokens", name="mean distance", marker=PREVIOUS, baseline=_uniform),
+    averaged_column("spread", "standard deviation of the distance in tokens", overview=False),
+    averaged_column("beyond", f"attention beyond {FARTHEST} tokens", marker=BROAD, maximum=1.0),
+    *map(_sink_rate, SINKS),
+    averaged_column("output", "length of the output beside the layer's mean", name="relative output", marker=NEUTRAL),
+)
+BY_QUANTITY = {column.quantity: column for column in COLUMNS}
+
+
+class Act(NamedTuple):
+    """An input of one head and tenth, and the pair of tokens between which the head acts most.
+
+    Attributes:
+        number: The number of the input, from 0.
+        value: The weight of the pair.
+        query: The position that attends, from 0.
+        key: The position that is attended to, from 0.
+        where: The location of the input.
+        tokens: Its tokens.
+    """
+
+    number: int
+    value: float
+    query: int
+    key: int
+    where: str
+    tokens: list[str]
+
+
+@dataclass(frozen=True)
+class Reach(HeadAverages):
+    """Averages over inputs of how far each head looks, and of what shows that it does little (docs/methods.md,
+    section 17).
+
+    Quantities, each (layer, head):
+        distance, spread: Mean and standard deviation of |query - key|, weighted by attention, in tokens.
+        beyond: The share of attention to tokens that are more than 10 positions away, 0 to 1.
+        sink_first, sink_cls, sink_sep: The share of inputs in which the token is a sink, 0 to 1; `sink_first` where the
+            first token is neither CLS nor SEP.
+        output: The mean length of the head's output over the mean of its layer's heads; absent where a model shows
+            nothing but its maps.
+        uniform: The `distance` of uniform attention, the same for every head, in tokens.
+
+    Attributes:
+        offsets: (offset, layer, head) shares of attention by key minus query, as OFFSETS names them; NaN for keys after
+            the query of a causal model.
+        offset_errors: (offset, layer, head) their standard errors; NaN for a single unit.
+        act_counts: (layer, head, tenth) in how many inputs the largest weight between two ordinary tokens is in each
+            tenth of 0 to 1.
+        act_numbers: (layer, head, tenth, rank) numbers of some of these inputs, with tokens in `texts`; -1 for none.
+        act_values: (layer, head, tenth, rank) their largest weights between two ordinary tokens.
+        act_pairs: (layer, head, tenth, rank, 2) the positions of these two tokens, query and key, from 0.
+    """
+
+    analysis: ClassVar[str] = "reach"
+    offsets: np.ndarray
+    offset_errors: np.ndarray
+    act_counts: np.ndarray
+    act_numbers: np.ndarray
+    act_values: np.ndarray
+    act_pairs: np.ndarray
+
+    @property
+    def uniform(self) -> float:
+        """The mean distance of uniform attention, in tokens, which is the same for every head."""
+        return float(self["uniform"].flat[0])
+
+    @property
+    def absence(self) -> str:
+        note = ""
+        if "output" not in self:
+            note = ALL_ZERO if self.provenance["model"].get("capture") == "inside the layer" else NOT_KNOWN
+        return " ".join(filter(None, [super().absence, note]))
+
+    @property
+    def restriction(self) -> str:
+        return CAUSAL if self.provenance["model"].get("causal") else ""
+
+    @property
+    def sinks(self) -> list[str]:
+        """The quantities of SINKS that some input has."""
+        return [name for name in SINKS if name in self]
+
+    def offset_intervals(self) -> np.ndarray:
+        """(offset, layer, head) half-widths of the 95% intervals of `offsets`; NaN for a single unit."""
+        index = self.quantities.index("distance")
+        return np.asarray(t_quantile(self.effective_units[index] - 1) * self.offset_errors)
+
+    def acts(self, head: Head, tenth: int) -> Iterator[Act]:
+        """The inputs that stand for a tenth, from 0, of a head's activations."""
+        at = (*head, tenth)
+        fields = (self.act_numbers[at], self.act_values[at], self.act_pairs[at])
+        for number, value, (query, key) in zip(*(each.tolist() for each in fields), strict=True):
+            if number >= 0:
+                text = self.texts[str(number)]
+                yield Act(number, value, query, key, text["where"], text["tokens"])
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        layers, heads = self.offsets.shape[1:]
+        axes = {"offset": OFFSETS, "label": all_labels(layers, heads)}
+        by_offset = {"share": self.offsets, "interval": self.offset_intervals()}
+        flat = {name: values.reshape(len(OFFSETS), -1) for name, values in by_offset.items()}
+        return {"offsets": tidy(axes, flat).dropna(subset="share"), "acts": pd.DataFrame(self._act_rows(layers, heads))}
+
+    def _act_rows(self, layers: int, heads: int) -> Iterator[dict[str, Any]]:
+        for head in all_heads(layers, heads):
+            for tenth, count in enumerate(self.act_counts[head].tolist()):
+                acts = [
+                    f"{act.number + 1}: {act.tokens[act.query]} → {act.tokens[act.key]}"
+                    for act in self.acts(head, tenth)
+                ]
+                yield {"label": head.label(), "from": tenth / TENTHS, "inputs": count, "examples": "; ".join(acts)}

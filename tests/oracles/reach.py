@@ -1,0 +1,100 @@
+"""Slow, literal versions of the quantities of reach: plain loops over Python floats, from the definitions alone.
+
+A segment is a list of its tokens' kinds, as in the reference; `rows[i][j]` is one head's map, and `outputs[head][i]`
+the vector that each head of a layer gives token i.
+"""
+
+import hashlib
+import math
+
+NAN = math.nan
+FAR = 10
+
+
+def quantities(rows, kinds, causal=False):
+    """One head's quantities in one segment, but `output`; NaN for one that the segment does not have."""
+    n = len(kinds)
+    total = far = mean = 0.0
+    uniform = []
+    for i in range(n):
+        for j in range(n):
+            total += float(rows[i][j])
+            mean += float(rows[i][j]) * abs(i - j)
+            if abs(i - j) > FAR:
+                far += float(rows[i][j])
+        seen = i + 1 if causal else n
+        uniform.append(sum(abs(i - j) for j in range(seen)) / seen)
+    mean /= total
+    variance = 0.0
+    for i in range(n):
+        for j in range(n):
+            variance += float(rows[i][j]) * (abs(i - j) - mean) ** 2 / total
+    first = [0] if kinds[0] not in ("cls", "sep") else []
+    places = {name: [j for j in range(n) if kinds[j] == name] for name in ("sep", "cls")}
+    return {
+        "distance": mean,
+        "spread": math.sqrt(variance),
+        "beyond": far / total,
+        "sink_sep": is_sink(rows, places["sep"], causal),
+        "sink_cls": is_sink(rows, places["cls"], causal),
+        "sink_first": is_sink(rows, first, causal),
+        "uniform": sum(uniform) / n,
+    }
+
+
+def share_of(rows, places, causal):
+    """The mean over rows of what these tokens get together; in a causal model over the rows that see one."""
+    begin = min(places) if causal else 0
+    received = [sum(float(rows[i][j]) for j in places) for i in range(begin, len(rows))]
+    return sum(received) / len(received)
+
+
+def is_sink(rows, places, causal):
+    if not places:
+        return NAN
+    return 1.0 if share_of(rows, places, causal) > 0.3 else 0.0
+
+
+def offsets(rows, causal=False):
+    """The shares of attention by j - i: under -10, -10 to 10, over 10; NaN for later keys of a causal model."""
+    n = len(rows)
+    sums = {}
+    for i in range(n):
+        for j in range(n):
+            bin_ = max(-FAR - 1, min(FAR + 1, j - i))
+            sums[bin_] = sums.get(bin_, 0.0) + float(rows[i][j])
+    total = sum(sums.values())
+    shares = []
+    for bin_ in range(-FAR - 1, FAR + 2):
+        shares.append(NAN if causal and bin_ > 0 else sums.get(bin_, 0.0) / total)
+    return shares
+
+
+def relative_outputs(outputs):
+    """For each head of a layer the mean length of its vectors over the mean of these means."""
+    means = []
+    for vectors in outputs:
+        lengths = [math.sqrt(sum(float(x) ** 2 for x in vector)) for vector in vectors]
+        means.append(sum(lengths) / len(lengths))
+    layer = sum(means) / len(means)
+    return [mean / layer for mean in means]
+
+
+def act(rows, kinds, causal=False):
+    """(weight, query, key) of the largest weight between two different ordinary tokens; None without two of them."""
+    best = None
+    ordinary = [j for j in range(1, len(kinds)) if kinds[j] not in ("cls", "sep")]
+    for i in ordinary:
+        for j in ordinary:
+            if i != j and not (causal and j > i) and (best is None or float(rows[i][j]) > best[0]):
+                best = (float(rows[i][j]), i, j)
+    return best
+
+
+def drawn(numbers, seed, count):
+    """The numbers of the inputs that are kept of these."""
+
+    def draw(number):
+        return hashlib.blake2b(f"{seed}:{number}".encode(), digest_size=6).digest()
+
+    return sorted(numbers, key=draw)[:count]
