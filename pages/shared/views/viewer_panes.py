@@ -62,6 +62,13 @@ class Pane:
         return memoize(Window.cut, self.window, self.attention, pinned)
 
     @property
+    def described(self) -> InputAttention:
+        """What is drawn, from the tokens of the window alone."""
+        if self.window is None:
+            return self.drawn
+        return self.drawn.keep(self.window.has(self.drawn.queries), np.ones(len(self.drawn.keys), dtype=bool))
+
+    @property
     def title(self) -> str:
         norms = ", norms" if self.selection.settings.weights == "norms" else ""
         return f"Head {self.selection.label}, {self.selection.checkpoint.label}{norms}"
@@ -155,7 +162,7 @@ def _other_head(selection: Selection, chosen: AttentionViewer, panel: DeltaGener
 def draw_summary(pane: Pane, min_weight: float) -> None:
     """What the head does with the input, in one sentence; whether no weight reaches `min_weight`, and what is left
     out."""
-    attention = pane.drawn
+    attention = pane.described
     head = pane.selection.head
     weights = attention.weights[head]
     if not weights.size:
@@ -169,7 +176,8 @@ def draw_summary(pane: Pane, min_weight: float) -> None:
     elif attention.keys.special.any():
         rest = f"; {weights[:, attention.keys.special].sum(1).mean():.1%} of its {what} goes to special tokens"
     if pane.window:
-        rest += f"; {pane.window.beyond(pane.attention, attention, head):.0%} to tokens that are not drawn"
+        beyond = pane.window.beyond(pane.attention, pane.drawn, head)
+        rest += f"; {beyond:.0%} of it goes to tokens that are not drawn"
     query, key = attention.strongest_pair(head)
     ends = [plain(cut_end(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
     most = f"attends most strongly from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})"
