@@ -92,8 +92,8 @@ if not is_alone:
     over_left.caption(f"**{plain(first.title)}**")
     panel = over_right.container(horizontal=True, vertical_alignment="center")
     second = viewer_panes.second_pane(first, chosen, panel)
-    if second is not None:
-        panel.caption(f"**{plain(second.title)}**")
+    if second is not None and chosen.beside == viewer_panes.WEIGHTS:
+        panel.caption(f"**{plain(second.title)}**")  # Of others their boxes say it.
 products = None
 # Without a gap a title takes little room.
 with left.container(gap=None):

@@ -140,8 +140,9 @@ def draw_opening(chosen: Overview) -> None:
             icon=":material/edit:",
         )
         links.to(Tour(), "Take the tour")
-        opener = {"on_click": widgets.open_popover, "args": (add_corpus.POPOVER,)}
-        st.button("Use your corpus", icon=":material/upload:", type="tertiary", **opener)
+        args = (add_corpus.POPOVER,)
+        icon = ":material/upload:"
+        st.button("Use your corpus", icon=icon, type="tertiary", on_click=widgets.open_popover, args=args)
         links.to(Tour(step=END), "The paper's findings", ":material/fact_check:")
 
 

@@ -177,7 +177,8 @@ def draw_summary(pane: Pane, min_weight: float) -> None:
         rest = f"; {weights[:, attention.keys.special].sum(1).mean():.1%} of its {what} goes to special tokens"
     if pane.window:
         beyond = pane.window.beyond(pane.attention, pane.drawn, head)
-        rest += f"; {beyond:.0%} of it goes to tokens that are not drawn"
+        share = f"{beyond:.0%}" if rest else f"{beyond:.0%} of its {what}"
+        rest += f"{',' if rest else ';'} {share} to tokens not drawn"
     query, key = attention.strongest_pair(head)
     ends = [plain(cut_end(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
     most = f"attends most strongly from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})"

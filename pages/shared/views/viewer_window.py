@@ -25,15 +25,14 @@ def choose(chosen: AttentionViewer, layout: Layout) -> tuple[Window, list[int]]:
 
 
 def _draw_positions(window: Window) -> None:
-    narrow: dict[str, Any] = {"width": 110, "label_visibility": "collapsed"}
+    narrow: dict[str, Any] = {"width": 84, "label_visibility": "collapsed"}
     before, after = window.moved(-1), window.moved(1)
     key = "step-previous-window"
     st.button("Previous window", key=key, on_click=_show, args=(before,), disabled=window.first == 1)
-    st.markdown("Tokens", width="content")
     widgets.number("First token", "first", window.first, window.total, on_change=_let_last_follow, **narrow)
     st.markdown("to", width="content")
     widgets.number("Last token", "last", window.last, window.total, **narrow)
-    st.markdown(f"of {window.total:,}", width="content")
+    st.markdown(f"of {window.total:,} tokens", width="content")
     key = "step-next-window"
     st.button("Next window", key=key, on_click=_show, args=(after,), disabled=window.last == window.total)
 
