@@ -11,7 +11,7 @@ from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.reach.figure import paper_figure
-from bertviz_core.analyses.reach.result import COLUMNS, INACTIVE, LABELS, Reach
+from bertviz_core.analyses.reach.result import COLUMNS, INACTIVE, LABELS, SINKS, Reach
 from bertviz_core.analyses.reach.statements import STATEMENTS, inactive_heads
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.model import AttentionModel
@@ -49,6 +49,7 @@ class ReachAnalysis(Analysis):
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
     shared = True
+    followed = ("distance", *SINKS)
 
     def accumulator(self, model: AttentionModel, request: Request) -> "ReachSums":
         from bertviz_core.analyses.reach import measure
