@@ -56,9 +56,11 @@ with controls.container(horizontal=True, vertical_alignment="bottom"):
         ablated = viewer_heads.choose_ablated(chosen, selection, model, bool(compare.open))
 
 window, found = viewer_window.choose(chosen, original.layout)
-summary = st.container()
-titles = st.container()
 is_alone = shape != "lines" or chosen.beside == viewer_panes.ONE
+if is_alone:
+    summary = panel = st.container()
+else:  # The choices of the second drawing stand over it.
+    summary, panel = st.columns(2, gap="medium", vertical_alignment="center")
 if is_wide:
     left, right = st.container(), st.container(width=460)
 else:
@@ -88,9 +90,7 @@ if not first.attention.weights.size:
 
 second = None
 if not is_alone:
-    over_left, over_right = titles.columns(2, gap="medium", vertical_alignment="center")
-    over_left.caption(f"**{plain(first.title)}**")
-    panel = over_right.container(horizontal=True, vertical_alignment="center")
+    panel = panel.container(horizontal=True, vertical_alignment="center")
     second = viewer_panes.second_pane(first, chosen, panel)
     if second is not None and chosen.beside == viewer_panes.WEIGHTS:
         panel.caption(f"**{plain(second.title)}**")  # Of others their boxes say it.

@@ -55,7 +55,7 @@ with right:
 stress = ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact")
 page.metrics([stress, behavior_metric(result.behaviors)])
 if named:
-    st.caption("Diamonds mark heads of this model that are best at a relation or at coreference in a stored analysis.")
+    st.caption("Crosses mark heads of this model that are best at a relation or at coreference in a stored analysis.")
 
 st.header(f"Head {selection.label} and the most similar heads")
 rows = []

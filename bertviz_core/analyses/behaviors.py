@@ -117,7 +117,7 @@ def linguistic_heads(request: Request, find: Callable[[Request], Result | None])
 
 
 def linguistic(results: Results) -> dict[str, str]:
-    """Label of a linguistic head -> what it is best at: the heads that Figure 6 marks with diamonds, each on
+    """Label of a linguistic head -> what it is best at: the heads that Figure 6 marks with crosses, each on
     held-out text above every baseline that needs no model."""
     return {label: ", ".join(names) for label, names in _named(results, lambda analysis, name: name).items()}
 

@@ -173,13 +173,13 @@ def _group(behavior: str, members: tuple[str, ...]) -> MarkerGroup:
 
 
 def _found_groups(members: Iterable[str], found: Mapping[str, str]) -> list[MarkerGroup]:
-    """Linguistic heads by what they find, with its first letter on their markers."""
-    color, symbol, _, _ = BEHAVIORS[LINGUISTIC]
+    """Linguistic heads by what they find, on diamonds with its first letter: a cross would look like an error here."""
+    color = BEHAVIORS[LINGUISTIC][0]
     by_word: dict[str, list[str]] = {}
     for label in members:
         by_word.setdefault(found[label], []).append(label)
     return [
-        MarkerGroup(f"{word} ({len(labels)})", color, symbol, word[0].upper(), tuple(labels))
+        MarkerGroup(f"{word} ({len(labels)})", color, "diamond", word[0].upper(), tuple(labels))
         for word, labels in by_word.items()
     ]
 

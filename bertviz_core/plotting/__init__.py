@@ -47,7 +47,7 @@ BEHAVIORS = {
     "to_first": (FIRST[0], "circle", "1", "first token"),
     "to_punct": (*PUNCTUATION, "", "full stop or comma"),
     "other": ("#8c8c8c", "circle", "", "other"),
-    "linguistic": ("#000000", "diamond", "", "linguistic"),
+    "linguistic": ("#000000", "x", "", "linguistic"),
 }
 # Colors of overlaid heads, each with a contrast of at least 3:1 on white and on the dark page
 OVERLAY = ("#3a7bd5", "#e8590c", "#2b9348", "#d6336c", "#9a5bd8", "#a8752a", "#0b929c", "#7d8590")

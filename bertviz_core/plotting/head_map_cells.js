@@ -6,6 +6,7 @@ const MANY = 400; // heads; BERT-large has 384
 const PATHS = { // of a marker one unit wide
   circle: "M-.5 0a.5 .5 0 1 0 1 0a.5 .5 0 1 0-1 0z",
   square: "M-.45-.45h.9v.9h-.9z",
+  x: "M-.5-.3L-.3-.5 0-.2 .3-.5 .5-.3 .2 0 .5 .3 .3 .5 0 .2-.3 .5-.5 .3-.2 0z",
   diamond: "M0-.62L.62 0 0 .62-.62 0z",
   "triangle-up": "M0-.577L.5 .289H-.5z",
   "triangle-left": "M-.577 0L.289-.5V.5z",
