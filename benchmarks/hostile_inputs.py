@@ -26,8 +26,9 @@ from pathlib import Path
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus
+from bertviz_core.corpora.contents import describe
 from bertviz_core.corpora.coreference.mentions import head_words
-from bertviz_core.corpora.readers import check, read_vectors
+from bertviz_core.corpora.readers import read_vectors
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import BertvizError
 
@@ -159,7 +160,7 @@ def units(kind: str, source: Source) -> Iterator[list[str]]:
     if kind == "vectors":
         read_vectors(source, {"the", "cat", *(f"w{i}" for i in range(50))})
         return
-    check(kind, source)
+    describe(kind, source)
     if kind == "coreference":
         for document in CoreferenceCorpus(source).documents(Skipped()):
             head_words(document)

@@ -4,6 +4,7 @@ import math
 import re
 
 SINGULAR = {"analyses": "analysis", "passes": "pass"}  # singulars of plurals that do not add an s
+SHOWN = {"segments": "passages"}  # units as results count them -> their names on the screen
 NATS = ", nats"  # unit at the end of a label
 
 
@@ -18,6 +19,15 @@ def number(value: float, sign: str = "") -> str:
     if size >= 0.1 or size == 0:
         return f"{value:{sign}.3f}"
     return f"{value:{sign}.3g}" if size >= 1e-4 else f"{value:{sign}.1e}"
+
+
+def column_decimals(largest: float) -> int:
+    """Decimals of a column of numbers, of which the largest has this size: three, or what shows three of its digits.
+
+    >>> column_decimals(0.72), column_decimals(0.042), column_decimals(0.0)
+    (3, 4, 3)
+    """
+    return 3 if largest == 0 else min(9, max(3, 2 - math.floor(math.log10(largest))))
 
 
 def quantity(label: str, value: str) -> str:
@@ -39,12 +49,33 @@ def p_value(value: float) -> str:
 
 
 def half_width(value: float | None, form: str = ".2g") -> str:
-    """Half of an interval; a dash for none."""
-    return "–" if value is None or math.isnan(value) else format(value, form)
+    """Half of an interval; a dash for none, "<0.001" for what the form would round to nothing."""
+    if value is None or math.isnan(value):
+        return "–"
+    text = format(value, form)
+    is_lost = value > 0 and not re.search("[1-9]", text)
+    return "<" + re.sub("0(?=%?$)", "1", text) if is_lost else text
+
+
+def fixed(value: float, decimals: int = 3) -> str:
+    """A number in a column of fixed decimals: "< 0.001" for a positive one that they would round to nothing, "> -0.001"
+    for a negative one, a dash for NaN."""
+    if math.isnan(value):
+        return "–"
+    least = 10.0**-decimals
+    if 0 < abs(value) < least / 2:
+        return f"< {least:.{decimals}f}" if value > 0 else f"> -{least:.{decimals}f}"
+    return f"{value:,.{decimals}f}"
+
+
+def unit_name(units: str) -> str:
+    """What is counted, in the plural, as readers know it."""
+    return SHOWN.get(units, units)
 
 
 def plural(count: int, units: str) -> str:
     """A number of things in the plural, as "1 document" or "2,000 words"."""
+    units = unit_name(units)
     if count == 1:
         singular = units.removesuffix("s")
         units = SINGULAR.get(units, singular)

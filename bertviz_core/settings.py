@@ -53,12 +53,12 @@ class Settings:
     def check(self, longest: int | None) -> None:
         """Raises SettingsError for a value out of range, or a length above `longest`, the model's, None for any."""
         if longest is not None and self.max_length > longest:
-            what = f"Segments of {self.max_length} tokens are longer than this model allows ({longest})."
+            what = f"Passages of {self.max_length} tokens are longer than this model allows ({longest})."
             raise SettingsError(what, hint=f"Choose a maximum length of {longest} or less.")
         if self.max_length < 8:
-            raise SettingsError(f"Segments of {self.max_length} tokens are too short.", hint="Choose 8 or more.")
+            raise SettingsError(f"Passages of {self.max_length} tokens are too short.", hint="Choose 8 or more.")
         if self.limit is not None and self.limit < 1:
-            raise SettingsError("The limit is below 1.", hint="Choose 1 or more segments, or no limit.")
+            raise SettingsError("The limit is below 1.", hint="Choose 1 or more passages, or no limit.")
         choices = (("mode", self.mode, MODES), ("dtype", self.dtype, DTYPES), ("weights", self.weights, WEIGHTS))
         for name, value, allowed in choices:
             if value not in allowed:

@@ -29,13 +29,13 @@ selection = view.selection
 view.draw_figures()
 
 entries = [
-    ("Loss of the full model", f"{result.loss:.2f} nats", f"in {int(result.segments.max()):,} segments"),
+    ("Loss of the full model", f"{result.loss:.2f} nats", f"in {int(result.segments.max()):,} passages"),
 ]
 if "to_sink_loss_change" in result.present:
     head = result.largest("to_sink_loss_change")
     change = number(result["to_sink_loss_change"][head], "+")
-    title = f"Largest, {TOKENS[result.sink][0]} only, nats"
-    entries.append((title, change, f"head {head.label(selection.base)}; a no-op: 0"))
+    title = f"Largest loss change without attention to {TOKENS[result.sink][0]}, nats"
+    entries.append((title, change, f"head {head.label(selection.base)}; no-op: 0"))
 entries.append(("Gradient estimate", f"{result.correlation():.2f}", "Spearman's correlation"))
 page.metrics(entries)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 
+import pandas as pd
 import streamlit as st
 
 from bertviz_core.analyses.base.registry import ANALYSES, label
@@ -62,14 +63,14 @@ rows = []
 for other, divergence in [(head, 0.0), *result.nearest(head)]:
     row = {
         "head": other.label(base),
-        f"divergence, {result.unit}": f"{divergence:.4g}",
+        f"divergence, {result.unit}": divergence,
         "behavior": BEHAVIORS[result.behaviors[other]][-1],
     }
     for name in result.present:
-        row[label(name)] = f"{result[name][other]:.3f}"
+        row[label(name)] = float(result[name][other])
     rows.append(row)
 alt = f"Head {selection.label} and the heads with the smallest divergence from it"
-st.dataframe(rows, hide_index=True, alt=alt)
+st.dataframe(page.aligned(pd.DataFrame(rows)), hide_index=True, alt=alt)
 
 st.header("All pairs, ordered by a dendrogram")
 st.caption("Each square under the tree is a head, colored by its behavior; click it to choose the head.")

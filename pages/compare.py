@@ -68,13 +68,9 @@ best = comparison.tables()["best"]
 best["quantity"] = best["quantity"].map(comparison.label)
 for name in ("head_a", "head_b"):
     best[name] = [Head.parse(label).label(selection.base) for label in best[name]]
-formats = {
-    name: st.column_config.NumberColumn(label, format="%.3g") if best[name].dtype.kind == "f" else label
-    for name, label in BEST.items()
-    if name in best
-}
+headers = {name: label for name, label in BEST.items() if name in best}
 alt = "For each quantity the head with the highest value in A and B"
-st.dataframe(best, hide_index=True, column_config=formats, alt=alt)
+st.dataframe(page.aligned(best), hide_index=True, column_config=headers, alt=alt)
 page.downloads(comparison.on(key))
 endnotes.about(change.Change.of)
 for label, run in zip("AB", (comparison.provenance, comparison.other), strict=True):

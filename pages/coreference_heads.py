@@ -50,9 +50,9 @@ def draw_documents() -> None:
     part = "" if is_all else f" in the documents of the first {passages.MAX_ITEMS:,} of {result.n[0]:,} mentions"
     only = "" if kind == TYPE_ROWS[0] else f", with guesses for {mentions} only"
     st.caption(
-        f"{total:,} passages{part}{only}. Head words are bold; mentions of one chain have one color. Right guesses are "
-        "solid and green with a check mark, wrong ones dashed and red with a cross. Each guess below a passage is a "
-        "link to the attention behind it."
+        f"{total:,} passages{part}{only}. Head words are bold; mentions of one chain have one color. A green box with "
+        "a check mark: the guess is right; a red, dashed one with a cross: it is wrong. Point at a box to see what is "
+        "guessed. Each guess below a passage is a link to the attention behind it."
     )
     items = []
     for passage in listed:

@@ -29,11 +29,11 @@ PER_PAGE = 10  # sentences on one page
 WIDTHS = {
     "relation": 62,
     "meaning": 146,
-    "n": 44,
+    "n": 60,
     "head": 46,
-    "direction": 142,
+    "direction": 148,
     "accuracy": 68,
-    "interval": 72,
+    "interval": 80,
     "held out": 64,
     "by offset": 68,
     "paper": 50,
@@ -200,6 +200,8 @@ st.markdown(
 )
 config = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
 config["n"] = st.column_config.NumberColumn(format="localized", width=WIDTHS["n"])
+for name in ("accuracy", "held out", "of all words", "by offset", "random word", "paper"):
+    config[name] = st.column_config.NumberColumn(format="%.1f", width=WIDTHS.get(name))
 config["offset"] = st.column_config.NumberColumn(format="%+d", width=55)
 page.clickable_table(
     memoize(figure.relation_table, result, base),

@@ -166,7 +166,7 @@ else:
             f"{len(requests)} analyses are missing. Results are stored as each pass finishes, so a stopped job can "
             "resume. You can use other pages meanwhile."
         )
-        stored.start_button(f"Analyze ({stored.duration(missing)})", key, "Emergence", requests)
+        stored.start_button(stored.timed("Analyze", stored.duration(missing)), key, "Emergence", requests)
     for line in describe_skipped(training.skipped.to_json()):
         st.caption(f":material/info: {plain(f'Left out of these numbers: {line}.')}")
     if found is None:
@@ -188,7 +188,7 @@ st.markdown(f"**{plain(result.headline())}**")
 draw_step()
 basis = (
     f"{model['name']} on {text['name']} and {treebank['name']}, mode: {mode}. {len(result.steps)} checkpoints of "
-    f"{layers} × {heads} heads; {origin['segments']:,} segments, {origin['sentences']:,} sentences."
+    f"{layers} × {heads} heads; {origin['segments']:,} passages, {origin['sentences']:,} sentences."
 )
 st.caption(plain(f"{basis} {' '.join(result.notes)} Coreference heads are not counted here, unlike on the overview."))
 draw_relations()

@@ -78,7 +78,7 @@ def offer_report() -> None:
         st.write(f"Not in the report yet: {titles}." + (" The download leaves them out." if has_results else ""))
     with page.row("center"):
         if is_incomplete:
-            label = f"Compute the report ({stored.duration(missing)})"
+            label = stored.timed("Compute the report", stored.duration(missing))
             job = key, "Report", partial(tasks.report, request, store)
             st.button(label, icon=":material/summarize:", on_click=jobs.submit, args=job)
         if has_results:
@@ -115,7 +115,7 @@ def draw_card(example: ClearestHead) -> None:
     name = f"{example.name[0].upper()}{plain(example.name[1:])}"
     st.markdown(f"**{name}: head {example.head.label(selection.base)}**")
     for segment in example.segments[:SEGMENTS]:
-        location = plain(f"segment {segment.number + 1}, {segment.where}")
+        location = plain(f"passage {segment.number + 1}, {segment.where}")
         st.caption(f"**{number(segment.value)}** in {location}")
         tokens = segment.tokens[-MAX_TOKENS:] if example.quantity == "to_sep" else segment.tokens[:MAX_TOKENS]
         st.markdown(joined(" ".join(tokens)))

@@ -54,7 +54,7 @@ page.chart(page.drawn(acts_figure, result, head), "reach-acts", alt, selection.b
 items = []
 for tenth in reversed(range(TENTHS)):
     for act in result.acts(head, tenth):
-        title = f"Segment {act.number + 1}, {act.where}: weight {act.value:.2f}"
+        title = f"Passage {act.number + 1}, {act.where}: weight {act.value:.2f}"
         items.append(page.Drawing(title, pair_svg(act), links.to_pair(act.number, act.query, act.key, head)))
 page.drawings(items, "reach-inputs", selection.basis)
 

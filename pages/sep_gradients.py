@@ -19,7 +19,7 @@ base = view.selection.base
 view.draw_figures()
 
 entries = [
-    (result.loss_name.capitalize(), f"{result.loss:.2f} nats", f"{int(result.segments.max()):,} segments"),
+    (result.loss_name.capitalize(), f"{result.loss:.2f} nats", f"{int(result.segments.max()):,} passages"),
     ("Words right", f"{result.accuracy:.1%}", f"of {result.predicted:,}"),
 ]
 peak = sink(result)

@@ -47,7 +47,9 @@ st.caption(plain(heads_over(result, column.quantity, over, base)))
 
 if isinstance(other, HeadAverages):
     label = "Add attention weights" if is_norms else "Add norms"
-    widgets.toggle(label, "both", chosen.both, help="Adds dashed lines to the figure.", width="content")
+    widgets.toggle(
+        label, "both", chosen.both, help="Adds the same shares weighted by vector length, dashed.", width="content"
+    )
 elif is_norms:
     st.caption("To see what norms change, choose the weights `attention` above and analyze.")
 
@@ -58,7 +60,7 @@ if "norm_correlation" in result.present:
     st.markdown(f"{plain(lengths_sentence(result, base))}.")
     st.caption(
         "Length: the mean over what the tokens of a class pass on through a head. Correlation: Spearman's, over "
-        "the tokens of a segment, of that length with the mean attention weight that a token receives."
+        "the tokens of a passage, of that length with the mean attention weight that a token receives."
     )
     titles = {name: label for name, label in NORM_LABELS.items() if name in result.present}
     page.table(memoize(HeadAverages.to_frame, result), [*titles], selection, "lengths-table", titles=titles)

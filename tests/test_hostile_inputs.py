@@ -17,8 +17,9 @@ from bertviz_core.analyses.base.result import csv_bytes
 from bertviz_core.analyses.coreference_heads.document_figure import Guess, draw
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
+from bertviz_core.corpora.contents import describe
 from bertviz_core.corpora.coreference.mentions import head_words
-from bertviz_core.corpora.readers import check, read_vectors
+from bertviz_core.corpora.readers import read_vectors
 from bertviz_core.corpora.source import LONGEST_LINE, from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import QUOTED, BertvizError, InputError, shorten
@@ -65,7 +66,7 @@ def read(kind: str, data: bytes) -> None:
     if kind == "vectors":
         read_vectors(source, {"the", "cat"})
         return
-    check(kind, source)
+    describe(kind, source)
     if kind == "coreference":
         for document in CoreferenceCorpus(source).documents(Skipped()):
             head_words(document)
@@ -140,20 +141,20 @@ def test_a_line_or_an_object_may_be_a_megabyte_long_and_no_longer():
         list(from_bytes(b"one\n" + b"a" * (LONGEST_LINE + 1), "x").lines())
     assert caught.value.where == "x, line 2"
     entry = '{"text": "' + "word " * 50_000 + '"}'
-    check("text", from_bytes(f"[{','.join([entry] * 10)}]".encode(), "x"))
+    describe("text", from_bytes(f"[{','.join([entry] * 10)}]".encode(), "x"))
     with pytest.raises(InputError, match="longer than 1 MB"):
-        check("text", from_bytes(f'[{{"text": "{"word " * 600_000}"}}]'.encode(), "x"))
+        describe("text", from_bytes(f'[{{"text": "{"word " * 600_000}"}}]'.encode(), "x"))
 
 
 @pytest.mark.slow
 def test_a_sentence_and_a_document_have_an_end():
     with pytest.raises(InputError, match="longer than 1 MB") as caught:
-        check("treebank", from_bytes((AUTHORS + "He 0-root\n" * 110_000).encode(), "x"))
+        describe("treebank", from_bytes((AUTHORS + "He 0-root\n" * 110_000).encode(), "x"))
     assert caught.value.where == "x, line 4"
     with pytest.raises(InputError, match="Split it"):
-        check("coreference", from_bytes(b"0\ta\t(1)\n" + b"0\ta\t-\n1\tb\t-\n" * 400_000, "x"))
+        describe("coreference", from_bytes(b"0\ta\t(1)\n" + b"0\ta\t-\n1\tb\t-\n" * 400_000, "x"))
     with pytest.raises(InputError, match="open here"):
-        check("coreference", from_bytes(("0\ta\t(1\n1\tb\t(1\n" * 5_500).encode(), "x"))
+        describe("coreference", from_bytes(("0\ta\t(1\n1\tb\t(1\n" * 5_500).encode(), "x"))
 
 
 def test_time_grows_with_the_line_and_no_faster():
@@ -205,7 +206,7 @@ def test_a_long_text_loses_its_middle():
 )
 def test_no_error_repeats_more_than_300_characters(kind, text):
     with pytest.raises(InputError) as caught:
-        check(kind, from_bytes(text.encode(), "given.txt"))
+        describe(kind, from_bytes(text.encode(), "given.txt"))
     assert str(caught.value).count("x") < QUOTED and caught.value.hint
 
 

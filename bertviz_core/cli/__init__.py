@@ -88,7 +88,8 @@ class Console:
         run_pass.check_model(request)
         result = compute.find(store, request)
         if result is None:
-            self.say(f"This takes {runtime_estimate.duration(store, [compute.shared(request)])}.")
+            if time := runtime_estimate.duration(store, [compute.shared(request)]):
+                self.say(f"This takes {time}.")
             result = compute.compute(request, store, self.execution(), self.progress())
             self.say("")
         return result

@@ -12,7 +12,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.statistics import ALPHA, Estimate, t_quantile, wilson
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import short_names
-from bertviz_core.numbers import number, p_value
+from bertviz_core.numbers import column_decimals, fixed, p_value
 
 
 @dataclass(frozen=True)
@@ -81,14 +81,15 @@ class Change:
             base: Number of the first layer and the first head in labels.
         """
         rows = []
+        decimals = column_decimals(float(np.nanmax(np.abs([self.a, self.b]), initial=0)))
         for head in self.by_size()[:count]:
             low = self.low[head]
-            interval = f"{number(low)} to {number(self.high[head])}"
+            interval = f"{fixed(low, decimals)} to {fixed(self.high[head], decimals)}"
             row = {
                 "head": head.label(base),
-                "A": number(self.a[head]),
-                "B": number(self.b[head]),
-                "B − A": number(self.difference[head]),
+                "A": fixed(self.a[head], decimals),
+                "B": fixed(self.b[head], decimals),
+                "B − A": fixed(self.difference[head], decimals),
                 "95% interval": "–" if np.isnan(low) else interval,
                 "p": p_value(self.p[head]).removeprefix("= "),
                 "differs": "✓" if self.marked[head] else "",

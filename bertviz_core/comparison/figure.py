@@ -11,7 +11,7 @@ from bertviz_core.heads import all_heads, all_labels
 from bertviz_core.numbers import p_value
 from bertviz_core.plotting import NEUTRAL, finish
 
-COLORS = {"A": "#e8890c", "B": "#4c6ef5"}
+COLORS = {"A": "#cc7000", "B": "#4c6ef5"}
 
 
 def paper_figure(result: Comparison) -> go.Figure:

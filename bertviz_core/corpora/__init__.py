@@ -1,10 +1,12 @@
 """Corpora: sources of bytes, their readers, which never import torch, and the counts of what an analysis skipped."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from bertviz_core.errors import shorten
+from bertviz_core.numbers import plural
 
 UNKNOWN = "a token not in the vocabulary (read as unknown)"
 SPELLED = "a special token spelled out in the text (read as letters)"
@@ -41,6 +43,19 @@ class Skipped:
     def to_json(self) -> list[dict]:
         """`[{"reason", "count", "where"}]`, with the "unit" of whole inputs, in the order in which reasons came up."""
         return [{"reason": reason, **entry} for reason, entry in self.reasons.items()]
+
+
+def skipped_summary(entries: Iterable[dict[str, Any]]) -> str:
+    """How much was skipped, by what it was, and how much was changed, as "1 sentence skipped; 175 unknown tokens"."""
+    skipped = Counter[str]()
+    changed = Counter[str]()
+    for entry in entries:
+        if "unit" in entry:
+            skipped[entry["unit"]] += entry["count"]
+        else:
+            changed["unknown tokens" if entry["reason"] == UNKNOWN else "other changes"] += entry["count"]
+    parts = [f"{plural(count, unit)} skipped" for unit, count in skipped.items()]
+    return "; ".join([*parts, *(plural(count, what) for what, count in changed.items())])
 
 
 def describe_skipped(entries: Iterable[dict[str, Any]]) -> list[str]:

@@ -233,13 +233,10 @@ class CoreferenceCorpus(AnnotatedCorpus):
         if first and not number:
             raise first
 
-    def check(self) -> None:
-        """Read the corpus to its end; raises InputError where it cannot be read, or has no chain of two mentions."""
-        has_chain = False
-        for document in self.documents(Skipped()):
-            clusters = {mention.cluster for mention in document.mentions}
-            has_chain = has_chain or len(clusters) < len(document.mentions)
-        if not has_chain:
+    def check_chains(self, links: int) -> None:
+        """Raises InputError where no mention has an earlier one in its chain; `links` is the number of those that
+        have."""
+        if not links:
             what = f"Read as {self.form.name}, the file has no chain of two mentions."
             raise self.source.error(what, EXPECTED[self.kind])
 

@@ -1,7 +1,6 @@
 """The corpus that reads a source, as `recognition` decides; texts; and word vectors in GloVe's text format."""
 
 import re
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
@@ -112,23 +111,6 @@ OPENERS: dict[str, Callable[[Source], Any]] = {
     "treebank": Treebank,
     "coreference": CoreferenceCorpus,
 }
-
-
-def check(kind: str, source: Source) -> None:
-    """Read a source of this kind, or of "vectors", to its end.
-
-    Raises:
-        InputError: The source cannot be read.
-    """
-    if kind == "vectors":
-        read_vectors(source, frozenset())
-    elif kind == "coreference":
-        CoreferenceCorpus(source).check()
-    elif kind == "treebank":
-        deque(Treebank(source).sentences(Skipped()), maxlen=0)
-    else:
-        corpus = read_text(source)
-        deque(corpus.paragraphs() if isinstance(corpus, TextCorpus) else corpus.records(), maxlen=0)
 
 
 @dataclass(frozen=True)

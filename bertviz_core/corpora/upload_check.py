@@ -7,7 +7,7 @@ that reads it, which would end another reader's job and throw the model away; an
 the jobs before it, which may take hours.
 
 `python -m bertviz_core.corpora.upload_check FOLDER` reads a task as JSON and the files 0, 1, ... of the folder; it
-writes the joined file there, as `out`, and prints its kind, or an error, as JSON.
+writes the joined file there, as `out`, and prints what it contains, or an error, as JSON.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
-from bertviz_core.corpora import readers, recognition
+from bertviz_core.corpora import contents, recognition
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import BertvizError, InputError
 
@@ -45,16 +45,15 @@ class CheckedFiles:
     Attributes:
         data: The bytes, in UTF-8 unless packed.
         name: The name of the first file, and how many more there are.
-        kind: The kind of corpus.
         encoding: The encoding that was converted; empty for UTF-8.
-        left_out: Files of archives that are not read, as others have another ending.
+        contents: From each kind of corpus as which it can be read to what was read, in words; the page's kind, or else
+            the most specific one, is the first.
     """
 
     data: bytes
     name: str
-    kind: str
     encoding: str
-    left_out: str
+    contents: dict[str, str]
 
 
 class UploadCheck:
@@ -138,7 +137,7 @@ def main(folder: Path) -> None:
     os._exit(0)  # The process ends without taking large objects apart.
 
 
-def _check(folder: Path, task: dict[str, Any]) -> dict[str, str]:
+def _check(folder: Path, task: dict[str, Any]) -> dict[str, Any]:
     """Write the joined files as `out`; returns the other fields of `CheckedFiles`."""
     files = [(Path(folder, str(number)).read_bytes(), name) for number, name in enumerate(task["names"])]
     kind = task["kind"]
@@ -146,34 +145,37 @@ def _check(folder: Path, task: dict[str, Any]) -> dict[str, str]:
         data, name = files[0]
         source, encoding = from_bytes(data, name, task["max_unpacked"]), ""
         _check_size(len(data), name, task)
+        found = {kind: contents.describe(kind, source)}
     else:
         data, source, encoding = recognition.join_files(files, task["max_unpacked"])
         if not data.strip():
             raise source.error("The file is empty or contains only blank lines.", "Choose another file.")
         _check_size(len(data), source.name, task)
-        kind = _recognize(source, kind)
-    kind = _read(source, kind)
+        found = _read(source, kind)
     Path(folder, "out").write_bytes(data)
-    return {"name": source.name, "kind": kind, "encoding": encoding, "left_out": ", ".join(source.left_out()[:5])}
+    return {"name": source.name, "encoding": encoding, "contents": found}
 
 
-def _recognize(source: Source, kind: str) -> str:
-    """The kind that the page reads, where the files can be read as one; else what they are."""
-    first, *others = recognition.kinds(source)
-    # Every corpus can be read as text, the last of its kinds, and is not unless it is text.
-    return first if others and kind not in (first, *others[:-1]) else kind
+def _read(source: Source, kind: str) -> dict[str, str]:
+    """Read files to their end as each kind that they are, that of the page first; returns what was read, by kind. Prose
+    that begins like a corpus is text.
 
-
-def _read(source: Source, kind: str) -> str:
-    """Read files to their end; returns the kind as which they can be read: prose that begins like a corpus is text."""
-    try:
-        readers.check(kind, source)
-        return kind
-    except InputError:
-        if kind == "text" or not recognition.is_prose(source):
-            raise
-    readers.check("text", source)
-    return "text"
+    Raises:
+        InputError: They cannot be read as any of them; the error is that of the first.
+    """
+    *annotated, _ = recognition.kinds(source)  # Every corpus can be read as text, and is not unless it is text.
+    found = {}
+    problems = []
+    for each in sorted(annotated, key=lambda other: other != kind) or [kind]:
+        try:
+            found[each] = contents.describe(each, source)
+        except InputError as problem:
+            problems.append(problem)
+    if found:
+        return found
+    if kind == "text" or not recognition.is_prose(source):
+        raise problems[0]
+    return {"text": contents.describe("text", source)}
 
 
 def _limit(size: int, seconds: int) -> None:

@@ -17,7 +17,7 @@ from bertviz_core.overview.summary import behavior_map
 from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, RING, finish
 from bertviz_core.plotting.head_map import HeadMap
 
-FOLLOWED = "#e8890c"  # color of the head that is best at the end
+FOLLOWED = "#cc7000"  # color of the head that is best at the end
 SHARES = ("previous", "next", "current", "to_cls", "to_first", "to_sep", "to_punct")
 AXIS = "training step"
 LABELED = 5  # checkpoints that have a label on the axis

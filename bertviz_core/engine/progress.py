@@ -7,6 +7,8 @@ from typing import Any
 
 from bertviz_core.errors import Cancelled
 
+SOON = 1.0  # seconds
+
 
 @dataclass
 class Progress:
@@ -78,11 +80,15 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        return (self.done - self.before) / max(time.monotonic() - self.started, 1e-6)
+        """Units a second; 0 within the first SOON seconds of a stage, whose rate says little about the rest."""
+        seconds = time.monotonic() - self.started
+        return (self.done - self.before) / seconds if seconds >= SOON else 0.0
 
     @property
     def eta(self) -> float | None:
         """Seconds to go in this stage, or in all passes where there are several; None while that is not known."""
+        if self.passes > 1 and time.monotonic() - self.begun < SOON:
+            return None
         if self.passes > 1:
             return (time.monotonic() - self.begun) * (1 / fraction - 1) if (fraction := self.fraction) else None
         return (self.total - self.done) / rate if self.total and (rate := self.rate) > 0 else None
@@ -91,7 +97,9 @@ class Progress:
         subject = f"Pass {self.pass_number} of {self.passes} ({self.subject}): " if self.passes > 1 else ""
         if not self.total:
             return subject + self.stage
-        rate = self.rate
-        pace = f"{1 / rate:,.0f} s each" if 0 < rate < 1 else f"{rate:,.0f} per second"
-        eta = f", about {left:,.0f} s left" if (left := self.eta) is not None else ""
-        return f"{subject}{self.stage}: {self.done:,} of {self.total:,} {self.unit}, {pace}{eta}"
+        text = f"{subject}{self.stage}: {self.done:,} of {self.total:,} {self.unit}"
+        if rate := self.rate:
+            text += f", {1 / rate:,.0f} s each" if rate < 1 else f", {rate:,.0f} per second"
+        if (left := self.eta) is not None:
+            text += f", about {left:,.0f} s left"
+        return text

@@ -79,7 +79,7 @@ def run(
         model: The model.
         examples: The inputs.
         accumulators: The sums to fill.
-        progress: Counts the examples; raises Cancelled.
+        progress: Counts the tokens; raises Cancelled.
         batch_tokens: The most tokens of a batch; None for the model's default.
         passing: Runs the model on a batch and shows its layers; None for a forward pass.
 
@@ -109,7 +109,7 @@ def run(
             else:
                 for accumulator, each in zip(accumulators, sums, strict=True):
                     accumulator.merge(each)
-                progress.advance(len(part))
+                progress.advance(sum(map(len, part)))
                 continue
             parts[:0] = part[: len(part) // 2], part[len(part) // 2 :]
             if model.device != "cpu":  # after the error, which has references to the failed pass

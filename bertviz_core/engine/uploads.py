@@ -6,7 +6,7 @@ import re
 import secrets
 import threading
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import BinaryIO
 
 from bertviz_core.corpora.source import Source
@@ -29,6 +29,7 @@ class Upload:
         kind: The kind of corpus ("text", "treebank", "coreference"), or "vectors".
         digest: The sha256 (hexadecimal) of the bytes; a part of cache keys, which opens nothing.
         size: Its size in bytes.
+        contents: From each kind as which it can be read to what was read, in words.
     """
 
     token: str
@@ -36,6 +37,12 @@ class Upload:
     kind: str
     digest: str
     size: int
+    contents: dict[str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of corpus as which it can be read, its own first."""
+        return tuple(dict.fromkeys((self.kind, *self.contents)))
 
 
 class Uploads:
@@ -45,18 +52,18 @@ class Uploads:
         self.store, self.access = store, access
         self._lock = threading.Lock()
 
-    def keep(self, data: bytes, name: str, kind: str) -> Upload:
-        """Store a checked file; on a local app keep an equal stored one longer.
+    def keep(self, data: bytes, name: str, kind: str, contents: dict[str, str] | None = None) -> Upload:
+        """Store a checked file with its `contents`, see Upload; on a local app keep an equal stored one longer.
 
         Raises:
             InputError: There is no space for it.
         """
-        new = Upload(secrets.token_urlsafe(32), name, kind, hashlib.sha256(data).hexdigest(), len(data))
+        new = Upload(secrets.token_urlsafe(32), name, kind, hashlib.sha256(data).hexdigest(), len(data), contents or {})
         expire = DAY * (1 if self.access.public else self.access.upload_days)
         with self._lock:
             if not self.access.public:
                 same = (upload for upload in self.latest(kind) if (upload.name, upload.digest) == (name, new.digest))
-                new = next(same, new)
+                new = replace(new, token=next(same, new).token)
             uploads = [entry for entry in self.store.entries() if entry.kind == "upload"]
             sizes = [new.size, *(upload.size for upload in uploads if upload.key != new.token)]
             if sum(max(size, MINIMUM) for size in sizes) > self.access.uploads:
@@ -70,7 +77,7 @@ class Uploads:
         """The last of a kind, oldest first."""
         with self.store.reading() as reader:
             uploads = [_description(value) for value in reader.latest("name/")]
-        return [upload for upload in uploads if upload and upload.kind == kind][:LATEST][::-1]
+        return [upload for upload in uploads if upload and kind in upload.kinds][:LATEST][::-1]
 
     def find(self, token: str) -> Upload | None:
         """The upload of this token, or None; unknown, deleted and expired tokens are not distinguished."""

@@ -17,6 +17,7 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.inputs.encoding import Encoded, framed, pieces_of
 from bertviz_core.inputs.tokens import Tokens
+from bertviz_core.numbers import unit_name
 from bertviz_core.settings import Settings
 
 CHUNK_TOKENS = 32_768  # raise analyses.base.request.FORMAT with it: sums are rounded chunk by chunk
@@ -76,16 +77,16 @@ class CorpusReading:
         self.examples = examples
         self.reading = Reading()
         self.count = 0  # the number of examples so far
+        self.tokens = 0  # and of their tokens
         self.is_complete = False
         self._source, self._share_read = track_position(examples.source)
 
     def __iter__(self) -> Iterator[Encoded]:
         """Every example; raises InputError where there is none, or the corpus is broken."""
         unit = self.examples.unit
-        tokens = 0
         for example in replace(self.examples, source=self._source).read(self.reading):
             self.count += 1
-            tokens += len(example)
+            self.tokens += len(example)
             yield example
         self.is_complete = True
         for name in self.examples.source.left_out():
@@ -93,21 +94,22 @@ class CorpusReading:
                 "a file of an archive (not read, as others have another ending)", name, unit="files"
             )
         if not self.count:
-            what = f"There is nothing to analyze: all {unit} were skipped."
+            what = f"There is nothing to analyze: all {unit_name(unit)} were skipped."
             hint = "; ".join(f"{entry['reason']}: {entry['count']}" for entry in self.reading.skipped.to_json())
             if self.examples.settings.paper and unit == "segments":
                 hint += ". The release leaves these out; the mode “corrected” reads them."
             raise self.examples.source.error(what, hint)
-        self.reading.counts |= {unit: self.count, "tokens": tokens}
+        self.reading.counts |= {unit: self.count, "tokens": self.tokens}
 
     @property
-    def expected(self) -> int:
-        """Number of examples; while the corpus is read, an estimate from the share of its bytes."""
+    def expected_tokens(self) -> int:
+        """Number of tokens; while the corpus is read, an estimate from the share of its bytes, or of the limit."""
         if self.is_complete:
-            return self.count
-        limit = self.examples.settings.limit
-        estimate = max(self.count, round(self.count / self._share_read()))
-        return estimate if limit is None else min(limit, estimate)
+            return self.tokens
+        share = self._share_read()
+        if limit := self.examples.settings.limit:
+            share = max(share, self.count / limit)
+        return max(self.tokens, round(self.tokens / share))
 
 
 def cut(examples: Iterable[Encoded], tokens: int) -> Iterator[list[Encoded]]:

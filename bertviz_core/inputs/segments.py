@@ -49,7 +49,7 @@ class Segments(EncodedCorpus[Encoded]):
             frame = self.tokens.frame if len(sides) == 2 else self.tokens.single
             for line, ids in chunk:
                 if len(ids) > self.room(self.tokens.single):
-                    reading.skipped.add("a line longer than a segment (cut to fit)", f"line {line}")
+                    reading.skipped.add("a line longer than a passage (cut to fit)", f"line {line}")
             fitting = [[side] for side in _fit(sides, self.room(frame), rng)]
             inputs = framed(fitting, frame, 0 if self.settings.paper else 1)[:2]
             yield Encoded(number, _where(chunk), *inputs, document_number=document)
@@ -103,7 +103,7 @@ class Segments(EncodedCorpus[Encoded]):
         room = self.room(self.tokens.single)
         if not self.settings.paper and len(ids) > room:
             ids = ids[:room]
-            skipped.add("a text longer than a segment (its end was cut)", where)
+            skipped.add("a text longer than a passage (its end was cut)", where)
         frame = self.tokens.single if ids else [[], []]  # without tokens there is no example to frame
         return framed([[ids]], frame)[:2]
 
@@ -202,7 +202,7 @@ class FirstSegments:
         """The segment with this number, from 1.
 
         Raises:
-            InputError: There is no segment with this number among them.
+            InputError: There is no passage with this number among them.
         """
         with self._lock:
             try:
@@ -218,7 +218,7 @@ class FirstSegments:
         is_far = self.last < number and self.tokens >= MAX_TOKENS
         why = f" among the first {MAX_TOKENS:,} tokens of the corpus" if is_far else ", or it was skipped"
         hint = f"Choose a number from 1 to {self.last:,}."
-        raise self.segments.source.error(f"There is no segment {number}{why}.", hint)
+        raise self.segments.source.error(f"There is no passage {number}{why}.", hint)
 
     def number_of(self, hit: Hit) -> int:
         """The number of the segment, from 1, with the line of a hit.
@@ -239,5 +239,5 @@ class FirstSegments:
                 break
         if part == hit.part and first <= hit.line:
             return number
-        what = f"No segment has line {hit.line:,}: the mode “as in the paper” drops it, as the release does."
+        what = f"No passage has line {hit.line:,}: the mode “as in the paper” drops it, as the release does."
         raise self.segments.source.error(what, "Choose the other mode.")

@@ -107,7 +107,7 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
     if access.folders is not None and (is_path or access.downloads == 0):
         raise model_sources.not_available("model")
     if is_path:
-        raise ModelError(f"There is no folder {name!r}.", hint="Give a folder, a hub name, or `demo`.")
+        raise ModelError(f"There is no folder {name!r}.", hint="Give a folder, a name on the hub, or demo.")
     return _of_hub(name, revision, model_sources.snapshot(name, revision, access))
 
 
@@ -170,7 +170,7 @@ def checkpoint_of(model: Model, revision: str | None = None, *, quiet: bool = Fa
 
     if not isinstance(model, tuple | list) or len(model) != 2:
         what = f"An object of type {type(model).__name__} is not a model."
-        raise ModelError(what, hint="Give `demo`, a folder, a hub name, or (model, tokenizer).")
+        raise ModelError(what, hint="Give demo, a folder, a name on the hub, or (model, tokenizer).")
     from bertviz_core.models.computation import unwrapped
 
     model = (unwrapped(model[0]), model[1])

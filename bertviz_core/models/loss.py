@@ -86,7 +86,7 @@ def with_words(segments: Iterable[Encoded], targets: Targets, skipped: Skipped) 
         if len(targets.candidates(example.ids)):
             yield example
         else:
-            skipped.add("a segment of special tokens only, with nothing to predict", example.where)
+            skipped.add("a passage of special tokens only, with nothing to predict", example.where)
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,8 @@ class ReportRequest:
         missing = self.to_compute(find)
         names = ", ".join(ANALYSES[request.analysis].title for request in missing)
         time = runtime_estimate.duration(store, compute.passes(missing))
-        return f"Not stored yet: {plural(len(missing), 'analyses')} ({names}), {time}." if missing else ""
+        listed = f"{plural(len(missing), 'analyses')} ({names})"
+        return f"Not stored yet: {', '.join(filter(None, [listed, time]))}." if missing else ""
 
     def lines_key(self, store: Store) -> str | None:
         """The store's key of the lines, which follows from the results that choose their heads; None without these."""
@@ -151,4 +152,4 @@ def _reason(request: Request) -> str:
         run_pass.check_model(request)
     except BertvizError as error:
         return str(error)
-    return "No result is stored."
+    return "Nothing computed yet."

@@ -23,12 +23,12 @@ DIVERGING: Scale = ((0.0, "rgba(232, 137, 12, 1)"), (0.5, "rgba(140, 140, 140, 0
 NEUTRAL: Marker = ("#8c8c8c", "circle-open")
 PREVIOUS: Marker = ("#2f7fd1", "triangle-left")
 NEXT: Marker = ("#e03131", "triangle-right")
-BROAD: Marker = ("#e8890c", "triangle-up")
+BROAD: Marker = ("#cc7000", "triangle-up")
 CLS: Marker = ("#9c36b5", "diamond")
 SEP: Marker = ("#27823f", "circle")
 FIRST: Marker = ("#e8590c", "star")
 PUNCTUATION: Marker = ("#0b808c", "square")
-OTHER_TO_SEP: Marker = ("#e8890c", "diamond-open")
+OTHER_TO_SEP: Marker = ("#cc7000", "diamond-open")
 # Class of tokens -> name, marker
 TOKENS: dict[str, tuple[str, Marker]] = {
     "sep": ("[SEP]", SEP),

@@ -68,7 +68,7 @@ def sentence_svg(words: Sequence[str], gold: Sequence[Arc], guesses: Sequence[Ar
         parts.append(_text(word, f"{middle:.0f}", f"{base + SIZE}", f'font-size="{SIZE}" font-weight="{weight}"'))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" role="img" '
-        f'aria-label="{_escaped(name)}" font-family="inherit">{"".join(parts)}</svg>'
+        f'aria-label="{_escaped(name)}" font-family="sans-serif">{"".join(parts)}</svg>'
     )
 
 

@@ -13,12 +13,15 @@ class HeadMap {
     this.root = html("div", { class: "frame" }, this.map);
     this.cells = new Cells(this);
     this.context = document.createElement("canvas").getContext("2d");
-    for (const type of ["pointerover", "pointermove", "focusin"])
+    for (const type of ["pointerover", "pointermove"])
       this.picture.addEventListener(type, (event) => this.describe(this.cells.target(event)));
-    for (const type of ["pointerleave", "focusout"]) this.picture.addEventListener(type, () => this.describe(null));
+    this.picture.addEventListener("pointerleave", () => this.describe(null));
+    // On the picture itself these would make it a stop of the Tab key.
+    this.map.addEventListener("focusin", (event) => this.describe(event.target));
+    this.map.addEventListener("focusout", () => this.describe(null));
     this.picture.addEventListener("click", (event) => this.act(this.cells.target(event)));
     this.picture.addEventListener("keydown", (event) => this.key(event));
-    this.watcher = new ResizeObserver(() => this.map.clientWidth !== this.width && this.draw());
+    this.watcher = new ResizeObserver(() => this.map.clientWidth !== this.width && this.show());
     this.watcher.observe(this.map);
   }
 
@@ -31,13 +34,19 @@ class HeadMap {
     const lines = new TextDecoder().decode(bytes).split("\n");
     this.data = Object.assign({}, ...lines.map((line) => JSON.parse(line)));
     this.maps = Uint8Array.from(atob(this.data.preview?.maps ?? ""), (letter) => letter.charCodeAt(0));
-    if (this.data.cards && !this.card.isConnected) this.root.prepend(this.card);
+    if (this.data.cards && !this.card.parentNode) this.root.prepend(this.card);
+    this.width = 0;
+    this.show();
+  }
+
+  // Draw all; outside the page there are no sizes, and the watcher calls this once there are.
+  show() {
+    if (!this.data || !this.root.isConnected) return;
     this.draw();
     this.showCard(this.data.chosen);
   }
 
   draw() {
-    if (!this.data) return;
     const { layers, heads, groups, picture, values } = this.data;
     const focused = this.picture.getRootNode().activeElement?.dataset.head;
     this.width = this.map.clientWidth || 420;
@@ -97,7 +106,7 @@ class HeadMap {
   colorBar(y) {
     const { scale, limits, unit } = this.data, id = `scale-${this.data.name}`.replace(/\W/g, "-");
     const gradient = svg("linearGradient", { id });
-    for (const [offset, color] of scale) gradient.append(svg("stop", { offset, "stop-color": color }));
+    for (const [offset, color] of scale) gradient.append(svg("stop", { offset, "stop-color": hexOf(partsOf(color)), "stop-opacity": partsOf(color)[3] }));
     const x = Math.max(this.left, (0.6 * limits[0].length + 0.4) * this.font), middle = y + 0.6 * this.font; // room for the limit
     const high = `${limits[1]} ${unit}`, room = this.width - this.measure(high) - 0.8 * this.font;
     const width = Math.min(this.left + this.across * this.data.layers, x + 16 * this.font, room) - x;

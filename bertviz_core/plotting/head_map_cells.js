@@ -22,7 +22,7 @@ class Cells {
   draw(focused) {
     const { layers, heads, alt, chosen, groups } = this.map.data;
     this.marks = new Map(groups.flatMap((group) => group.heads.map((head) => [head, group])));
-    this.stops = this.map.data.scale.map(([share, color]) => [share, color.match(/[\d.]+/g).map(Number)]);
+    this.stops = this.map.data.scale.map(([share, color]) => [share, partsOf(color)]);
     this.isMany = layers * heads > MANY;
     this.grid = svg("g", { role: "grid", "aria-label": alt, "aria-rowcount": heads, "aria-colcount": layers });
     const [layer, head] = placeOf(chosen);
@@ -48,9 +48,11 @@ class Cells {
     return { x: left + layer * across + x, y: top + head * down + y, width: across - 2 * x, height: down - 2 * y };
   }
 
+  // color and opacity apart: other programs read no rgba() in a file of SVG
   fill(index) {
     const value = this.map.data.values?.[index];
-    return value == null ? "transparent" : this.color(value);
+    const parts = value == null ? [255, 255, 255, 0] : this.color(value);
+    return { fill: hexOf(parts), "fill-opacity": Number(parts[3].toFixed(3)) };
   }
 
   // the group of a head that has a marker, and the marker's size
@@ -65,7 +67,7 @@ class Cells {
     const cell = svg("g", {
       class: "point", role: "gridcell", tabindex: -1, "data-head": label, "aria-selected": label === data.chosen,
       "aria-label": data.hover[index],
-    }, svg("rect", { class: "area", ...this.box(layer, head), fill: this.fill(index) }));
+    }, svg("rect", { class: "area", ...this.box(layer, head), ...this.fill(index) }));
     cell.at = [layer, head];
     const [group, size] = this.mark(layer, head);
     if (group) {
@@ -84,7 +86,7 @@ class Cells {
     const at = Math.max(1, this.stops.findIndex(([share]) => share >= value));
     const [[low, from], [high, to]] = [this.stops[at - 1], this.stops[at]];
     const share = (value - low) / (high - low || 1);
-    return `rgba(${from.map((part, i) => (part + share * (to[i] - part)).toFixed(3))})`;
+    return from.map((part, i) => part + share * (to[i] - part));
   }
 
   // all cells as one picture
@@ -97,8 +99,10 @@ class Cells {
       for (let head = 0; head < heads; head++) {
         const { x, y, width, height } = this.box(layer, head), [group, size] = this.mark(layer, head);
         context.setTransform(ratio, 0, 0, ratio, -left * ratio, -top * ratio);
-        context.fillStyle = this.fill(layer * heads + head);
+        const { fill, "fill-opacity": opacity } = this.fill(layer * heads + head);
+        [context.fillStyle, context.globalAlpha] = [fill, opacity];
         context.fillRect(x, y, width, height);
+        context.globalAlpha = 1;
         if (!group) continue;
         context.translate(left + (layer + 0.5) * across, top + (head + 0.5) * down);
         context.scale(size, size);
@@ -143,6 +147,15 @@ function isInk({ color }) {
 function marker(group, x, y, size) {
   const fill = isInk(group) ? "currentColor" : group.color;
   return svg("path", { d: PATHS[group.symbol], transform: `translate(${x} ${y}) scale(${size})`, fill });
+}
+
+// red, green, blue and opacity of a color as rgba()
+function partsOf(color) {
+  return color.match(/[\d.]+/g).map(Number);
+}
+
+function hexOf([...parts]) {
+  return `#${parts.slice(0, 3).map((part) => Math.round(part).toString(16).padStart(2, "0")).join("")}`;
 }
 
 function labelOf(layer, head) {

@@ -11,6 +11,8 @@ import streamlit as st
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, corpus_size
+from bertviz_core.corpora import skipped_summary
+from bertviz_core.numbers import unit_name
 from pages.shared import messages
 from pages.shared.frame import links
 from pages.shared.state import session
@@ -61,16 +63,16 @@ def ending(result: Result, computation: Computation, unit: str = "segments") -> 
     origin = result.provenance
     for notice in origin.get("notices", ()):
         st.caption(f":material/info: {messages.plain(notice)}")
-    changed = sum(entry["count"] for entry in origin["skipped"])
-    folded(f"Skipped or modified input ({changed:,})", ":material/rule:", "skipped", _skipped, origin, unit)
-    basis = f"{corpus_size(origin)}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}"
+    summary = skipped_summary(origin["skipped"]) or "nothing"
+    folded(f"Skipped or changed: {summary}", ":material/rule:", "skipped", _skipped, origin, unit)
+    basis = f"{corpus_size(origin)}; {origin['device']}, {origin['settings']['dtype']}"
     title = f"Where these numbers come from: {basis}"
     folded(title, ":material/fingerprint:", "provenance", st.json, origin, expanded=1)
 
 
 def _skipped(origin: dict[str, Any], unit: str) -> None:
     if not origin["skipped"]:
-        st.write(f"Nothing was skipped: all {origin[unit]:,} {unit} that were read were analyzed in full.")
+        st.write(f"Nothing was skipped: all {origin[unit]:,} {unit_name(unit)} that were read were analyzed in full.")
     if limit := origin["settings"].get("limit"):
         st.caption(f"At most {limit:,} inputs were read.")
     for entry in origin["skipped"]:

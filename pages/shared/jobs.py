@@ -75,12 +75,12 @@ def unfinished() -> list[Job]:
     return [job for job in session().jobs.values() if not job.finished]
 
 
-def is_running(job: Job | None, stored: str = "No result was stored; finished parts are kept.") -> bool:
+def is_running(job: Job | None, stored: str = "Finished parts are kept.") -> bool:
     """Whether a job waits or runs. Draws its progress, its error or, after a cancel, what is `stored` all the same."""
     if job is None:
         return False
     if not job.finished:
-        _running([job], in_full=True)
+        _running([job], _passes([job]), in_full=True)
         return True
     if job.state == "cancelled":
         st.caption(f":material/stop: Cancelled. {stored}")
@@ -95,10 +95,11 @@ def announce() -> None:
     ended = [job for job in mine.jobs.values() if job.finished]
     for job in ended:
         if job not in mine.announced:
-            st.toast(f"{messages.plain(job.title)}: {job.state}.")
+            outcome = "results ready" if job.state == "done" else job.state
+            st.toast(f"{messages.plain(job.title)}: {outcome}.")
     mine.announced = ended
     if running := unfinished():
-        _running(running, in_full=False)
+        _running(running, _passes(running), in_full=False)
 
 
 def offer_download(needed: DownloadNeeded) -> None:
@@ -112,10 +113,16 @@ def offer_download(needed: DownloadNeeded) -> None:
     st.button(label, type="primary", icon=":material/download:", on_click=submit, args=job)
 
 
+def _passes(jobs: list[Job]) -> list[int]:
+    return [job.progress.pass_number for job in jobs]
+
+
 @st.fragment(run_every=1.0)
-def _running(jobs: list[Job], *, in_full: bool) -> None:
-    """Draw jobs with progress and Cancel, and run the page again when one is over for this reader."""
-    if any(job.finished or last(job.key) is not job for job in jobs):  # it may go on for others after a cancel
+def _running(jobs: list[Job], passes: list[int], *, in_full: bool) -> None:
+    """Draw jobs with progress and Cancel, and run the page again when one is over for this reader, or has ended another
+    of its `passes`, whose results are stored."""
+    is_over = any(job.finished or last(job.key) is not job for job in jobs)  # it may go on for others after a cancel
+    if is_over or _passes(jobs) != passes:
         st.rerun()
     for job in jobs:
         text = str(job.progress) if in_full else job.progress.stage

@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pyarrow as pa
 import streamlit as st
+from pandas.io.formats.style import Styler
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
@@ -15,6 +16,7 @@ from bertviz_core.analyses.base import registry
 from bertviz_core.analyses.base.findings import DEMONSTRATION, NOT_SHOWN, SHOWN, UNDECIDED, Finding, counted
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head
+from bertviz_core.numbers import column_decimals, fixed
 from bertviz_core.plotting.browser import FOLDER
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
@@ -158,6 +160,12 @@ def head_map(
     component("head_map", FOLDER)(data=b"\n".join(filter(None, parts)), key=key, on_head_change=clicked)
 
 
+def aligned(frame: pd.DataFrame) -> Styler:
+    """A small table whose numbers have three decimals, "< 0.001" for what they would hide; it is sorted by the numbers
+    themselves."""
+    return frame.style.format(fixed, subset=list(frame.select_dtypes("floating")))
+
+
 def clickable_table(frame: Any, key: str, choose: Callable[[int], None], alt: str, **options: Any) -> None:
     """Draw a sortable table; a click on a row calls `choose` with its number. `options` go to Streamlit."""
 
@@ -199,12 +207,7 @@ def _head_table(
     largest = shown.select_dtypes("floating").abs().max()
     formats = {}
     for name, value in largest.items():
-        digits = 6
-        if value >= 0.1:
-            digits = 3
-        elif value >= 0.01:
-            digits = 4
-        digits = decimals.get(str(name), digits)
+        digits = decimals.get(str(name), column_decimals(value))
         is_tiny = 0 < value < 1e-4
         formats[str(name)] = "%.1e" if is_tiny else f"%.{digits}f"
     return pa.Table.from_pandas(shown, preserve_index=False), formats, list(frame["label"])

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import fields
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -20,10 +21,11 @@ from bertviz_core.emergence.series import Series
 from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
-from bertviz_core.errors import ModelError
+from bertviz_core.errors import BertvizError, ModelError
+from bertviz_core.inputs import split_words
 from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.inputs.segments import FirstSegments, Segments
-from bertviz_core.models import single_input
+from bertviz_core.models import loading, single_input
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.loading import LoadedModels
 from bertviz_core.models.model import AttentionModel, with_weights
@@ -127,6 +129,22 @@ _by_content: dict[str | type, Callable[[Any], Any]] = {
     AttentionModel: lambda model: (model.checkpoint.fingerprint(), str(model.encoder.dtype)),
     Source: lambda source: (source.digest, source.name),  # errors have the name, and another reader's is private
 }
+
+
+def split_share(checkpoint: Checkpoint, kind: str, source: Source) -> Future[float]:
+    """The share of a corpus's words that a model splits; 0 where that cannot be known. Libraries of tokenizers take
+    seconds to load, so this runs in the background."""
+    return _split_share(checkpoint.fingerprint(), kind, source.digest, checkpoint, source)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _split_share(model: str, kind: str, digest: str, _checkpoint: Checkpoint, _source: Source) -> Future[float]:
+    def compute_share() -> float:
+        with suppress(BertvizError):
+            return split_words.split_share(kind, _source, loading.load_tokens(_checkpoint))
+        return 0.0
+
+    return in_background(compute_share)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_by_content)

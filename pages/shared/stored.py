@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from bertviz_core import tasks
-from bertviz_core.analyses.base.reading_warnings import reading_warnings
+from bertviz_core.analyses.base.reading_warnings import reading_warnings, split_warning
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
@@ -20,7 +20,7 @@ from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, find, paper_model
 from bertviz_core.numbers import plural
 from bertviz_core.settings import Access
-from pages.shared import jobs, messages, services
+from pages.shared import jobs, messages, services, uploads
 from pages.shared.frame import links
 from pages.shared.state.choices import Overview
 from pages.shared.state.selection import Selection
@@ -71,15 +71,28 @@ def offer(request: Request) -> bool:
     time = duration(shared(request), 1 - share)
     if share:
         st.progress(share, text="An earlier job was stopped. Its finished parts are kept.")
-        label = f"Resume ({share:.0%} done, {time} left)"
+        label = timed(f"Resume at {share:.0%}", time and f"{time} for the rest")
     else:
-        st.write(
-            "No result is stored yet. The analysis runs this model on the corpus, on this machine, and stores the "
-            "result for later visits. You can use other pages meanwhile."
-        )
-        label = f"Analyze ({time})"
+        _introduce(request)
+        label = timed("Analyze", time)
     start_button(label, request.key(), ANALYSES[request.analysis].title, shared(request))
     return True
+
+
+def _introduce(request: Request) -> None:
+    """Draw what was read of the corpus, and what the analysis would do."""
+    kind = ANALYSES[request.analysis].corpus
+    if contents := uploads.contents(kind, request.source):
+        st.write(f"“{messages.plain(request.source.name)}”: {messages.plain(contents)}")
+        share = services.split_share(request.checkpoint, kind, request.source)
+        if not share.done():
+            services.rerun_after(share)
+        elif warning := split_warning(request.source.name, share.result()):
+            st.warning(messages.plain(warning), icon=":material/translate:")
+    st.caption(
+        "Nothing computed yet for this model and this corpus. The analysis runs on this machine, and its result is "
+        "stored for later visits. You can use other pages meanwhile."
+    )
 
 
 def offer_missing(selection: Selection) -> None:
@@ -102,12 +115,18 @@ def offer_missing(selection: Selection) -> None:
         "analyses of one corpus may share a pass. Results are stored as each pass finishes."
     )
     st.caption(messages.plain(", ".join(dict.fromkeys(ANALYSES[each.analysis].title for each in missing))))
-    start_button(f"Run all ({duration(missing)})", key, "Everything", missing)
+    start_button(timed("Run all", duration(missing)), key, "Everything", missing)
 
 
 def duration(requests: list[Request], left: float = 1.0) -> str:
-    """The estimated time of these requests together, or of the share that is `left`, as "about 40 s"."""
+    """The estimated time of these requests together, or of the share that is `left`, as "about 40 s"; "" where it is
+    not known."""
     return runtime_estimate.duration(services.store(), passes(requests), left)
+
+
+def timed(label: str, time: str) -> str:
+    """The label of a button that starts what takes a time, if that is known."""
+    return f"{label} ({time})" if time else label
 
 
 def start_button(label: str, key: str, title: str, requests: Sequence[Request]) -> None:
@@ -139,10 +158,9 @@ def offer_papers_model(selection: Selection) -> None:
         if size == 0:
             links.to(Overview(), f"Open {PAPER_MODEL}", model=PAPER_MODEL)
             return
-        st.caption(
-            "One job downloads it from the Hugging Face hub and runs every analysis: "
-            f"{duration(requests)} after the download."
-        )
+        time = duration(requests)
+        after = f": {time} after the download" if time else ""
+        st.caption(f"One job downloads it from the Hugging Face hub and runs every analysis{after}.")
         task = partial(tasks.download, [PAPER_MODEL], requests, services.store())
         arguments = (key, PAPER_MODEL, task, services.downloads())  # nobody's analyses wait for it
         label = f"Download {size / 1e6:,.0f} MB and analyze"

@@ -13,9 +13,12 @@ the latest uploads and those that a link opens (`open_link`).
 from concurrent.futures import wait
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 
 import streamlit as st
 
+from bertviz_core.corpora.contents import describe
+from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.upload_check import CheckedFiles, UploadCheck
 from bertviz_core.engine.uploads import MINIMUM, TOKEN, Upload, missing_upload
@@ -71,9 +74,6 @@ def take(role: str) -> str:
     address = _keep(checked)
     if checked.encoding:
         st.toast(f"Read as {checked.encoding}.", icon=":material/translate:")
-    if checked.left_out:
-        left_out = f"Not read, as others have another ending: {checked.left_out}."
-        st.toast(messages.plain(left_out), icon=":material/folder_zip:")
     return address
 
 
@@ -92,9 +92,10 @@ def _keep(checked: CheckedFiles) -> str:
     if access.public and size + len(checked.data) > access.session_uploads:
         what = f"Your uploads would take more than {access.session_uploads / 1e6:,.0f} MB."
         raise InputError(what, where=checked.name, hint="Delete some that you no longer need.")
-    upload = services.uploads().keep(checked.data, checked.name, checked.kind)
+    upload = services.uploads().keep(checked.data, checked.name, next(iter(checked.contents)), checked.contents)
     address = UPLOADED + upload.token
-    visible(checked.kind)[address] = upload
+    for kind in upload.kinds:
+        visible(kind)[address] = upload
     return address
 
 
@@ -124,6 +125,19 @@ def source(upload: Upload) -> Source:
     return replace(services.uploads().source_of(upload), max_unpacked=UNPACKED * _max_upload())
 
 
+def contents(kind: str, source: Source) -> str:
+    """What a corpus that is read as a kind contains, in words; "" for one of no kind."""
+    upload = visible(kind).get(UPLOADED + source.locator.removeprefix("upload:"))
+    if upload is None:
+        return _contents_of_sample(kind, source) if kind in SAMPLES else ""
+    return upload.contents.get(kind) or next(iter(upload.contents.values()), "")
+
+
+@lru_cache(maxsize=8)
+def _contents_of_sample(kind: str, source: Source) -> str:
+    return describe(kind, source)
+
+
 def delete(address: str) -> None:
     """Delete an upload, in a callback; the page shows the error if it cannot be deleted."""
     try:
@@ -150,10 +164,11 @@ def open_link(address: str, kind: str) -> None:
         upload = services.uploads().find(token)
     if upload is None:
         raise InputError(CANNOT + f"the upload is not on this server. Uploads last {lifetime()}.", hint=CHOOSE)
-    visible(upload.kind)[address] = upload
+    for each in upload.kinds:
+        visible(each)[address] = upload
     if kind == "text" and upload.kind in ("treebank", "coreference"):
         visible(kind)[address] = upload  # its sentences are text
-    elif upload.kind != kind:
+    elif kind not in upload.kinds:
         raise InputError(CANNOT + f"it opens {KINDS[upload.kind]}; this page reads {KINDS[kind]}.", hint=CHOOSE)
 
 

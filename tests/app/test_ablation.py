@@ -21,4 +21,4 @@ def test_the_page_opens_on_the_stored_result() -> None:
 
 def test_means_in_place_of_zeros_are_another_analysis() -> None:
     app = open_app("ablation", mean="true")
-    assert any(button.label.startswith("Analyze (about") for button in app.button)
+    assert any(button.label.startswith("Analyze") for button in app.button)

@@ -63,9 +63,9 @@ def test_a_masked_token_is_predicted_and_given_back() -> None:
     app = viewer(input="own text", text="He sat on the chair.", mask="5")
     assert "**Masking** shifted" in words(app)
     (row,) = app.table[0].value.to_dict("records")
-    expected = row["whole model"]
+    expected = row["the model's guesses"]
     assert row["masked word"] == "5: **“the”**" and len(row) == 3
-    rank = int(row["its rank"].split(" ")[0].replace(",", ""))
+    rank = int(row["rank of the right word"].split(" ")[0].replace(",", ""))
     shares = [float(part.rstrip("%").split()[-1]) for part in expected.split(", ")]
     assert len(shares) == 5
     assert shares == sorted(shares, reverse=True)
@@ -111,7 +111,7 @@ def test_segments_of_the_corpus_and_their_end() -> None:
     app.selectbox(key="sides").set_value("A to B").run()
     assert "of segment A's attention to segment B" in words(app)
     app.number_input(key="segment").set_value(100_000).run()
-    assert "no segment 100000" in unescaped(app.error[0].value)
+    assert "no passage 100000" in unescaped(app.error[0].value)
 
 
 def test_the_settings_reach_the_segment() -> None:
@@ -137,7 +137,7 @@ def test_long_text_is_cut_and_empty_text_refused() -> None:
 
 def test_guesses_without_heads_stand_beside_those_of_the_whole_model() -> None:
     def guesses() -> list[str]:  # the word, what the model guesses with and without the heads, and that column's title
-        (table,) = [table.value for table in app.table if "whole model" in table.value]
+        (table,) = [table.value for table in app.table if "the model's guesses" in table.value]
         return [*table.iloc[0, [0, 2, 3]], table.columns[3]]
 
     app = viewer(mask="4", off="layer 1")

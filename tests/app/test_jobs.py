@@ -77,7 +77,7 @@ def test_an_own_cancel_is_quiet_and_touches_nobody_else(gate: Gate) -> None:
     until(lambda: gate.tasks)
     click(first, "Cancel")
     first.run()
-    assert not first.error and "Cancelled. No result was stored" in words(first)
+    assert not first.error and "Cancelled. Finished parts are kept" in words(first)
     assert progress(first) == [] and any(b.label.startswith("Analyze") for b in first.main.button)
     assert [toast.value for toast in second.run().toast] == []
     assert any("Running the model" in text for text in progress(second))
@@ -86,7 +86,7 @@ def test_an_own_cancel_is_quiet_and_touches_nobody_else(gate: Gate) -> None:
     cancel.click().run()
     until(lambda: not services.jobs()._jobs)
     assert progress(second.run()) == []
-    assert "Cancelled. No result was stored" in words(second.switch_page("pages/surface_patterns.py").run())
+    assert "Cancelled. Finished parts are kept" in words(second.switch_page("pages/surface_patterns.py").run())
     click(first, "Analyze")
     until(lambda: len(gate.tasks) == 2)
     assert "Cancelled" not in words(first.run())

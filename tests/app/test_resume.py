@@ -27,17 +27,17 @@ def stopped(demo, monkeypatch) -> tuple[Store, Request]:
     store = Store(Path(os.environ["BERTVIZ_STORE"]))
     request = Request("surface_patterns", demo.checkpoint, sample("encyclopedia"), Settings(limit=20))
     with pytest.raises(Cancelled):
-        compute(request, store, model=demo, progress=Stops(8))
+        compute(request, store, model=demo, progress=Stops(0.6))
     return store, request
 
 
 def test_the_page_offers_to_resume(stopped, demo):
     store, request = stopped
     share = chunks.share_done(store, request)
-    assert share is not None and 0.3 < share < 0.7
+    assert share is not None and 0.2 < share < 0.8
     app = open_app("surface_patterns", limit="20")
     (button,) = [button for button in app.main.button if "Resume" in button.label]
-    assert button.label.startswith(f"Resume ({share:.0%} done, about ")
+    assert button.label.startswith(f"Resume at {share:.0%} (about ")
     button.click().run()
     wait_for_job(app)
     assert "Head map" in words(app)

@@ -1,5 +1,6 @@
 """Uploads in apps of their own: who sees them, what a link restores, and what a public server forgets."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,15 @@ from tests.support.driving import open_app, open_uploads, shown, unescaped, uplo
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 TEXT = b"The cat sat on the mat.\nIt was warm, and the cat slept.\n"
+BOTH = b"""# newdoc id = a
+# global.Entity = eid-etype-head-other
+# sent_id = 1
+1\tShe\t_\tPRON\t_\t_\t2\tnsubj\t_\tEntity=(e1-person-1-)
+2\tsaw\t_\tVERB\t_\t_\t0\troot\t_\t_
+3\therself\t_\tPRON\t_\t_\t2\tobj\t_\tEntity=(e1-person-1-)
+4\ttoday\t_\tNOUN\t_\t_\t2\tobl\t_\t_
+5\t.\t_\tPUNCT\t_\t_\t2\tpunct\t_\t_
+"""
 BANK = b"The 2-det\ncat 3-nsubj\nsat 0-root\n. 3-punct\n"
 
 
@@ -98,6 +108,30 @@ def test_a_treebank_on_a_text_page_is_recognized_and_its_sentences_can_be_used()
     press(app, "Delete now")
     app.switch_page("pages/surface_patterns.py").run()
     assert app.selectbox(key="corpus").value == "encyclopedia" and not stored()
+
+
+def test_trees_with_chains_are_chosen_as_both_kinds_and_what_was_read_stands_above_the_button() -> None:
+    app = upload("dependency_heads", BOTH, "both.conllu")
+    assert "“both.conllu” is also a corpus with coreference." in unescaped(app.info[0].value)
+    assert "Read as CoNLL-U, relations of Universal Dependencies v2: 1 sentence, 5 words." in words(app)
+    app.switch_page("pages/coreference_heads.py").run()
+    assert "demo on both.conllu" in words(app) and not app.info
+    assert "Read as CorefUD: 1 document, 1 sentence, 5 words, 2 mentions in 1 chain." in words(app)
+
+
+def test_chains_without_trees_are_read_as_coreference_on_the_page_of_treebanks_too() -> None:
+    app = upload("dependency_heads", BOTH.replace(b"\t2\tobj", b"\t_\t_"), "chains.conllu")
+    assert "“chains.conllu” is a corpus with coreference." in unescaped(app.info[0].value)
+
+
+def test_a_treebank_of_another_language_is_warned_of_before_it_is_analyzed() -> None:
+    app = upload("dependency_heads", BANK.replace(b"cat", b"Streichholzschachtel").replace(b"sat", b"lagerte"))
+    for _ in range(200):
+        if app.run().warning:
+            break
+        time.sleep(0.1)
+    assert "splits 50% of the words of mine.txt into pieces" in unescaped(app.warning[0].value)
+    assert "Read as word head-label: 1 sentence, 4 words." in words(app)
 
 
 def test_encodings_and_several_files() -> None:

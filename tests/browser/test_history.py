@@ -29,7 +29,7 @@ def choose(page: Any, label: str, option: str) -> None:
 
 def test_back_and_forward_restore_a_quantity(page: Any) -> None:
     follow(page, "Surface patterns", "Surface patterns")
-    choose(page, "Show on the map", "next token")
+    choose(page, "Color heads by", "next token")
     page.wait_for_url("**quantity=next*")  # written when the page is drawn
     claim = page.get_by_text("attention on the next token")
     follow(page, "Attention viewer", "Attention viewer")

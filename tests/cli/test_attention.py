@@ -41,7 +41,7 @@ def test_the_heaviest_lines_are_printed(text: Path) -> None:
     [
         (("--head", "7-1"), "no head 7-1. Choose one of 1-1 to 6-12"),
         (("--head", "first"), "'first' is not a head"),
-        (("--head", "1-1", "--item", "3"), "no segment 3, or it was skipped. Choose a number from 1 to 2"),
+        (("--head", "1-1", "--item", "3"), "no passage 3, or it was skipped. Choose a number from 1 to 2"),
         (("--head", "1-1", "--out", "a.json"), "not one of .svg, .csv, .html, .safetensors"),
         (("--head", "1-1", "--revision", "main"), "Only hub models have revisions, and 'demo' is not one"),
     ],

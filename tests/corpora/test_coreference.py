@@ -6,9 +6,9 @@ import pytest
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import BROKEN, CoreferenceCorpus
+from bertviz_core.corpora.contents import describe
 from bertviz_core.corpora.coreference import CoreferenceDocument
 from bertviz_core.corpora.files import FOLDER
-from bertviz_core.corpora.readers import check
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.errors import InputError
 from tests.support.bracketed import conll
@@ -193,11 +193,11 @@ def test_the_sample_is_the_same_in_both_forms_and_rich_enough():
 
 
 def test_an_upload_without_chains_is_refused_at_once():
-    check("coreference", from_bytes(conll("[1 a ] b [1 c ]").encode(), "given"))
+    describe("coreference", from_bytes(conll("[1 a ] b [1 c ]").encode(), "given"))
     with pytest.raises(InputError, match="no chain of two mentions"):
-        check("coreference", from_bytes(conll("[1 a ] b [2 c ]").encode(), "given"))
+        describe("coreference", from_bytes(conll("[1 a ] b [2 c ]").encode(), "given"))
     with pytest.raises(InputError, match="never closes"):
-        check("coreference", from_bytes(b"t 0 0 a (1)\nt 0 1 b (1)\nt 0 2 c (1", "given"))
+        describe("coreference", from_bytes(b"t 0 0 a (1)\nt 0 1 b (1)\nt 0 2 c (1", "given"))
 
 
 def test_documents_without_markers_are_told_apart_by_name():

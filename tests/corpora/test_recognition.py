@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.corpora.annotated import FORMATS, CoreferenceCorpus, Treebank
+from bertviz_core.corpora.contents import describe
 from bertviz_core.corpora.files import source_of
-from bertviz_core.corpora.readers import check, read_text
+from bertviz_core.corpora.readers import read_text
 from bertviz_core.corpora.recognition import is_prose, kinds, to_utf8
 from bertviz_core.corpora.source import from_bytes
 
@@ -110,7 +111,7 @@ OPEN = {"treebank": Treebank, "coreference": CoreferenceCorpus}
 @pytest.mark.parametrize(("label", "kind", "example"), EXAMPLES, ids=range(len(EXAMPLES)))
 def test_the_examples_of_the_page_are_recognized_and_read(label: str, kind: str, example: str) -> None:
     source = from_bytes(example.encode(), "pasted text")
-    check(kind, source)
+    describe(kind, source)
     assert kind == "text" or label.startswith(f"{OPEN[kind](source).form.name}: ")
 
 

@@ -9,8 +9,9 @@ import pytest
 from bertviz_core.analyses.base.reading_warnings import warnings_of
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
+from bertviz_core.corpora.contents import describe
 from bertviz_core.corpora.files import source_of
-from bertviz_core.corpora.readers import check, read_text
+from bertviz_core.corpora.readers import read_text
 from bertviz_core.corpora.recognition import kinds
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.corpora.words import MARKUP, ODD
@@ -49,7 +50,7 @@ def test_a_file_without_words_is_refused_with_where_to_get_them(text):
     kind = kinds(source(text))[0]
     for each in (kind, "text"):
         with pytest.raises(InputError, match="has no words") as caught:
-            check(each, source(text))
+            describe(each, source(text))
         assert "README" in caught.value.hint and "LDC2013T19" in caught.value.hint
 
 
@@ -88,7 +89,7 @@ def test_json_lines_are_records_and_a_bad_one_costs_itself():
         ]
     assert [(entry["count"], entry["where"][0]) for entry in skipped.to_json()] == [(2, "line 3"), (2, "line 5")]
     with pytest.raises(InputError, match="not JSON"):
-        check("text", source('{"text": "broken\n{"text": "too\n'))
+        describe("text", source('{"text": "broken\n{"text": "too\n'))
 
 
 def test_a_cr_ends_a_line_where_there_is_no_lf_and_nothing_else_does():
@@ -208,8 +209,8 @@ def test_a_treebank_with_chains_is_read_as_either():
     text = "# global.Entity = eid\n1\tAnn\t_\tX\t_\t_\t2\tdep\t_\tEntity=(e1)\n2\tsaw\t_\tX\t_\t_\t0\troot\t_\t_\n"
     text += "3\therself\t_\tX\t_\t_\t2\tdep\t_\tEntity=(e1)\n"
     assert kinds(source(text)) == ("treebank", "coreference", "text")
-    check("treebank", source(text))
-    check("coreference", source(text))
+    describe("treebank", source(text))
+    describe("coreference", source(text))
 
 
 def zipped(**files: str) -> bytes:
@@ -243,7 +244,7 @@ MMAX = f'{XML}<markables xmlns="www.eml.org/NameSpaces/coref">\n<markable id="m1
 @pytest.mark.parametrize("kind", ["text", "coreference"])
 def test_annotation_apart_from_its_text_is_named_with_what_to_give(text, what, kind):
     with pytest.raises(InputError, match=what) as caught:
-        check(kind, from_bytes(text.encode(), "given"))
+        describe(kind, from_bytes(text.encode(), "given"))
     assert "in columns" in caught.value.hint
 
 
@@ -252,7 +253,7 @@ def test_records_of_wordpieces_as_words_are_refused(lines):
     records = [json.dumps({"words": ["the", "un", "##related", "cat", "bark", "##ed"]})] * 3
     text = "\n".join(records) if lines else f"[{', '.join(records)}]"
     with pytest.raises(InputError, match="pieces of a tokenizer") as caught:
-        check("text", from_bytes(text.encode(), "given.json"))
+        describe("text", from_bytes(text.encode(), "given.json"))
     assert "##related" in caught.value.what and '"tokens"' in caught.value.hint
-    check("text", from_bytes(text.replace("words", "tokens").encode(), "given.json"))
-    check("text", from_bytes(text.replace("##", "").encode(), "given.json"))
+    describe("text", from_bytes(text.replace("words", "tokens").encode(), "given.json"))
+    describe("text", from_bytes(text.replace("##", "").encode(), "given.json"))

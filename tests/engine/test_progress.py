@@ -10,6 +10,9 @@ def test_a_stage_counts_and_knows_how_long_it_will_take():
     progress = Progress()
     assert str(progress) == "waiting" and progress.fraction == 0.0 and progress.eta is None
     progress.start("Running", 40)
+    progress.advance(1)
+    assert str(progress) == "Running: 1 of 40 segments" and progress.eta is None  # within the first second
+    progress.start("Running", 40)
     progress.started = time.monotonic() - 2.0
     progress.advance(10)
     assert progress.fraction == 0.25

@@ -34,7 +34,7 @@ app.run()
 app._page_hash = calc_hash("repeated_token")
 app.run()
 assert [title.value for title in app.title] == ["Repeated token"], app.title
-button = next(b for b in app.button if b.label.startswith("Analyze (about"))
+button = next(b for b in app.button if b.label.startswith("Analyze"))
 button.click().run()
 for _ in range(1200):
     if not app.get("progress"):
@@ -46,7 +46,7 @@ app.run()
 assert not app.exception and not app.error, (app.exception, app.error)
 text = "\\n".join(m.value for m in [*app.markdown, *app.header, *app.caption]).replace("\\\\", "")
 assert "of 72 heads" in text and "uniform attention" in text, text
-assert "Top segments for head 2-3" in text and "Head map" in text
+assert "passages in which head 2-3 shows it most" in text and "Head map" in text
 assert [metric.label for metric in app.metric] == ["Highest layer", "Mean over heads"]
 panel = next(f.value for f in app.dataframe if "baseline" in f.value).set_index("quantity")
 assert panel.loc["attention to earlier occurrences", "baseline"].endswith("(uniform attention)")

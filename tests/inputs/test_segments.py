@@ -149,7 +149,7 @@ def test_the_release_leaves_out_texts_that_are_too_long(tokens):
     cut = ["[CLS]", *["dog"] * 6, "[SEP]"]
     assert [(example.number, tokens.names(example.ids)) for example in corrected] == [(0, six), (1, cut)]
     reasons = {entry["reason"]: entry["count"] for entry in skipped(corrected)}
-    assert reasons["a text longer than a segment (its end was cut)"] == 1
+    assert reasons["a text longer than a passage (its end was cut)"] == 1
     assert reasons["an example of more than 8 tokens (skipped)"] == 2
 
 

@@ -103,7 +103,7 @@ def test_segments_are_picked_by_number_which_they_keep_where_others_are_left_out
     segments = FirstSegments(Segments(source("the cat .\n\nthe dog .\n"), tiny.tokens, Settings(max_length=32)))
     assert layout_of(segments.pick(2), tiny.tokens).words.labels == ("[CLS]", "the", "dog", ".", "[SEP]")
     for number in (0, 3):
-        with pytest.raises(InputError, match=f"no segment {number}") as refused:
+        with pytest.raises(InputError, match=f"no passage {number}") as refused:
             segments.pick(number)
         assert "1 to 2" in refused.value.hint
     given = source('[{"text": "the cat"}, {"text": ""}, {"text": "the dog"}]', "given.json")
@@ -130,7 +130,7 @@ def test_a_line_or_object_that_was_searched_opens_no_other_segment(demo):
     (hit,) = search(source, "dog", 0, 5)[1]
     paper, corrected = (Segments(source, demo.tokens, Settings(mode=mode)) for mode in ("paper", "corrected"))
     assert FirstSegments(corrected).number_of(hit) == 2
-    with pytest.raises(InputError, match="No segment has line 4"):
+    with pytest.raises(InputError, match="No passage has line 4"):
         FirstSegments(paper).number_of(hit)
     source = from_bytes(b'[{"text": "A dog."}, {"text": ""}, {"words": ["The", "cat"]}]', "a.json")
     segments = FirstSegments(Segments(source, demo.tokens, Settings()))

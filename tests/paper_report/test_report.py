@@ -58,7 +58,7 @@ def test_the_command_computes_what_is_missing_and_says_so(tiny_folder, tmp_path,
     more = ["--treebank", "none", "--coreference", "none", "--max-length", "32", "--store", str(tmp_path / "store")]
     app([*arguments, *more, "--out", str(out)], standalone_mode=False)
     announcement = capsys.readouterr().err
-    assert re.search(r"Not stored yet: \d+ analyses \(.*Entropy.*\), about \d+ s", announcement)
+    assert re.search(r"Not stored yet: \d+ analyses \(.*Entropy.*\)\.", announcement)
     page = out.read_text("utf-8")
     assert "has no head that predicts" in page and "No treebank was given." in page
     assert "t.txt and 1 more" in page

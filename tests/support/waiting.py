@@ -19,7 +19,7 @@ def wait_for(job: Job) -> Job:
 
 
 class Stops(Progress):
-    """Is cancelled in a stage after so many examples, or a share of them, beside those of an earlier job."""
+    """Is cancelled in a stage after so many tokens, or a share of them, beside those of an earlier job."""
 
     def __init__(self, after: float, stage: str = "Running the model") -> None:
         super().__init__()

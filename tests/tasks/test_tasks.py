@@ -96,7 +96,7 @@ def test_a_file_is_parsed_once_by_its_check_and_once_by_its_job(
 
     monkeypatch.setattr(Source, "lines", counted)
     task = {"names": ["mine"], "kind": kind, "fixed": False, "max_size": 10**6, "max_unpacked": 10**6}
-    assert upload_check._check(tmp_path, task)["kind"] == kind
+    assert [*upload_check._check(tmp_path, task)["contents"]] == [kind]
     assert ends == ["mine"]
     uploads = Uploads(store)
     source = uploads.source(uploads.keep((tmp_path / "out").read_bytes(), "mine", kind).token)

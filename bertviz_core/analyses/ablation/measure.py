@@ -95,7 +95,7 @@ class AblationRun:
             (layer, head) labels by the default thresholds; and the class of the sink, empty where no input has one.
         """
         sums = [analysis.accumulator(self.model, self.request) for analysis in (surface_patterns, entropy)]
-        self.progress.start("Measuring the behavior of heads", len(examples))
+        self.progress.start("Measuring the behavior of heads", sum(map(len, examples)), "tokens")
         stream.run(self.model, examples, sums, self.progress, self.batch_tokens)
         means = dict[str, np.ndarray]()
         for each in sums:

@@ -79,7 +79,6 @@ class Analysis(Registered):
         followed: Quantities of its averages whose course over a training Emergence draws.
         behaviors: From each quantity of its averages that has a threshold (docs/methods.md, section 9) to the behavior.
         forward_passes: Its cost; override `cost` if that depends on the model.
-        overhead: Additional seconds, independent of the size of the corpus.
         limit: The default maximum number of inputs; None for all.
         shared: Whether it is so cheap that it is always computed with the others that share its forward pass.
         language_model: Whether it needs the head that predicts masked or next words.
@@ -123,7 +122,6 @@ class Analysis(Registered):
     behaviors: Mapping[str, str] = {}
     # How it is computed
     forward_passes: float = 1.0
-    overhead: float = 0.0
     limit: int | None = None
     shared: bool = False
     language_model: bool = False

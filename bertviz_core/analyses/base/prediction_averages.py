@@ -62,7 +62,7 @@ class PredictionAverages(SegmentAverages[P]):
         """The fields of LossAverages; raises InputError where no segment had a token to predict."""
         loss, right, predicted, count = self.predicted.tolist()
         if not count:
-            raise examples.source.error("No segment has a token to predict.", "Give text with words.")
+            raise examples.source.error("No passage has a token to predict.", "Give text with words.")
         counts = {"loss": loss / count, "right": int(right), "predicted": int(predicted)}
         return super().fields(examples) | counts
 

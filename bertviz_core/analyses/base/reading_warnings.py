@@ -5,9 +5,11 @@ from typing import Any
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.corpora import UNKNOWN
 from bertviz_core.corpora.words import MARKUP, ODD
+from bertviz_core.numbers import unit_name
 
 LARGE_SHARE = 1 / 3  # Above this share of a file a warning says how much was skipped.
 UNKNOWN_SHARE = 0.02  # Above this share of the tokens a warning says that they are unknown.
+SPLIT_SHARE = 0.3  # Above this share of the words a warning says that they are split.
 FILES = "files"  # the unit of what was left out of archives
 TEXT_HINT = "Save the text alone, or as JSON lines with a field “text”."
 
@@ -37,7 +39,19 @@ def warnings_of(provenance: dict[str, Any]) -> list[str]:
             lines.append(
                 f"{count:,} lines of {name} look like {kind} that are read as words, first at {first}. {TEXT_HINT}"
             )
+    if words := provenance.get("words", 0):
+        lines.append(split_warning(name, provenance.get("split_words", 0) / words))
     return [*filter(None, lines), *_unknown(entries, provenance)]
+
+
+def split_warning(name: str, share: float) -> str:
+    """What follows where a model splits this share of a corpus's words, from 0 to 1; "" where it is small."""
+    if share <= SPLIT_SHARE:
+        return ""
+    return (
+        f"This model splits {share:.0%} of the words of {name} into pieces; of its own language it would split about "
+        "8%. If its vocabulary is that of another language, the numbers say little about these words."
+    )
 
 
 def _share(unit: str, entries: list[dict[str, Any]], provenance: dict[str, Any]) -> str:
@@ -48,9 +62,10 @@ def _share(unit: str, entries: list[dict[str, Any]], provenance: dict[str, Any])
     if unit not in provenance or count <= LARGE_SHARE * total:
         return ""
     most = max(skipped, key=lambda entry: entry["count"])
+    named = unit_name(unit)
     return (
-        f"{count:,} of {total:,} {unit} of {provenance['corpus']['name']} ({count / total:.0%}) were skipped: the "
-        f"numbers are those of the rest. Most often: {most['reason'].removesuffix('.')}, first at "
+        f"{count:,} of {total:,} {named} of {provenance['corpus']['name']} ({count / total:.0%}) were skipped: "
+        f"the numbers are those of the rest. Most often: {most['reason'].removesuffix('.')}, first at "
         f"{most['where'][0].removesuffix('.')}. Correct the file and analyze it again."
     )
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from bertviz_core.heads import Head
-from bertviz_core.numbers import plural
+from bertviz_core.numbers import plural, unit_name
 
 ALPHA = 0.05
 MIN_SCORED = 20  # words or mentions that a decision needs
@@ -32,7 +32,7 @@ def t_quantile(freedom: ArrayLike = inf, comparisons: int = 1) -> np.ndarray:
 
 def units_text(units: int, unit: str) -> str:
     """The units of an interval, as "38 documents"; also says if they are too few to decide anything."""
-    too_few = f" (too few {unit} to decide anything)" if units < MIN_UNITS else ""
+    too_few = f" (too few {unit_name(unit)} to decide anything)" if units < MIN_UNITS else ""
     return plural(units, unit) + too_few
 
 

@@ -76,7 +76,6 @@ class ClusteringAnalysis(Analysis):
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
-    overhead = 2.0
     marks_named_heads = True
 
     def chosen_finding(self, result: Result, base: int = 1) -> Finding | None:

@@ -8,7 +8,7 @@ import numpy as np
 from bertviz_core.corpora.coreference.mentions import PRONOUNS, Features
 from bertviz_core.inputs.annotated_words import Window
 
-EXACT = CHANCE, RANDOM = "chance (1 / candidates)", "random candidate"  # means, without an interval
+EXACT = CHANCE, RANDOM = "chance", "random candidate"  # means, without an interval
 BASELINES = ("nearest", "head match", "head match, else nearest", "rule-based")
 SIMPLE = (RANDOM, "nearest", "head match")  # a head that finds antecedents is above each of them
 COMPARED = (RANDOM, "nearest", "head match", "rule-based")  # drawn beside a head; the table has the others too

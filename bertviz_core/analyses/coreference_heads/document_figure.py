@@ -1,11 +1,11 @@
 """A document as SVG, built as a tree of elements, so that no word is markup: mentions are underlined in the color of
-their chain, and curves lead to the mentions that a head guesses."""
+their chain, and boxes and curves say what a head guesses of them, and whether it is right."""
 
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, cycle, groupby, zip_longest
+from itertools import accumulate, cycle, groupby, zip_longest
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
@@ -14,17 +14,17 @@ from bertviz_core.plotting.arcs import RIGHT, WRONG
 from bertviz_core.writing import PICTURES, columns, isolated, right_to_left
 
 COLUMNS = 94  # letters in a line
-BESIDE = 48  # pixels at the right, for the weight of a line's last word
+LABEL = 52  # pixels of a mark with a weight
 LETTER = 8.4  # width of a monospaced letter in pixels
-LANE = 6  # pixels between curves side by side
+LANE = 6  # pixels between curves one above another
 TEXT = 32  # pixels from the lowest lane above a line to the baseline of its letters
 BELOW = 20  # pixels below the baseline, for underlines
 RISE = 13  # pixels of the letters above the baseline
-CHAIN_COLORS = ("#4c6ef5", "#e8890c", "#0c9aa8", "#9c36b5", "#2b9348", "#d6336c", "#8a6d1a", "#5f7d95")
+MARK = 15  # pixels of a mark above the letters
+CHAIN_COLORS = ("#4c6ef5", "#cc7000", "#0c9aa8", "#9c36b5", "#2b9348", "#d6336c", "#8a6d1a", "#5f7d95")
 ALONE = "#8c8c8c"  # color of a chain of one mention
 DEEPEST = 3  # the most underlines below the first
-Point = tuple[float, float]  # pixels from the left and from the top
-Span = tuple[int, float, float]  # a stretch of a curve: its line or side, from, to
+Span = tuple[int, float, float]  # a stretch of a line: its number, from, to
 
 
 @dataclass(frozen=True)
@@ -63,17 +63,15 @@ class WordBox(NamedTuple):
 
 
 def draw(document: Mapping[str, Any], guesses: Sequence[Guess]) -> str:
-    """Draw a document as results store it. Right guesses are solid green curves with a tick, wrong ones red, dashed,
-    with a cross; the fainter, the less attention."""
+    """Draw a document as results store it. The head word of a mention has a box, of a right guess a green one with a
+    tick, of a wrong one a red, dashed one with a cross; curves within a line are the fainter, the less attention."""
     words = document["words"]
     mentions = document["mentions"]
     boxes = _flow(words, set(document["sentences"]))
     baselines, curves = _laid_out(boxes, mentions, guesses)
-    xs = [x for x, _ in chain(*curves)]
-    left = min(0.0, min(xs, default=0.0) - LANE)
-    width = max(COLUMNS * LETTER + BESIDE, max(xs, default=0.0) + LANE) - left
+    width = COLUMNS * LETTER + LABEL
     height = (baselines[-1] if boxes else TEXT) + BELOW
-    view = {"viewBox": f"{left:.0f} 0 {width:.0f} {height:.0f}", "width": f"{width:.0f}", "role": "img"}
+    view = {"viewBox": f"-3 0 {width:.0f} {height:.0f}", "width": f"{width:.0f}", "role": "img"}
     letters = {"fill": "currentColor", "font-family": "ui-monospace, Menlo, Consolas, monospace", "font-size": "14"}
     svg = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg"} | view | letters)
     name = shorten(document["name"], COLUMNS).translate(PICTURES)
@@ -92,8 +90,8 @@ def draw(document: Mapping[str, Any], guesses: Sequence[Guess]) -> str:
             lengthAdjust="spacingAndGlyphs",
             **weight,
         )
-    for guess, curve in zip(guesses, curves, strict=True):
-        _curve(svg, document, curve, guess)
+    for guess, curve, room in zip(guesses, curves, _rooms(curves), strict=True):
+        _guess(svg, document, curve, guess, room)
     return ET.tostring(svg, encoding="unicode")
 
 
@@ -153,64 +151,80 @@ def _add(parent: ET.Element, tag: str, text: str | None = None, **attributes: An
     return element
 
 
-def _curve(svg: ET.Element, document: Mapping[str, Any], corners: Sequence[Point], guess: Guess) -> None:
-    """Draw a guess along its corners, from above the mention's head word to above the guessed one's."""
-    (x1, y1), (x2, y2) = corners[0], corners[-1]
+def _guess(svg: ET.Element, document: Mapping[str, Any], line: "Curve", guess: Guess, room: float) -> None:
+    """Draw a guess: a box around the mention's head word, its mark and weight above it where there is `room`, and a
+    curve to the guessed mention, which is shown if it is on the same line and, in a browser, while one points at the
+    box."""
     color, mark = (RIGHT, "✓") if guess.right else (WRONG, "✗")
     dashed = {} if guess.right else {"stroke_dasharray": "4 3"}
     stroke = {"stroke": color, "stroke_width": "1.6", "stroke_linejoin": "round"}
     group = _add(svg, "g")
     source, target = (isolated(mention_text(document, index)) for index in (guess.mention, guess.guessed))
-    _add(group, "title", f"{source} → {target}: {guess.weight:.2f}, {'right' if guess.right else 'wrong'}")
-    opacity = f"{0.5 + 0.5 * min(1.0, 3 * guess.weight):.2f}"
-    path = "M" + " L".join(f"{x:.1f},{y:.1f}" for x, y in corners)
-    _add(group, "path", d=path, fill="none", **stroke, **dashed, opacity=opacity)
-    _add(group, "circle", cx=x2, cy=y2, r="2.2", fill=color)
-    label = _add(group, "text", mark, x=x1 + 3, y=y1 + 1, font_size="13", font_weight="700")
-    _add(label, "tspan", f" {guess.weight:.2f}", font_size="11", font_weight="400")
+    _add(group, "title", f"{source} → {target}: {guess.weight:.3f}, {'right' if guess.right else 'wrong'}")
+    box = line.box
+    bounds: dict[str, Any] = {"x": box.x - 2, "y": line.baseline - RISE, "width": box.width + 4, "height": RISE + 3.0}
+    _add(group, "rect", **bounds, rx="3", fill=color, fill_opacity="0.18", stroke=color, **dashed)
+    opacity = f"{0.5 + 0.5 * min(1.0, 3 * guess.weight):.2f}" if line.is_shown else "0"
+    _add(group, "path", d=line.path, fill="none", pointer_events="none", **stroke, **dashed, opacity=opacity)
+    label = _add(
+        group, "text", mark, x=box.x, y=line.baseline - RISE - 3, font_size="12", font_weight="700", fill=color
+    )
+    if room >= LABEL:
+        _add(label, "tspan", f" {guess.weight:.3f}", font_size="11", font_weight="400", fill="currentColor")
+
+
+class Curve(NamedTuple):
+    """Where a guess is drawn.
+
+    Attributes:
+        box: The head word of the mention.
+        baseline: The baseline of its line, in pixels from the top.
+        path: The curve to the guessed mention.
+        is_shown: Whether both are on one line, so that the curve crosses no word.
+    """
+
+    box: WordBox
+    baseline: float
+    path: str
+    is_shown: bool
 
 
 def _laid_out(
     boxes: Sequence[WordBox], mentions: Sequence[Sequence[Any]], guesses: Sequence[Guess]
-) -> tuple[list[float], list[list[Point]]]:
-    """Make room above the lines for the guesses, and beside the text for those that lead to another line. Returns the
-    baseline of each line's letters, and for each guess the corners of its curve, which crosses no word."""
+) -> tuple[list[float], list[Curve]]:
+    """Make room above the lines for the curves within them. Returns the baseline of each line's letters, and where each
+    guess is drawn."""
     ends = [(boxes[mentions[guess.mention][3]], boxes[mentions[guess.guessed][3]]) for guess in guesses]
-    right = max((box.x + box.width for box in boxes), default=0.0)
-    sides = [  # the nearer side of the text, and the lines that a curve passes there
-        (int(source.middle + target.middle > right), *sorted((source.line, target.line)))
-        for source, target in ends
-        if source.line != target.line
-    ]
-    passing = zip(sides, lanes(sides), strict=True)
-    # The parts of each curve above a line.
-    runs: list[list[Span]] = []
-    for source, target in ends:
-        start = source.middle + 1
-        end = target.middle - 3  # a little before the middle of a word, where others begin
-        if source.line == target.line:
-            runs.append([(source.line, start, end)])
-        else:
-            (side, *_), lane = next(passing)
-            beside = right + BESIDE + LANE * lane if side else -LANE * (lane + 2)
-            runs.append([(source.line, start, beside), (target.line, beside, end)])
-    levels = iter(lanes(list(chain(*runs))))
-    placed = [[(*run, next(levels)) for run in parts] for parts in runs]
+    within = [(source.line, source.middle, target.middle) for source, target in ends if source.line == target.line]
     used = [0] * (boxes[-1].line + 1 if boxes else 0)
-    for line, _, _, lane in chain(*placed):
+    levels = lanes(within)
+    for (line, *_), lane in zip(within, levels, strict=True):
         used[line] = max(used[line], lane + 1)
     heights = accumulate(LANE * count + TEXT + BELOW for count in used)
     baselines: list[float] = [height - BELOW for height in heights]
-    curves: list[list[Point]] = []
-    for parts in placed:
-        along: list[Point] = []
-        for line, start, end, lane in parts:
-            y = baselines[line] - TEXT - LANE * lane
-            along += [(start, y), (end, y)]
-        first = baselines[parts[0][0]] - RISE
-        last = baselines[parts[-1][0]] - RISE
-        curves.append([(along[0][0], first), *along, (along[-1][0], last)])
+    next_level = iter(levels)
+    marked = {source for source, _ in ends}
+    curves = []
+    for source, target in ends:
+        # Curves end above the marks.
+        start, end = (baselines[box.line] - RISE - MARK * (box in marked) for box in (source, target))
+        is_shown = source.line == target.line
+        if is_shown:
+            top = baselines[source.line] - TEXT - LANE * next(next_level)
+            corners = [(source.middle, start), (source.middle, top), (target.middle, top), (target.middle, end)]
+            path = "M" + " L".join(f"{x:.1f},{y:.1f}" for x, y in corners)
+        else:
+            half = (start + end) / 2
+            path = f"M{source.middle:.1f},{start:.1f} C{source.middle:.1f},{half:.1f} {target.middle:.1f},{half:.1f} "
+            path += f"{target.middle:.1f},{end:.1f}"
+        curves.append(Curve(source, baselines[source.line], path, is_shown))
     return baselines, curves
+
+
+def _rooms(curves: Sequence[Curve]) -> list[float]:
+    """The pixels above the line from the left of each guess's word to that of the next one on its line."""
+    lefts = [(curve.box.line, curve.box.x) for curve in curves]
+    return [min((x - left for line, x in lefts if line == at and x > left), default=LABEL) for at, left in lefts]
 
 
 def lanes(spans: Sequence[Span], last: int = sys.maxsize) -> list[int]:

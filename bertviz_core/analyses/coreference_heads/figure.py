@@ -20,7 +20,7 @@ from bertviz_core.plotting.head_map import accuracy_map, map_figure
 # Color, dash and marker of each line.
 LINES = (
     ("#4c6ef5", "solid", "circle"),
-    ("#e8890c", "dot", "square"),
+    ("#cc7000", "dot", "square"),
     ("#0c9aa8", "dash", "diamond"),
     ("#9c36b5", "dashdot", "triangle-up"),
     ("#8c8c8c", "longdash", "x"),
@@ -32,6 +32,7 @@ AXES = {
 }
 BY_TYPE = "Accuracy by type of mention"
 BY_DISTANCE = "Accuracy by distance, all mentions"  # Distances are counted of all types together.
+MIN_ITEMS = 10  # mentions; the accuracy on fewer says little, and its interval would fill the figure
 MODES = {"type": "markers", "distance": "lines+markers", "gender": "markers"}
 TICKS = {"type": TYPE_ROWS} | BREAKDOWNS
 HOVER = "%{y:.1%} (%{customdata[1]:,.1~f} of %{customdata[0]:,})<extra></extra>"
@@ -58,15 +59,17 @@ def by_group(
     result: AntecedentCounts, systems: Sequence[DirectedHead | str], base: int = 1, breakdown: str = "distance"
 ) -> go.Figure:
     """Accuracy of each head or system by type of mention, distance of the nearest antecedent or gender of the pronoun,
-    with bars of 95% intervals over documents; groups without items are gaps."""
+    with bars of 95% intervals over documents; groups of fewer than MIN_ITEMS are gaps."""
     figure = go.Figure()
     ticks = TICKS[breakdown]
+    counts = np.zeros(len(ticks))
     for index, (system, (color, dash, symbol)) in enumerate(zip(systems, LINES, strict=False)):
         name = system if isinstance(system, str) else f"head {system.head.label(base)}"
         if isinstance(system, DirectedHead) and system.direction:  # the paper's direction is omitted
             name += f", {arrow(DIRECTIONS[system.direction])}"
         right, total, low, high = result.scores(system).of(breakdown)
-        accuracy = share(right, total)
+        counts = np.maximum(counts, total)
+        accuracy = np.where(total < MIN_ITEMS, np.nan, share(right, total))
         bars = {"type": "data", "array": high - accuracy, "arrayminus": accuracy - low, "thickness": 1, "width": 3}
         beside = 0.07 * (index - (len(systems) - 1) / 2)  # The shift keeps lines from hiding each other.
         figure.add_scatter(
@@ -81,7 +84,10 @@ def by_group(
             hovertemplate=f"{name}: {HOVER}",
         )
     figure.update_xaxes(title=AXES[breakdown], range=[-0.5, len(ticks) - 0.5], showgrid=False)
-    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=list(ticks))
+    names = [
+        f"{tick}<br>n = {n:,.0f}{'<br>too few' if n < MIN_ITEMS else ''}" for tick, n in zip(ticks, counts, strict=True)
+    ]
+    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=names)
     figure.update_yaxes(title="accuracy", range=[-0.02, 1.02], tickformat=".0%")
     return finish(figure, 340)
 

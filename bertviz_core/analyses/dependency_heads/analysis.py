@@ -73,9 +73,7 @@ class DependencyAnalysis(Analysis):
     result_class = DependencyHeads
     options = DependencyOptions
     view = RelationView
-    columns = (
-        HeadColumn("UAS", f"UAS of this head alone ({VIEW_NAMES[DEFAULT_VIEW]})", _uas, _best_offset, percent=True),
-    )
+    columns = (HeadColumn("UAS", "all governors found by this head (UAS)", _uas, _best_offset, percent=True),)
     statements = STATEMENTS
     one_causal = "its accuracies are of arcs to earlier words"
     both_causal = "their accuracies are of arcs to earlier words"

@@ -14,7 +14,8 @@ from bertviz_core.analyses.dependency_heads.relations import RelationCounts, cho
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
 from bertviz_core.corpora.treebank import explain, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow
-from bertviz_core.plotting import BEST, finish, percent, percent_decimals, scores, tabular
+from bertviz_core.numbers import fixed
+from bertviz_core.plotting import BEST, finish, scores, tabular
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
 from bertviz_core.plotting.head_map import accuracy_map, map_figure
 from bertviz_core.writing import isolated
@@ -55,10 +56,10 @@ def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go
 
     mark("best fixed offset", percent["baseline_accuracy"], "line-ns-open", "at offset %{customdata:+d}")
     cited = [paper.TABLE_1[name][1] if name in paper.TABLE_1 else None for name in frame["relation"]]
-    mark("paper (BERT-base, WSJ)", cited, "diamond-open", "in the paper", "#e8890c")
+    mark("paper (BERT-base, WSJ)", cited, "diamond-open", "in the paper", "#cc7000")
     if result.is_causal:
         mark("random word", 100 * frame["random_accuracy"], "x-thin-open", "by a random word")
-    figure.update_xaxes(title=f"accuracy, percent; trees: {result.trees}", range=[-2, 102])
+    figure.update_xaxes(title="accuracy, percent", range=[-2, 102])
     figure.update_yaxes(autorange="reversed", type="category", showticklabels=False)
     for relation, label in zip(frame["relation"], labels, strict=True):
         hover = explain(relation, "<b>{}</b>", "<i>{}</i>")
@@ -138,10 +139,9 @@ def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:
     """A row for each relation, in percent, for the screen; the paper's columns are empty where it has no such label."""
     frame = result.to_frame()
 
-    def percents(shares: str, counts: str = "n") -> list[float]:
-        """Numbers, so that the table can be sorted, rounded to what each row's words support."""
-        pairs = zip(frame[shares], frame[counts], strict=True)
-        return [round(100 * share, percent_decimals(n)) for share, n in pairs]
+    def percents(shares: str) -> list[float]:
+        """Numbers, so that the table can be sorted, all with one decimal."""
+        return [round(100 * share, 1) for share in frame[shares]]
 
     paper_values = [paper.TABLE_1.get(relation, (None, None)) for relation in frame["relation"]]
     table = frame[["relation", "n"]].copy()
@@ -149,12 +149,12 @@ def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:
     table["head"] = [Head.parse(label).label(base) for label in frame["head"]]
     table["direction"] = frame["direction"].map(arrow)
     table["accuracy"] = percents("accuracy")
-    ends = ((percent(row.low, row.n), percent(row.high, row.n)) for row in frame.itertuples())
-    table["interval"] = [f"{low}–{high}".replace("%", "") for low, high in ends]
+    ends = zip(100 * frame["low"], 100 * frame["high"], strict=True)
+    table["interval"] = [f"{fixed(low, 1)}–{fixed(high, 1)}" for low, high in ends]
     table["held out"] = percents("heldout_accuracy")
     if result.is_causal:
         table["counted"] = frame["counted"]
-        table["of all words"] = percents("accuracy_of_all_words", "n_of_all_words")
+        table["of all words"] = percents("accuracy_of_all_words")
     table["offset"] = frame["baseline_offset"]
     table["by offset"] = percents("baseline_accuracy")
     if result.is_causal:
@@ -168,7 +168,7 @@ def paper_table(result: RelationCounts) -> PaperTable:
     """Table 1 for a report: the best head of each relation, beside the paper's."""
     frame = relation_table(result)
     cells = frame.astype(object).where(frame.notna(), ABSENT)
-    rows = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in row] for row in cells.to_numpy()]
+    rows = [[f"{cell:.1f}" if isinstance(cell, float) else str(cell) for cell in row] for row in cells.to_numpy()]
     note = f"The paper's columns: {paper.TITLE}, Table 1 (WSJ, Stanford Dependencies)"
     return PaperTable(f"Table 1: the best head of each relation, percent. {note}", list(frame.columns), rows)
 

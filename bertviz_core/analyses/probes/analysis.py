@@ -44,7 +44,6 @@ class ProbesAnalysis(Analysis):
     head_in_tour = "absent"
     prefix = "probe_"
     forward_passes = 18  # measured: maps of four networks, one trained and three random; hidden states once; trainings
-    overhead = 8.0
     chunked = False
 
     @property

@@ -16,7 +16,7 @@ from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.plotting import BEST, finish, scores, tabular
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
 
-PAPER = "#e8890c"
+PAPER = "#cc7000"
 # A color and a marker for each probe; gray for what has learned nothing from a trained network.
 STYLES = {
     "right-branching": ("#8c8c8c", "triangle-right"),

@@ -37,7 +37,7 @@ def compute_chunk(
         chunk: Its number and its examples.
         model: The model of the requests.
         requests: Those that share the pass.
-        progress: Counts the examples; raises Cancelled.
+        progress: Counts the tokens; raises Cancelled.
         batch_tokens: The most tokens of a batch; None for the model's default.
 
     Returns:
@@ -70,7 +70,7 @@ class ChunkedPass:
         self.totals: list[stream.Accumulator] = [ANALYSES[each.analysis].accumulator(model, each) for each in requests]
         self.done = 0  # number of chunks, from the first, that are merged into `totals`
         self.waiting: dict[int, list[stream.Accumulator]] = {}  # sums of later chunks by number, without their details
-        self.sizes: list[int] = []  # the number of examples of each chunk that has been read
+        self.sizes: list[int] = []  # the number of tokens of each chunk that has been read
         self._saved = time.monotonic()
         self._cost = 0.0
         self._is_changed = False
@@ -81,14 +81,14 @@ class ChunkedPass:
         """The chunks to compute, read when they are asked for; those of an earlier job count as done before."""
         for number, chunk in enumerate(annotated_words.cut(self.corpus, annotated_words.CHUNK_TOKENS)):
             if number == 0:
-                progress.start("Running the model", unit=self.corpus.examples.unit)
-            self.sizes.append(len(chunk))
-            progress.total = self.corpus.expected
+                progress.start("Running the model", unit="tokens")
+            self.sizes.append(sum(map(len, chunk)))
+            progress.total = self.corpus.expected_tokens
             if self._needs(number):
                 yield number, chunk
             else:
-                progress.before += len(chunk)
-                progress.advance(len(chunk))
+                progress.before += self.sizes[number]
+                progress.advance(self.sizes[number])
 
     def take(self, number: int, parts: Sequence[stream.Accumulator | bytes]) -> None:
         """Add a chunk, merge all that are now in order, and save them unless saving takes too much of the time."""
@@ -109,13 +109,18 @@ class ChunkedPass:
         if time.monotonic() - self._saved >= self._cost / SAVING:
             self.save()
 
+    @property
+    def share_done(self) -> float:
+        """The share of the corpus's tokens, from 0 to 1, in chunks that are computed."""
+        computed = sum(size for number, size in enumerate(self.sizes) if not self._needs(number))
+        return computed / self.corpus.expected_tokens if computed else 0.0
+
     def save(self) -> None:
         """Save the sums, so that a job that is killed can be resumed from here."""
         if self.store is None or not self._is_changed:
             return
         started = time.monotonic()
-        computed = sum(size for number, size in enumerate(self.sizes) if not self._needs(number))
-        share = f"{computed / self.corpus.expected:.3f}"
+        share = f"{self.share_done:.3f}"
         state: dict[str, Any] = {"done": self.done, "waiting": [*self.waiting]}
         for name, accumulators in [("total", self.totals), *self.waiting.items()]:
             for request, sums in zip(self.requests, accumulators, strict=True):

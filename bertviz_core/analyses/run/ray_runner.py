@@ -156,12 +156,12 @@ class RayRunner(LocalRunner):
         """
         pool = ActorPool(self.workers)
         task = self._task(requests)
-        sizes: dict[int, int] = {}  # number of a chunk that is being computed -> its examples, in order
+        sizes: dict[int, int] = {}  # number of a chunk that is being computed -> its tokens, in order
         try:
             for number, examples in chunks:
                 while sizes and number - next(iter(sizes)) >= BACKLOG * len(self.workers):
                     yield from self._next(pool, sizes, progress)
-                sizes[number] = len(examples)
+                sizes[number] = sum(map(len, examples))
                 pool.submit(lambda worker, part: worker.compute.remote(task, *part), (number, examples))
             while sizes:
                 yield from self._next(pool, sizes, progress)

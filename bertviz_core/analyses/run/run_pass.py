@@ -75,7 +75,7 @@ def compute_pass(
     loaded = time.monotonic()
     resumed = store is not None and share_done(store, first)
     corpus = CorpusReading(EXAMPLES[analysis.corpus](first.source, model.tokens, first.settings))
-    progress.start("Reading the corpus", unit=corpus.examples.unit)
+    progress.start("Reading the corpus", unit="tokens")
     chunked = None
     totals: Sequence[Accumulator | CorpusRun]
     if analysis.chunked:
@@ -86,6 +86,8 @@ def compute_pass(
                 chunked.take(number, parts)
         except BaseException:
             chunked.save()
+            if store and not resumed and (share := chunked.share_done):
+                runtime_estimate.record(store, together, loaded - started, (time.monotonic() - loaded) / share)
             raise
         totals = chunked.totals
     else:
@@ -126,13 +128,13 @@ def _run_whole(
     inputs = []
     for example in corpus:
         inputs.append(example)
-        progress.advance(1)
-    progress.start("Running the model", len(inputs), corpus.examples.unit)
+        progress.advance(len(example))
+    progress.start("Running the model", sum(map(len, inputs)), "tokens")
 
     def run_stage(options: dict[str, Any], examples: Sequence[Encoded], take: Callable[..., None], stage: str) -> None:
         """One pass over examples for the accumulator and model that these options ask for; `take` gets each sum."""
         staged = replace(request, options=options)
-        progress.start(stage, len(examples), "sentences")
+        progress.start(stage, sum(map(len, examples)), "tokens")
         empty = analysis.accumulator(model, staged)
         for _, (part,) in runner.map([staged], enumerate(cut(examples, PART_TOKENS)), progress):
             take(empty.from_bytes(part) if isinstance(part, bytes) else part)

@@ -59,7 +59,7 @@ def run(
         settings: Those of the request.
         examples: The segments of a chunk.
         accumulators: The sums to fill; they also get the segments that have no token to predict.
-        progress: Counts the segments that are done.
+        progress: Counts the tokens that are done.
         batch_tokens: The most tokens of a batch; None for the model's default, at most BATCH_TOKENS.
     """
     targets = targets_of(model.checkpoint, model.tokens, settings.seed)

@@ -238,7 +238,7 @@ def lengths_sentence(norms: HeadAverages, base: int = 1) -> str:
         ratios = [f"{TOKENS[name][0]} {mean / other:.2f} times" for name, mean in means.items()]
         compared = f"Beside other tokens' vectors, those of {', '.join(ratios)} as long. "
     return (
-        f"{compared}Within a segment, the rank correlation of a token's vector length with the weight that it receives "
+        f"{compared}Within a passage, the rank correlation of a token's vector length with the weight that it receives "
         f"is {np.nanmean(correlation):z.2f} on average over heads, and lowest in head {lowest.label(base)} "
         f"({correlation[lowest]:z.2f})"
     )

@@ -1,6 +1,7 @@
 """Treebanks: sentences, the check that they are trees, and the meaning of relations and parts of speech."""
 
 import re
+from collections.abc import Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,6 +9,12 @@ from typing import Any, NamedTuple
 from bertviz_core.errors import shorten
 
 ALL, UAS = TOTALS = ("all", "UAS")  # rows beside those of relations: every word; every word but punctuation
+# Names of relations that only one set of guidelines has
+SCHEMES = {
+    "Universal Dependencies v2": {"obj", "obl"},
+    "Universal Dependencies v1": {"dobj", "nmod", "case"},
+    "Stanford Dependencies": {"prep", "pobj"},
+}
 POSSESSIVES = ("'s", "s'", "'", "’s", "s’", "’")
 RENAMED = {"obj": "dobj", "compound": "nn", "nmod:poss": "poss"}
 RENAMED |= {"aux:pass": "auxpass", "nsubj:pass": "nsubjpass", "compound:prt": "prt"}
@@ -75,6 +82,16 @@ def relation_name(label: str) -> str:
     """
     base, colon, subtype = label.partition(":")
     return f"{base}_{colon}{subtype}" if base in TOTALS else label
+
+
+def relation_scheme(relations: Set[str]) -> str:
+    """The guidelines that relations of these names follow; "" where that is not known.
+
+    >>> relation_scheme({"obj", "obl", "case"}), relation_scheme({"dobj", "prep", "pobj"}), relation_scheme({"dep"})
+    ('Universal Dependencies v2', 'Stanford Dependencies', '')
+    """
+    names = {relation.partition(":")[0] for relation in relations}
+    return next((scheme for scheme, typical in SCHEMES.items() if typical <= names), "")
 
 
 def check_tree(sentence: Sentence, lines: list[int], single_root: bool) -> Sentence:

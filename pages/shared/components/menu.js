@@ -17,7 +17,8 @@ function pageLink({ name, title, icon, href }, current) {
   return link;
 }
 
-export default function ({ data: { sections, current }, parentElement }) {
+export default function ({ data: { sections, current, viewer }, parentElement }) {
+  scrollKeeper.arrive(current, viewer);
   const before = parentElement.querySelector("nav");
   const focused = before ? [...before.querySelectorAll("a")].indexOf(before.getRootNode().activeElement) : -1;
   const menu = html("nav", { class: "menu", "aria-label": "Pages" });

@@ -9,6 +9,11 @@ function followAddress(href) {
   window.dispatchEvent(new PopStateEvent("popstate"));
 }
 
+// What scrolls: the page without the sidebar.
+function scrollingElement() {
+  return document.querySelector('[data-testid="stMain"]');
+}
+
 // Have the app's pages, by name, open in the theme "Light" or "Dark"; the first page's address has no name.
 function rememberTheme(theme, pages) {
   const base = location.pathname.replace(/[^/]*$/, "");

@@ -10,15 +10,16 @@ from bertviz_core.engine.uploads import Upload
 from bertviz_core.errors import BertvizError
 from pages.shared import jobs, messages, services, uploads, widgets
 from pages.shared.frame import links
+from pages.shared.state import session
 from pages.shared.state.choices import kind_of
 from pages.shared.state.session import UPLOADED
 
 ROLE = "corpus"  # of the files, see `uploads.begin`
 # Descriptions of the files that can be read.
 FORMS: dict[str, str] = {
-    "text": "Text (one paragraph per line, a blank line between documents), or the authors' JSON",
-    "treebank": f"A treebank: {annotated.list_formats('treebank')}",
-    "coreference": f"Documents with chains: {annotated.list_formats('coreference')}",
+    "text": "**Text**: one paragraph per line, a blank line between documents; or the authors' JSON",
+    "treebank": f"**Treebank**: {annotated.list_formats('treebank')}",
+    "coreference": f"**Coreference**: {annotated.list_formats('coreference')}",
 }
 POPOVER = "add a corpus"
 PASTE = "paste"
@@ -27,7 +28,7 @@ LONGEST_PASTE = 1_000_000  # characters: the browser sends them again with every
 
 def take(kinds: Sequence[Kind], choose: Callable[[str, str], None]) -> None:
     """Take the files whose check is over, and choose them for the kind of corpus that they are: `choose(kind,
-    address)`. Of a kind that the page does not read, another page is offered."""
+    address)`. For kinds that the page does not read, another page is offered."""
     try:
         address = uploads.take(ROLE)
     except BertvizError as problem:
@@ -36,9 +37,10 @@ def take(kinds: Sequence[Kind], choose: Callable[[str, str], None]) -> None:
     if not address:
         return
     upload = next(found for kind in FORMS if (found := uploads.visible(kind).get(address)))
-    choose(upload.kind, address)
-    if upload.kind not in kinds:
-        jobs.session().offer = upload
+    for kind in upload.kinds:
+        choose(kind, address)
+    jobs.session().offer = upload
+    jobs.session().offered_on = session.current().page
 
 
 def draw(kinds: Sequence[Kind], chosen: Mapping[Kind, Upload], delete: Callable[[str], None]) -> None:
@@ -53,26 +55,42 @@ def draw(kinds: Sequence[Kind], chosen: Mapping[Kind, Upload], delete: Callable[
 
 
 def draw_outcome(kinds: Sequence[Kind], choose: Callable[[str, str], None]) -> None:
-    """Draw what came of the last upload: its error, or the page that reads it, or an offer of its sentences as text."""
+    """Draw what came of the last upload: its error, other pages that read it, or an offer of its sentences as text."""
     reader = jobs.session()
     if reader.problem is not None:
         messages.error(reader.problem)
         reader.problem = None
-    upload = reader.offer
-    address = UPLOADED + upload.token if upload else ""
-    if upload is None or upload.kind in kinds or address not in uploads.visible(upload.kind):
+    if reader.offer and (others := _others(reader.offer, kinds)):
+        _draw_offer(reader.offer, others, choose if "text" in kinds else None)
+    else:
         reader.offer = None
-        return
+
+
+def _others(upload: Upload, kinds: Sequence[Kind]) -> list[str]:
+    """The kinds of an upload that a page of these kinds does not read; none once it is deleted, or its reader has gone
+    on to a page that reads it."""
+    others = [kind for kind in upload.kinds if kind not in kinds]
+    is_elsewhere = len(others) < len(upload.kinds) and jobs.session().offered_on != session.current().page
+    is_visible = UPLOADED + upload.token in uploads.visible(upload.kind)
+    return others if is_visible and not is_elsewhere else []
+
+
+def _draw_offer(upload: Upload, others: list[str], choose: Callable[[str, str], None] | None) -> None:
+    """Offer the pages that read other kinds; with `choose`, also to read the sentences as text."""
+    address = UPLOADED + upload.token
 
     def use_sentences() -> None:
+        assert choose is not None, "the button is drawn only then"
         uploads.open_link(address, "text")
         choose("text", address)
-        reader.offer = None
+        jobs.session().offer = None
 
-    page = next(entry for entry in links.BY_SECTION if entry.corpora == (upload.kind,))
-    st.info(f"“{messages.plain(upload.name)}” is {uploads.KINDS[upload.kind]}.", icon=":material/account_tree:")
-    links.to(kind_of(page.name)(), f"Open {page.title}")
-    if "text" in kinds:
+    also = "also " * (len(others) < len(upload.kinds))
+    what = " and ".join(uploads.KINDS[kind] for kind in others)
+    st.info(f"“{messages.plain(upload.name)}” is {also}{what}.", icon=":material/account_tree:")
+    for page in (next(entry for entry in links.BY_SECTION if entry.corpora == (kind,)) for kind in others):
+        links.to(kind_of(page.name)(), f"Open {page.title}")
+    if choose:
         st.button("Use its sentences as text", on_click=use_sentences, icon=":material/notes:")
 
 
@@ -92,8 +110,9 @@ def _draw_choices(kinds: Sequence[Kind]) -> None:
         widgets.close(POPOVER)
         uploads.begin(files, kinds[0], ROLE)
 
-    forms = "; ".join(FORMS[kind] for kind in kinds)
-    label = f"{forms}. Several files of one kind, or those of a zip, become one corpus."
+    for kind in kinds:
+        st.caption(FORMS[kind])
+    label = "Several files of one kind, or those of a zip, become one corpus"
     st.file_uploader(label, key=uploader, accept_multiple_files=True, on_change=take_files)
     st.text_area("Or paste text", key=PASTE, height=140, max_chars=LONGEST_PASTE)
     st.button("Use the pasted text", on_click=take_paste, type="primary")
@@ -103,7 +122,7 @@ def _describe(upload: Upload, kind: Kind, delete: Callable[[str], None]) -> None
     """Say who can read an upload that is chosen as a corpus of a kind, and for how long; draw the button that deletes
     it."""
     name = messages.plain(upload.name)
-    if upload.kind != kind:
+    if kind not in upload.kinds:
         st.caption(f"“{name}” is {uploads.KINDS[upload.kind]}: its sentences are read as text.")
     readers = "No one else" if services.access().public else "Anyone who can open this page"
     st.caption(f"“{name}” is stored on this server {uploads.lifetime()}. {readers} can read it.")

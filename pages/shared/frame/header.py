@@ -56,7 +56,8 @@ def draw(entry: links.Entry, default_head: Callable[[str, Selection], Head]) -> 
             selection = replace(selection, head=_head(selection, partial(default_head, entry.name, selection)))
     finally:  # the menu's links carry choices
         with menu:
-            component("menu")(data={"sections": links.menu(), "current": entry.name}, key="menu")
+            data = {"sections": links.menu(), "current": entry.name, "viewer": links.VIEWER.name}
+            component("menu")(data=data, key="menu")
     now.selection = selection
     corpora_shown = selection.basis.corpora
     tab = f"{entry.title}: {checkpoint.label} on {corpora_shown}" if corpora_shown else entry.title

@@ -27,7 +27,8 @@ class Reader:
     checking: str = ""  # the role on the page of what is checked
     uploaded: int = 0  # how many times files were given
     problem: BertvizError | None = None  # of the last upload, until it is shown
-    offer: Upload | None = None  # an upload that another page reads
+    offer: Upload | None = None  # an upload that other pages read
+    offered_on: str = ""  # the page where it was given
     timer: Timer | None = None  # see `close`
     is_connected: bool = False  # whether Streamlit calls `close` when the connection is closed
 

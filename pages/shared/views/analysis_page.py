@@ -130,11 +130,11 @@ class AnalysisPage:
     def draw_heads(self) -> None:
         quantity = self.column.quantity
         if isinstance(self.result, HeadAverages) and self.result.texts and quantity in self.result.present:
-            st.header(f"Top segments for head {self.selection.label}")
             shown = segments(self.result, quantity, self.selection.head)
-            st.caption(f"The {plural(len(shown), 'segments')} with the highest value: {plain(self.column.short)}.")
+            st.header(f"{plural(len(shown), 'segments')} in which head {self.selection.label} shows it most")
+            st.caption(f"Those with the highest value: {plain(self.column.short)}.")
             for segment in shown:
-                location = plain(f"segment {segment.number + 1}, {segment.where}")
+                location = plain(f"passage {segment.number + 1}, {segment.where}")
                 st.markdown(f"**{number(segment.value)}** {location}: :gray[{joined(' '.join(segment.tokens))}]")
                 links.to_segment(segment.number, self.selection.head)
         st.header("All heads")
@@ -159,7 +159,7 @@ def choose_column(chosen: AnalysisChoices, analysis: Analysis, result: Result, c
     if len(columns) > 1:
         by_name = {column.quantity: column for column in columns}
         widgets.select(
-            "Show on the map",
+            "Color heads by",
             [*by_name],
             "quantity",
             column.quantity,

@@ -100,8 +100,8 @@ def draw_guesses(guesses: Mapping[str, Sequence[Prediction]]) -> None:
     for index, guess in enumerate(whole):
         row = {
             "masked word": f"{guess.position + 1}: {_quoted(guess.original, True)}",
-            "its rank": f"{guess.rank:,} ({guess.probability:.1%})",
-            "whole model": _best(guess, GUESSES if ablated else None),
+            "rank of the right word": f"{guess.rank:,} ({guess.probability:.1%})",
+            "the model's guesses": _best(guess, GUESSES if ablated else None),
         }
         for without in ablated:
             row[f"without {plural(count, 'heads')}"] = _best(without[index], GUESSES)

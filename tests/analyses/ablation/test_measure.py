@@ -192,7 +192,7 @@ def test_a_family_with_attention_of_its_own_and_a_corpus_without_words_have_mess
     with pytest.raises(ModelError, match="cannot be ablated"):
         computed(load(save("deberta-v2", tmp_path)))
     nothing = from_bytes(b'[{"tokens": ["[CLS]", "[SEP]"]}]', "none.json")
-    with pytest.raises(InputError, match="No segment has a token"):
+    with pytest.raises(InputError, match="No passage has a token"):
         computed(model, source=nothing)
 
 

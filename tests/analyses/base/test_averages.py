@@ -125,7 +125,7 @@ def test_a_text_of_one_document_has_intervals_over_its_segments():
     values = np.random.default_rng(1).random((6, LAYERS, HEADS, 2)).astype(np.float32)
     fields = fed(values, range(6), np.zeros(6, dtype=int)).result() | {"provenance": {}, "texts": {}}
     result = HeadAverages(**fields)
-    assert result.units_text == "6 segments of one document" and result.units.tolist() == [6, 6]
+    assert result.units_text == "6 passages of one document" and result.units.tolist() == [6, 6]
     error = oracle.by_document([[value] for value in values[:, 1, 2, 0].tolist()])[1]
     assert result.interval("one")[1, 2] == pytest.approx(2.570582 * error, rel=1e-5)
 

@@ -22,7 +22,7 @@ GUESSES = [Guess(2, 0, 0.9, True), Guess(2, 1, 0.1, False)]
 def test_words_are_text_and_nothing_else():
     whole = ET.fromstring(draw(DOCUMENT, GUESSES))
     tags = {element.tag.removeprefix(SVG) for element in whole.iter()}
-    assert tags == {"svg", "title", "rect", "text", "path", "circle", "g", "tspan"}
+    assert tags == {"svg", "title", "rect", "text", "path", "g", "tspan"}
     words = [text.text for text in whole.findall(f"{SVG}text")]
     assert words[:6] == ["Ann", "saw", "<script>alert(1)</script>", ".", "She", "&amp;"]
     assert words[6] == "?Bo" and words[7].endswith("…") and len(words[7]) < 60
@@ -37,14 +37,25 @@ def test_chains_keep_their_color_a_lone_mention_is_grey_and_an_outer_one_below_t
     assert float(outer.get("y")) > float(inner.get("y")) and float(outer.get("width")) > float(inner.get("width"))
 
 
-def test_right_is_a_solid_tick_and_wrong_a_dashed_cross():
-    right, wrong = ET.fromstring(draw(DOCUMENT, GUESSES)).findall(f"{SVG}g")
-    for group, color, mark, dashed in ((right, RIGHT, "✓", False), (wrong, WRONG, "✗", True)):
-        path = group.find(f"{SVG}path")
-        assert path.get("stroke") == color and group.find(f"{SVG}text").text == mark
-        assert group.find(f"{SVG}text/{SVG}tspan").text == (" 0.90" if mark == "✓" else " 0.10")
-        assert ("stroke-dasharray" in path.attrib) is dashed
-    assert right.find(f"{SVG}title").text == "She → Ann: 0.90, right"
+def test_right_is_a_solid_tick_and_wrong_a_dashed_cross_on_the_word_itself():
+    whole = ET.fromstring(draw(DOCUMENT, [Guess(2, 0, 0.9, True), Guess(3, 1, 0.0034, False)]))
+    words = {text.text: float(text.get("x")) for text in whole.findall(f"{SVG}text")}
+    right, wrong = whole.findall(f"{SVG}g")
+    for group, word, color, mark, dashed in ((right, "She", RIGHT, "✓", False), (wrong, "?Bo", WRONG, "✗", True)):
+        box, path = group.find(f"{SVG}rect"), group.find(f"{SVG}path")
+        assert box.get("stroke") == path.get("stroke") == color and group.find(f"{SVG}text").text == mark
+        assert float(box.get("x")) == words[word] - 2
+        assert group.find(f"{SVG}text/{SVG}tspan").text == (" 0.900" if mark == "✓" else " 0.003")
+        assert ("stroke-dasharray" in path.attrib) is ("stroke-dasharray" in box.attrib) is dashed
+        assert path.get("opacity") == "0"  # to another line: shown while one points at it
+    assert right.find(f"{SVG}title").text == "She → Ann: 0.900, right"
+
+
+def test_a_weight_that_would_cover_the_next_mark_is_left_to_the_text_on_hover():
+    document = DOCUMENT | {"mentions": [[4, 5, 0, 4, "pronoun"], [5, 6, 0, 5, "pronoun"], [6, 7, 0, 6, "proper"]]}
+    first, second = ET.fromstring(draw(document, [Guess(1, 0, 0.5, True), Guess(2, 0, 0.25, False)])).findall(f"{SVG}g")
+    assert first.find(f"{SVG}text/{SVG}tspan") is None and "0.500" in first.find(f"{SVG}title").text
+    assert second.find(f"{SVG}text/{SVG}tspan").text == " 0.250"
 
 
 def test_no_line_is_wider_than_the_drawing():
@@ -72,7 +83,7 @@ def test_a_passage_is_a_document_of_its_own():
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_no_curve_runs_through_a_word_or_along_another(seed: int) -> None:
+def test_no_curve_that_is_shown_runs_through_a_word_or_along_another(seed: int) -> None:
     rng = np.random.default_rng(seed)
     words = ["w" * int(n) for n in rng.integers(1, 14, 120)]
     document = {"name": "d", "words": words, "sentences": [0, 30, 70], "mentions": []}
@@ -85,9 +96,11 @@ def test_no_curve_runs_through_a_word_or_along_another(seed: int) -> None:
         boxes.append((left, left + float(text.get("textLength")), feet - 10, feet))
     left, _, width, height = map(float, whole.get("viewBox").split())
     along: dict[float, list[tuple[float, float]]] = {}
-    for path in whole.findall(f"{SVG}g/{SVG}path"):
+    paths = [path for path in whole.findall(f"{SVG}g/{SVG}path") if path.get("opacity") != "0"]
+    assert len(paths) < len(guesses)  # those between lines are not drawn
+    for path in paths:
         corners = [tuple(map(float, corner.split(","))) for corner in path.get("d")[1:].split(" L")]
-        assert len(corners) in (4, 6)  # on one line, or past others
+        assert len(corners) == 4
         assert all(left <= x <= left + width and 0 <= y <= height for x, y in corners)
         for (x1, y1), (x2, y2) in pairwise(corners):
             lowest, highest, (start, end) = min(y1, y2), max(y1, y2), sorted((x1, x2))

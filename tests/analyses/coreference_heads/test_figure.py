@@ -31,10 +31,12 @@ def test_distance_and_gender_show_shares_with_their_counts(result):
         (by_group(result, [one, "nearest"], breakdown="gender"), result.scores(one).of("gender")),
     ):
         trace = figure.data[0]
-        np.testing.assert_allclose(trace.y, right / total)
+        np.testing.assert_allclose(trace.y, np.where(total < 10, np.nan, right / total))
+        for tick, n in zip(figure.layout.xaxis.ticktext, total, strict=True):
+            assert f"<br>n = {n:,.0f}" in tick and tick.endswith("too few") is bool(n < 10)
         np.testing.assert_array_equal(trace.customdata[:, 0], total)
         assert [line.name for line in figure.data] == ["head 6-4", "nearest"]
-        assert (np.array(trace.error_y.array) >= 0).all() and (np.array(trace.error_y.arrayminus) >= 0).all()
+        assert np.nanmin(trace.error_y.array) >= 0 and np.nanmin(trace.error_y.arrayminus) >= 0
 
 
 def test_the_exported_figure_has_no_two_lines_alike_and_no_interval_for_what_is_exact(result):

@@ -1,6 +1,7 @@
-"""Estimates scale with the corpus, the limit and the model, and follow what earlier passes took."""
+"""Estimates scale with the corpus, and follow what the last pass of the same kind took."""
 
 import lzma
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -8,11 +9,15 @@ import pytest
 
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.run import compute, runtime_estimate
+from bertviz_core.analyses.run.chunks import share_done
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.recognition import estimate_word_count
 from bertviz_core.corpora.source import from_bytes
+from bertviz_core.errors import Cancelled
+from bertviz_core.inputs import annotated_words
 from bertviz_core.models import checkpoint
 from bertviz_core.settings import Settings
+from tests.support.waiting import Stops
 
 LINE = "The cat sat on the mat.\n"
 
@@ -36,62 +41,69 @@ def test_words_of_a_large_file_follow_from_its_beginning(pack, within):
     assert estimate_word_count(from_bytes(pack(varied), f"{pack}")) == pytest.approx(800_000, rel=within)
 
 
-def test_a_first_estimate_grows_with_the_corpus_and_the_limit(store, request_):
-    whole = runtime_estimate.seconds(store, [[request_]])
-    half = Request("entropy", request_.checkpoint, from_bytes(LINE.encode() * 250, "y.txt"))
-    few = Request("entropy", request_.checkpoint, request_.source, Settings(limit=1))
-    fixed = runtime_estimate.LOADING
-    assert runtime_estimate.seconds(store, [[half]]) - fixed == pytest.approx((whole - fixed) / 2)
-    assert fixed < runtime_estimate.seconds(store, [[few]]) < whole
-    twice = 2 * whole - (fixed - runtime_estimate.LOADING_NEXT)  # the second pass loads no libraries
-    assert runtime_estimate.seconds(store, [[request_], [request_]]) == pytest.approx(twice)
+def test_without_an_earlier_pass_there_is_no_estimate(store, request_):
+    assert runtime_estimate.seconds(store, [request_]) is None
+    assert runtime_estimate.duration(store, [[request_]]) == ""
 
 
-def test_the_last_pass_of_this_model_is_what_the_next_is_estimated_by(store, request_):
+def test_the_last_pass_is_what_the_next_is_estimated_by(store, request_):
     runtime_estimate.record(store, [request_], loading=2.0, running=50.0)
-    assert runtime_estimate.seconds(store, [[request_]]) == pytest.approx(52.0)
-    twice = Request("entropy", request_.checkpoint, from_bytes(LINE.encode() * 1000, "z.txt"))
-    assert runtime_estimate.seconds(store, [[twice]]) == pytest.approx(102.0)
+    assert runtime_estimate.seconds(store, [request_]) == pytest.approx(52.0)
+    twice = replace(request_, source=from_bytes(LINE.encode() * 1000, "z.txt"))
+    assert runtime_estimate.seconds(store, [twice]) == pytest.approx(102.0)
     runtime_estimate.record(store, [request_], loading=1.0, running=10.0)
-    assert runtime_estimate.seconds(store, [[request_]]) == pytest.approx(11.0)
+    assert runtime_estimate.seconds(store, [request_]) == pytest.approx(11.0)
 
 
-def test_another_models_pass_is_scaled_by_operations(store, request_, tiny):
-    other = Request("entropy", tiny.checkpoint, request_.source)
-    runtime_estimate.record(store, [other], loading=1.0, running=10.0)
-    scale = runtime_estimate.operations(request_) / runtime_estimate.operations(other)
-    assert runtime_estimate.seconds(store, [[request_]]) == pytest.approx(1 + 10 * scale) and scale > 1
-
-
-def test_sequences_without_a_limit_are_as_many_as_are_drawn(store):
-    drawn = Request("induction", checkpoint.find("demo"), sample("random"))
-    assert runtime_estimate.seconds(store, [[drawn]]) < 600
-    runtime_estimate.record(store, [drawn], loading=1.0, running=50.0)
-    assert runtime_estimate.seconds(store, [[drawn]]) == pytest.approx(51.0)
-
-
-def test_other_options_are_timed_apart(store):
+def test_another_model_another_limit_and_other_options_are_timed_apart(store, request_, tiny):
+    runtime_estimate.record(store, [request_], loading=1.0, running=10.0)
+    assert runtime_estimate.seconds(store, [replace(request_, checkpoint=tiny.checkpoint)]) is None
+    limited = replace(request_, settings=Settings(limit=1))
+    assert runtime_estimate.seconds(store, [limited]) is None
+    runtime_estimate.record(store, [limited], loading=1.0, running=2.0)
+    assert runtime_estimate.seconds(store, [limited]) == pytest.approx(3.0)
     whole = Request("probes", checkpoint.find("demo"), sample("treebank"))
-    few = replace(whole, options={"probes": ["right-branching"]})
-    runtime_estimate.record(store, [few], loading=1.0, running=1.0)
-    assert runtime_estimate.seconds(store, [[few]]) < 10 < runtime_estimate.seconds(store, [[whole]])
+    runtime_estimate.record(store, [replace(whole, options={"probes": ["right-branching"]})], 1.0, 1.0)
+    assert runtime_estimate.seconds(store, [whole]) is None
 
 
 def test_a_pass_leaves_what_it_took(store, request_):
-    small = Request("entropy", request_.checkpoint, from_bytes(LINE.encode() * 4, "s.txt"))
+    small = replace(request_, source=from_bytes(LINE.encode() * 4, "s.txt"))
+    started = time.monotonic()
     compute.compute(small, store)
-    assert runtime_estimate.seconds(store, [compute.shared(small)]) < 60
-    assert store.read(runtime_estimate._name(compute.shared(small)))
+    took = time.monotonic() - started
+    assert 0 < runtime_estimate.seconds(store, compute.shared(small)) <= took
+
+
+def test_a_cancelled_pass_leaves_what_the_whole_would_take(store, tiny, monkeypatch):
+    monkeypatch.setattr(annotated_words, "CHUNK_TOKENS", 64)
+    request = Request("entropy", tiny.checkpoint, from_bytes(LINE.encode() * 500, "c.txt"), Settings(max_length=32))
+    with pytest.raises(Cancelled):
+        compute.compute(request, store, progress=Stops(0.5), model=tiny)
+    share = share_done(store, request)
+    assert 0 < share < 1
+    whole = runtime_estimate.seconds(store, compute.shared(request))
+    assert runtime_estimate.duration(store, [compute.shared(request)], 1 - share).startswith("about ") and whole > 0
 
 
 @pytest.mark.parametrize(
-    ("length", "shown"), [(None, "unknown time"), (0.0, "about 3 s"), (12.4, "about 12 s"), (600.0, "about 10 min")]
+    ("lengths", "left", "shown"),
+    [
+        ([None], 1.0, ""),
+        ([12.4, None], 1.0, ""),
+        ([], 1.0, ""),
+        ([0.2], 1.0, "about 1 s"),
+        ([6.0, 6.4], 1.0, "about 12 s"),
+        ([40.0], 0.25, "about 10 s"),
+        ([600.0], 1.0, "about 10 min"),
+    ],
 )
-def test_durations_for_people(store, monkeypatch, length, shown):
-    monkeypatch.setattr(runtime_estimate, "seconds", lambda *_: length)
-    assert runtime_estimate.duration(store, []) == shown
+def test_durations_for_people(store, monkeypatch, lengths, left, shown):
+    monkeypatch.setattr(runtime_estimate, "seconds", lambda _, together: together)
+    assert runtime_estimate.duration(store, lengths, left) == shown
 
 
 def test_what_cannot_be_read_has_no_estimate(store, request_):
-    broken = Request("entropy", request_.checkpoint, from_bytes(b"%PDF-1.4", "x.pdf"))
-    assert runtime_estimate.seconds(store, [[broken]]) is None
+    runtime_estimate.record(store, [request_], loading=1.0, running=10.0)
+    broken = replace(request_, source=from_bytes(b"%PDF-1.4", "x.pdf"))
+    assert runtime_estimate.seconds(store, [broken]) is None

@@ -136,7 +136,7 @@ def test_a_segment_with_nothing_to_predict_is_left_out_and_counted(masked_folder
     records = [{"text": "the old cat sat ."}, {"tokens": ["[CLS]", "[SEP]"]}, {"text": "a dog ran"}]
     result = _requested(masked_folder, json.dumps(records), Store(tmp_path))
     assert result.segments[QUANTITIES.index("to_sep")] == 2
-    why = "a segment of special tokens only, with nothing to predict"
+    why = "a passage of special tokens only, with nothing to predict"
     assert result.provenance["skipped"] == [{"reason": why, "count": 1, "where": ["line 1, object 2"]}]
     with pytest.raises(InputError, match="token to predict"):
         _requested(masked_folder, json.dumps([records[1]]), Store(tmp_path))

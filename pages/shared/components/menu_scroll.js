@@ -1,0 +1,44 @@
+// Where the reader was on each page. Whoever comes back from the page where sentences are looked at, or by the browser's
+// Back and Forward, finds the page at the same height, as soon as its content is there.
+
+const SCROLLED = "scrolled-"; // begins the names in the browser's session, one for each page
+const PATIENCE = 10_000; // ms for which the content is waited for
+const STEADY = 1_000; // ms for which the height must hold: figures above it are drawn one after the other
+
+class ScrollKeeper {
+  constructor() {
+    addEventListener("scroll", () => this.remember(), { capture: true, passive: true });
+    addEventListener("popstate", (event) => (this.returned = event.isTrusted)); // followAddress sends one that is not
+    for (const touched of ["wheel", "touchmove", "pointerdown", "keydown"]) addEventListener(touched, () => this.stop(), { capture: true, passive: true });
+  }
+
+  arrive(page, viewer) {
+    if (page === this.page) return;
+    const comesBack = this.page === viewer || this.returned;
+    this.stop();
+    [this.page, this.path, this.returned] = [page, location.pathname, false];
+    const height = Number(sessionStorage.getItem(SCROLLED + page));
+    if (comesBack && height) this.restore(height, performance.now() + PATIENCE);
+  }
+
+  remember() {
+    const main = scrollingElement();
+    // While the next page comes, the height is that of neither page.
+    if (main && !this.timer && this.path === location.pathname) sessionStorage.setItem(SCROLLED + this.page, Math.round(main.scrollTop));
+  }
+
+  restore(height, end, since = 0) {
+    const main = scrollingElement(), now = performance.now();
+    const isThere = main && Math.abs(main.scrollTop - height) < 2;
+    if (main && !isThere) main.scrollTop = height;
+    const steady = isThere ? since || now : 0;
+    this.timer = now < end && !(steady && now - steady > STEADY) ? setTimeout(() => this.restore(height, end, steady), 50) : 0;
+  }
+
+  stop() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+  }
+}
+
+const scrollKeeper = new ScrollKeeper();

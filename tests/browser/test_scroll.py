@@ -1,0 +1,53 @@
+"""Whoever looks at a sentence in the viewer finds the page where it was left."""
+
+from typing import Any
+
+import pytest
+
+from tests.support import chromium as browser
+
+pytestmark = pytest.mark.browser
+SCROLLED = "() => document.querySelector('[data-testid=stMain]').scrollTop"
+
+
+def height(page: Any) -> int:
+    return int(page.evaluate(SCROLLED))
+
+
+def wait_for_height(page: Any, expected: int) -> None:
+    page.wait_for_function(f"Math.abs(({SCROLLED})() - {expected}) < 3", timeout=20_000)
+
+
+def open_sentence(page: Any) -> int:
+    """Open a sentence below the first screen in the viewer; returns how far the page was scrolled."""
+    link = page.locator(".drawings a", has_text="Open in the attention viewer").nth(2)
+    link.scroll_into_view_if_needed()
+    left = height(page)
+    link.click()
+    browser.wait_for_page(page, "Attention viewer")
+    return left
+
+
+def test_back_from_the_viewer_leads_to_the_same_place_on_the_page(open_page: Any) -> None:
+    page = open_page("dependency_heads")
+    left = open_sentence(page)
+    assert left > 300
+    page.get_by_role("link", name="Back to Dependency heads").click()
+    browser.wait_for_page(page, "Dependency heads")
+    wait_for_height(page, left)
+    page.mouse.wheel(0, -200)  # the reader goes on from there
+    page.wait_for_timeout(1500)
+    assert height(page) < left
+
+
+def test_the_browsers_back_does_so_too_and_the_menu_leads_to_the_top(open_page: Any) -> None:
+    page = open_page("dependency_heads")
+    left = open_sentence(page)
+    page.go_back()
+    browser.wait_for_page(page, "Dependency heads")
+    wait_for_height(page, left)
+    for name in ("Entropy", "Dependency heads"):
+        page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
+        browser.wait_for_page(page, name)
+    page.wait_for_timeout(1500)
+    assert height(page) < left

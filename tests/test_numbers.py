@@ -1,0 +1,45 @@
+"""Numbers as they are shown: none is rounded to nothing without a word."""
+
+import math
+
+import pytest
+
+from bertviz_core.numbers import column_decimals, fixed, half_width
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "shown"),
+    [
+        (0.9, 3, "0.900"),
+        (1234.5678, 3, "1,234.568"),
+        (0.0, 3, "0.000"),
+        (0.0006, 3, "0.001"),
+        (3e-8, 3, "< 0.001"),
+        (-3e-8, 3, "> -0.001"),
+        (0.02, 1, "< 0.1"),
+        (math.nan, 3, "–"),
+    ],
+)
+def test_columns_have_fixed_decimals(value: float, decimals: int, shown: str) -> None:
+    assert fixed(value, decimals) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "shown"),
+    [
+        (0.0123, ".3f", "0.012"),
+        (0.0002, ".3f", "<0.001"),
+        (0.0002, ".1%", "<0.1%"),
+        (0.0, ".3f", "0.000"),
+        (None, ".3f", "–"),
+    ],
+)
+def test_half_of_an_interval(value: float | None, form: str, shown: str) -> None:
+    assert half_width(value, form) == shown
+
+
+@pytest.mark.parametrize(
+    ("largest", "decimals"), [(31.0, 3), (0.5, 3), (0.1, 3), (0.05, 4), (0.00423, 5), (0.0, 3), (1e-20, 9)]
+)
+def test_a_column_of_small_numbers_has_more_decimals(largest: float, decimals: int) -> None:
+    assert column_decimals(largest) == decimals
