@@ -1,5 +1,7 @@
 """Attention viewer: one head on one input, token by token (Figures 1 and 5)."""
 
+from functools import partial
+
 import streamlit as st
 
 from bertviz_core.heads import all_heads
@@ -9,7 +11,7 @@ from pages.shared import endnotes, page, services, widgets
 from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import AttentionViewer
-from pages.shared.views import viewer_heads, viewer_input, viewer_panes
+from pages.shared.views import viewer_heads, viewer_input, viewer_panes, viewer_window
 
 selection = session.selection()
 chosen = session.page(AttentionViewer)
@@ -31,6 +33,9 @@ if options.open:
         widgets.slider("Minimum weight", "least", chosen.least, 0.01)
         about = "The remaining weights are rescaled to sum to 1."
         widgets.toggle("Hide special tokens", "hide", chosen.hide, help=about)
+        if model.causal:
+            about = "Many heads of a decoder attend to it whatever it is. " + about
+            widgets.toggle("Hide the first token", "skip", chosen.skip, help=about)
 with controls:
     shapes = ["lines", "heatmap", "table", viewer_heads.QUERY_KEY]
     shape = widgets.segmented("Show", shapes, "shape", chosen.shape, label_visibility="collapsed")
@@ -44,14 +49,20 @@ with controls:
     compare = widgets.popover("Compare", ":material/compare:", "compare")
     if compare.open and shape == "lines":
         with compare:
-            widgets.select("Side by side", viewer_panes.KINDS, "beside", chosen.beside, width=180)
+            # It would cover the second drawing.
+            close = partial(widgets.close, "compare")
+            widgets.select("Side by side", viewer_panes.KINDS, "beside", chosen.beside, width=180, on_change=close)
     with compare:
         ablated = viewer_heads.choose_ablated(chosen, selection, model, bool(compare.open))
 
-summary = st.container()
+window, found = viewer_window.choose(chosen, original.layout)
 is_alone = shape != "lines" or chosen.beside == viewer_panes.ONE
+if is_alone:
+    summary = panel = st.container()
+else:  # The choices of the second drawing stand over it.
+    summary, panel = st.columns(2, gap="medium", vertical_alignment="center")
 if is_wide:
-    left, right = st.container(), st.container()
+    left, right = st.container(), st.container(width=460)
 else:
     left, right = st.columns([3, 2] if is_alone else 2, gap="medium")
 # Beside the drawing, not above it.
@@ -62,34 +73,43 @@ if positions:
         if widgets.toggle("Before masking", "before", chosen.before):
             shown = original
         st.button("Unmask all", on_click=session.choose, kwargs={"mask": ""}, icon=":material/undo:")
-view = InputView(units == "words", not chosen.hide, sides, selection.settings.paper)
+view = InputView(
+    words=units == "words",
+    special=not chosen.hide,
+    sides=sides,
+    first_piece=selection.settings.paper,
+    first=not (chosen.skip and model.causal),
+)
 pins = viewer_input.pins(chosen, original)
-first = viewer_panes.Pane(selection, model, view, original, shown, positions, pins)
+part = None if window.is_whole else window
+first = viewer_panes.Pane(selection, model, view, original, shown, positions, pins, part, found)
 with summary:
     viewer_panes.draw_summary(first, chosen.least if shape == "lines" else 0)
 if not first.attention.weights.size:
     raise session.PageEnd
 
-second = None if is_alone else viewer_panes.second_pane(first, chosen, compare)
+second = None
+if not is_alone:
+    panel = panel.container(horizontal=True, vertical_alignment="center")
+    second = viewer_panes.second_pane(first, chosen, panel)
+    if second is not None and chosen.beside == viewer_panes.WEIGHTS:
+        panel.caption(f"**{plain(second.title)}**")  # Of others their boxes say it.
 products = None
 # Without a gap a title takes little room.
 with left.container(gap=None):
-    if second is not None:
-        st.caption(f"**{plain(first.title)}**")
     if shape == "lines":
         with compare:
             overlaid = viewer_heads.choose_overlaid(chosen, selection, bool(compare.open)) if is_alone else []
         viewer_panes.draw_lines(first, "attention-lines", can_mask, chosen.least, overlaid)
     elif shape == "heatmap":
         alt = f"Attention of head {selection.label}, from each row's token to each column's"
-        page.chart(figure.heatmap(first.attention, selection.head), "attention-heatmap", alt, selection.basis)
+        page.chart(figure.heatmap(first.drawn, selection.head), "attention-heatmap", alt, selection.basis)
     elif is_wide:
         products = viewer_heads.draw_query_key(first, query_controls)
     else:
         viewer_panes.draw_table(first)
 with right.container(gap=None):
     if second is not None:
-        st.caption(f"**{plain(second.title)}**")
         field = "head2" if chosen.beside == viewer_panes.HEADS else "head"
         viewer_panes.draw_lines(second, "attention-lines-2", can_mask, chosen.least, field=field)
 guesses = {"": predict(model, original, masked)}

@@ -1,31 +1,31 @@
 """Overview: every head of the model by its behavior, the stored results, and one job for everything that is missing."""
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
-from bertviz_core import exports, paper, tasks
+from bertviz_core import exports, tasks
 from bertviz_core.analyses.base.findings import SHOWN
 from bertviz_core.analyses.base.head_facts import HeadExamples
 from bertviz_core.analyses.base.registry import ANALYSES, findings
 from bertviz_core.analyses.base.result import corpus_size, origin
-from bertviz_core.analyses.behaviors import behavior_metric, linguistic
 from bertviz_core.analyses.run.run_pass import can_compute
+from bertviz_core.errors import BertvizError, DownloadNeeded
 from bertviz_core.numbers import number
 from bertviz_core.overview import ClearestHead, behavior_labels, clearest, in_order
 from bertviz_core.overview.stored_results import SUFFIXES, to_bytes
-from bertviz_core.overview.summary import behaviors_finding, encoded_cards, roles
+from bertviz_core.overview.summary import behaviors_finding, encoded_cards, one_line, roles
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
-from bertviz_core.viewer.preview import SENTENCE
-from pages.shared import endnotes, head_panel, jobs, page, preview, services, stored
-from pages.shared.frame import header, links
+from bertviz_core.tour import END
+from pages.shared import endnotes, head_panel, jobs, messages, page, preview, services, stored, widgets
+from pages.shared.frame import PANEL, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import joined, plain
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewer, Tour, kind_of
+from pages.shared.state.choices import MAX_SENTENCE, AttentionViewer, Overview, Tour, kind_of
 
-IN_VIEWER = AttentionViewer(input="own text", text=SENTENCE)
 CARDS_IN_ROW = 3
 SEGMENTS = 2  # on a card
 MAX_TOKENS = 34  # of a segment
@@ -126,33 +126,67 @@ def draw_card(example: ClearestHead) -> None:
         links.to(AttentionViewer(input="corpus", segment=first), "Show attention lines", head=example.head)
 
 
+def draw_opening(chosen: Overview) -> None:
+    """The reader's sentence, and three ways on."""
+    with page.row("center", key="overview-opening"):
+        widgets.text(
+            "Sentence",
+            "sentence",
+            chosen.sentence,
+            max_chars=MAX_SENTENCE,
+            placeholder="Type a sentence",
+            label_visibility="collapsed",
+            width="stretch",
+            icon=":material/edit:",
+        )
+        links.to(Tour(), "Take the tour")
+        args = (PANEL,)
+        icon = ":material/upload:"
+        st.button("Use your corpus", icon=icon, type="tertiary", on_click=widgets.open_popover, args=args)
+        links.to(Tour(step=END), "The paper's findings", ":material/fact_check:")
+
+
+def lines_on(sentence: str) -> bytes:
+    """The lines of every head on a sentence; none, and why, where the model cannot run it."""
+    try:
+        return preview.of_sentence(sentence, selection)
+    except DownloadNeeded:
+        raise
+    except BertvizError as problem:
+        messages.note(problem)
+        return b""
+
+
 selection = session.selection()
-with header.title_line():
-    links.to(Tour(), "Take the guided tour")
+chosen = session.page(Overview)
 results = stored.results(selection)
 stored.warn(results.values())
 labels = memoize(behavior_labels, results)
 if labels is None:
+    with header.title_line():
+        links.to(Tour(), "Take the tour")
     st.write("Nothing is computed yet for this model and these texts.")
     draw_stored(downloads=False)
     offer_report()
     stored.offer_papers_model(selection)
     raise session.PageEnd
 
-named = memoize(linguistic, results)
-page.finding(memoize(behaviors_finding, results), bold=True)
+draw_opening(chosen)
+finding = memoize(behaviors_finding, results)
+page.finding(replace(finding, sentence=one_line(labels)), bold=True)
 drawing = memoize(head_panel.map_of, results, selection.base)
 cards = memoize(encoded_cards, results, selection.base)
+lines = lines_on(chosen.sentence)
 alt = "Map of all heads, layer by head, with a marker for what each head does"
-page.head_map(drawing, "behavior-map", alt, selection, cards=cards, link=links.address_of(IN_VIEWER, selection.head))
+in_viewer = links.address_of(AttentionViewer(input="own text", text=chosen.sentence), selection.head)
+page.head_map(drawing, "behavior-map", alt, selection, lines=lines, cards=cards, link=in_viewer)
 preview.wait_for(selection)
 
-entries = [behavior_metric(labels)]
+entries = []
 for name, result in in_order(results):
     entries += ANALYSES[name].key_numbers(result, selection.base)
-if any(ANALYSES[name].names_heads for name in results):
-    entries.append(("Syntax and coreference heads", str(len(named)), f"the paper names {paper.LINGUISTIC_HEADS}"))
-page.metrics(entries)
+if entries:
+    page.metrics(entries)
 with st.expander("Findings that hold for this model", icon=":material/fact_check:", expanded=True):
     for finding in memoize(findings, results, selection.base):
         if finding.id in roles() and finding.state == SHOWN:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result, Results
@@ -116,11 +117,22 @@ def linguistic_heads(request: Request, find: Callable[[Request], Result | None])
 
 
 def linguistic(results: Results) -> dict[str, str]:
-    """Label of a linguistic head -> what it is best at: the heads that Figure 6 marks with crosses, each on held-out
-    text above every baseline that needs no model."""
+    """Label of a linguistic head -> what it is best at: the heads that Figure 6 marks with crosses, each on
+    held-out text above every baseline that needs no model."""
+    return {label: ", ".join(names) for label, names in _named(results, lambda analysis, name: name).items()}
+
+
+def found_by_heads(results: Results) -> dict[str, str]:
+    """Label of a linguistic head -> what it finds, as a plural for the legend of a map."""
+    found = _named(results, lambda analysis, name: analysis.found_by(name))
+    return {label: " and ".join(words) for label, words in found.items()}
+
+
+def _named(results: Results, word: Callable[[Analysis, str], str]) -> dict[str, list[str]]:
+    """Label of a linguistic head -> the different words for what it is best at."""
     names: dict[str, list[str]] = {}
     for analysis in ANALYSES.values():
         if analysis.names_heads and analysis.name in results:
             for label, name in analysis.named_heads(results[analysis.name]):
-                names.setdefault(label, []).append(name)
-    return {label: ", ".join(each) for label, each in names.items()}
+                names.setdefault(label, []).append(word(analysis, name))
+    return {label: list(dict.fromkeys(each)) for label, each in names.items()}

@@ -125,6 +125,11 @@ def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInp
     return replace(original, example=replace(original.example, ids=ids), layout=layout)
 
 
+def most_tokens(layers: int, heads: int) -> int:
+    """The number of tokens whose maps, four bytes a weight, have MAX_BYTES at most."""
+    return isqrt(MAX_BYTES // (4 * layers * heads))
+
+
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
     """(layer, head, query, key) float32 of one input.
 
@@ -132,11 +137,10 @@ def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
         InputError: The maps take more than MAX_BYTES.
     """
     size = len(example)
-    each = 4 * model.layers * model.heads  # bytes for one query and one key
-    needed = each * size**2
+    needed = 4 * model.layers * model.heads * size**2
     if needed > MAX_BYTES:
         what = f"The attention maps of {size:,} tokens take {needed / 1e6:,.0f} MB with this model"
-        hint = f"Choose a maximum length of {isqrt(MAX_BYTES // each):,} tokens or less."
+        hint = f"Choose a maximum length of {most_tokens(model.layers, model.heads):,} tokens or less."
         raise InputError(f"{what}; at most {MAX_BYTES / 1e6:,.0f} MB are allowed.", hint=hint)
     maps = np.empty((model.layers, model.heads, size, size), dtype=np.float32)
 

@@ -20,7 +20,16 @@ from bertviz_core.analyses.base.findings import (
 )
 from bertviz_core.analyses.base.registry import ANALYSES, findings
 from bertviz_core.analyses.base.result import Results
-from bertviz_core.analyses.behaviors import COREFERENCE, OTHER, UNTRAINED, Thresholds, linguistic, with_behavior
+from bertviz_core.analyses.behaviors import (
+    COREFERENCE,
+    LINGUISTIC,
+    OTHER,
+    UNTRAINED,
+    Thresholds,
+    found_by_heads,
+    linguistic,
+    with_behavior,
+)
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.numbers import quantity
 from bertviz_core.overview import (
@@ -36,7 +45,7 @@ from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 
 NONE = "no named behavior"
 BROAD = "broad"  # the behavior whose quantity the map also shows of heads without any
-ON_CARD = 3  # quantities in which the head ranks highest, on its card
+ON_CARD = 2  # quantities in which the head ranks highest, on its card
 
 
 def every_finding(results: Results, base: int = 1) -> list[Finding]:
@@ -120,11 +129,24 @@ def _describe(labels: np.ndarray, named: Mapping[str, str]) -> str:
     return f"{with_behavior(labels)} of {labels.size} heads have a recognizable pattern{which}.{others}"
 
 
+def one_line(labels: np.ndarray) -> str:
+    """How many heads of (layer, head) labels do one thing; the legend of their map says which."""
+    broad = int((labels == BROAD).sum())
+    others = f"; {broad} attend broadly, as heads of an untrained network do" if broad else ""
+    return f"{with_behavior(labels)} of {labels.size} heads do one recognizable thing{others}."
+
+
 def behavior_map(
-    labels: np.ndarray, columns: list[Column], named: Mapping[str, str], base: int = 1, shown: Iterable[str] = ()
+    labels: np.ndarray,
+    columns: list[Column],
+    named: Mapping[str, str],
+    base: int = 1,
+    shown: Iterable[str] = (),
+    found: Mapping[str, str] | None = None,
 ) -> HeadMap:
     """The map of all heads by (layer, head) `labels`, their behaviors. Hover texts have a value of `columns` and what
-    `named` linguistic heads find; the legend has the `shown` behaviors, by default those of some head."""
+    `named` linguistic heads find; the legend has the `shown` behaviors, by default those of some head, and where it is
+    known what linguistic heads have `found`, an entry for each of these words."""
     layers, heads = labels.shape
     known = {ANALYSES[each.analysis].behaviors.get(each.quantity): each for each in columns}
     hover = []
@@ -137,11 +159,29 @@ def behavior_map(
         hover.append(text)
     groups = []
     for behavior in shown or behavior_counts(labels):
-        color, symbol, letter, name = BEHAVIORS[behavior]
         members = tuple(head.label() for head in all_heads(layers, heads) if labels[head] == behavior)
-        title = f"{name} ({len(members)})"
-        groups.append(MarkerGroup(title, color, symbol, letter, members, small=behavior == OTHER))
+        groups += _found_groups(members, found) if behavior == LINGUISTIC and found else [_group(behavior, members)]
     return HeadMap(tuple(hover), layers, heads, base, groups=tuple(groups))
+
+
+def _group(behavior: str, members: tuple[str, ...]) -> MarkerGroup:
+    """The heads of a behavior; those without any have small dots, and no entry in the legend."""
+    color, symbol, letter, name = BEHAVIORS[behavior]
+    is_other = behavior == OTHER
+    title = "" if is_other else f"{name} ({len(members)})"
+    return MarkerGroup(title, color, symbol, letter, members, small=is_other)
+
+
+def _found_groups(members: Iterable[str], found: Mapping[str, str]) -> list[MarkerGroup]:
+    """Linguistic heads by what they find, on diamonds with its first letter: a cross would look like an error here."""
+    color = BEHAVIORS[LINGUISTIC][0]
+    by_word: dict[str, list[str]] = {}
+    for label in members:
+        by_word.setdefault(found[label], []).append(label)
+    return [
+        MarkerGroup(f"{word} ({len(labels)})", color, "diamond", word[0].upper(), tuple(labels))
+        for word, labels in by_word.items()
+    ]
 
 
 def head_rows(columns: list[Column], head: Head) -> list[dict[str, str]]:
@@ -166,19 +206,36 @@ def encoded_cards(results: Results, base: int) -> bytes:
     """A card for each head, layer by layer, as JSON for the browser."""
     named = linguistic(results)
     labels = behavior_labels(results)
+    found = found_by_heads(results)
     quantities = columns(results)
     assert labels is not None, "surface patterns or entropy is stored"
     heads = all_heads(*labels.shape)
     lines = [ANALYSES[name].card_lines(result, heads) for name, result in in_order(results)]
     cards = []
     for head, *of_head in zip(heads, *lines, strict=True):
-        highest = sorted(quantities, key=lambda column: column.ranks[head])[:ON_CARD]
+        highest = sorted(_plain(quantities, head), key=lambda column: column.ranks[head])[:ON_CARD]
         behavior = NONE if labels[head] == OTHER else BEHAVIORS[str(labels[head])][-1]
+        label = head.label()
         card = {
             "title": f"Head {head.label(base)}",
-            "behavior": named.get(head.label()) or behavior,
+            "behavior": _found(named[label], found[label]) if label in named else behavior,
             "numbers": [(each.spec.label, each.spec.text(each.values[head]), each.rank(head)) for each in highest],
             "lines": list(chain.from_iterable(of_head)),
         }
         cards.append(card)
     return json.dumps({"cards": cards}).encode()
+
+
+def _found(name: str, word: str) -> str:
+    """What a linguistic head finds, with the relations as their treebank names them."""
+    return word if name == COREFERENCE else f"{word} ({name})"
+
+
+def _plain(quantities: Iterable[Column], head: Head) -> list[Column]:
+    """The quantities that say what a head looks at: those of behaviors, and guesses that no other head makes better."""
+    return [
+        each
+        for each in quantities
+        if each.quantity in ANALYSES[each.analysis].behaviors
+        or (ANALYSES[each.analysis].names_heads and each.ranks[head] == 1)
+    ]

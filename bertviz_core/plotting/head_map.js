@@ -35,7 +35,7 @@ class HeadMap {
     const lines = new TextDecoder().decode(bytes).split("\n");
     this.data = Object.assign({}, ...lines.map((line) => JSON.parse(line)));
     this.maps = Uint8Array.from(atob(this.data.preview?.maps ?? ""), (letter) => letter.charCodeAt(0));
-    if (this.data.cards) this.root.append(this.card);
+    if (this.data.cards && !this.card.parentNode) this.root.prepend(this.card);
     this.width = 0;
     this.show();
   }
@@ -81,14 +81,14 @@ class HeadMap {
   legend(groups) {
     const gap = 1.5 * this.font, line = 1.7 * this.font;
     let x = 4, y = 2;
-    for (const group of groups) {
+    for (const group of groups.filter((each) => each.name)) {
       const width = this.measure(group.name) + gap;
       if (x + width > this.width - (y < line ? 3 * this.font : 0) && x > 4) [x, y] = [4, y + line];
       const sign = marker(group, x + 0.6 * this.font, y + line / 2, 0.95 * this.font);
       this.drawn.push(sign, set(this.text(group.name, x + gap, y + line / 2, "start"), { class: "entry" }));
       x += width + this.font;
     }
-    return groups.length ? y + line + 0.4 * this.font : 1.7 * this.font;
+    return groups.some((each) => each.name) ? y + line + 0.4 * this.font : 1.7 * this.font;
   }
 
   axes(foot) {
@@ -172,7 +172,10 @@ class HeadMap {
 
   showCard(head) {
     const { cards, chosen, link } = this.data, card = cards?.[this.index(head)];
-    if (card) fillCard(this.card, card, (...size) => this.lines(head, ...size), head === chosen ? link : "");
+    const { tokens, part } = this.data.preview ?? { tokens: [] };
+    const rows = Math.max(1.15, Math.min(1.5, 22 / tokens.length)); // in letters
+    const drawn = (width, font) => this.lines(head, width, rows * font);
+    if (card) fillCard(this.card, card, drawn, part, head === chosen ? link : "");
   }
 
   act(target) {

@@ -21,7 +21,7 @@ class MarkerGroup:
     """Heads that share a marker, as an entry of the legend.
 
     Attributes:
-        name: The text of the entry.
+        name: The text of the entry; empty for a group without one.
         color: The color of the marker.
         symbol: Its symbol.
         letter: The letter on it; empty for none.

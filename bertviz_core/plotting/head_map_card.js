@@ -18,13 +18,14 @@ function previewOf(tokens, maps, index, width, line) {
   return svg("svg", { class: "preview", "aria-hidden": "true", ...size }, ...parts);
 }
 
-// A head in a few words; preview: a function of a width and a height that draws its lines on the short text
-function fillCard(card, { title, behavior, numbers, lines }, preview, link) {
+// A head in a few words; preview: a function of a width that draws its lines on the short text; part: which of the tokens these are
+function fillCard(card, { title, behavior, numbers, lines }, preview, part, link) {
   card.replaceChildren(html("strong", {}, title), html("p", {}, behavior));
   const { paddingLeft, fontSize } = getComputedStyle(card);
-  card.append(preview(card.clientWidth - 2 * parseFloat(paddingLeft), 1.15 * parseFloat(fontSize)));
+  card.append(preview(card.clientWidth - 2 * parseFloat(paddingLeft), parseFloat(fontSize)));
+  if (part) card.append(html("p", { class: "part" }, part));
+  for (const line of lines) card.append(html("p", {}, line));
   const list = card.appendChild(html("dl"));
   for (const [label, value, rank] of numbers) list.append(html("dt", {}, label), html("dd", {}, value), html("dd", {}, rank));
-  for (const line of lines) card.append(html("p", {}, line));
   if (link) card.append(appLink(link, "Open in the attention viewer"));
 }

@@ -7,6 +7,7 @@ const PATHS = { // of a marker one unit wide
   circle: "M-.5 0a.5 .5 0 1 0 1 0a.5 .5 0 1 0-1 0z",
   square: "M-.45-.45h.9v.9h-.9z",
   x: "M-.5-.3L-.3-.5 0-.2 .3-.5 .5-.3 .2 0 .5 .3 .3 .5 0 .2-.3 .5-.5 .3-.2 0z",
+  diamond: "M0-.62L.62 0 0 .62-.62 0z",
   "triangle-up": "M0-.577L.5 .289H-.5z",
   "triangle-left": "M-.577 0L.289-.5V.5z",
   "triangle-right": "M.577 0L-.289-.5V.5z",
@@ -57,7 +58,7 @@ class Cells {
   // the group of a head that has a marker, and the marker's size
   mark(layer, head) {
     const group = this.marks.get(labelOf(layer, head));
-    return group ? [group, this.map.down * (group.small ? 0.45 : 0.66)] : [];
+    return group ? [group, this.map.down * (group.small ? 0.3 : 0.66)] : [];
   }
 
   cell(layer, head) {
@@ -74,7 +75,8 @@ class Cells {
       cell.append(marker(group, x, y, size));
       if (group.letter && !this.isMany) {
         const letter = this.map.text(group.letter, x, y);
-        cell.append(set(letter, { fill: "#ffffff", "font-size": Math.min(font, 0.7 * size) }));
+        const fill = isInk(group) ? "var(--st-background-color, #ffffff)" : "#ffffff";
+        cell.append(set(letter, { fill, "font-weight": 600, "font-size": Math.min(font, 0.62 * size) }));
       }
     }
     return cell;
@@ -104,7 +106,7 @@ class Cells {
         if (!group) continue;
         context.translate(left + (layer + 0.5) * across, top + (head + 0.5) * down);
         context.scale(size, size);
-        context.fillStyle = group.color === "#000000" ? text : group.color;
+        context.fillStyle = isInk(group) ? text : group.color;
         context.fill(new Path2D(PATHS[group.symbol]));
       }
     return svg("image", { href: canvas.toDataURL(), x: left, y: top, ...size, class: "cells", preserveAspectRatio: "none" });
@@ -137,9 +139,14 @@ class Cells {
   }
 }
 
-function marker({ symbol, color }, x, y, size) {
-  const fill = color === "#000000" ? "currentColor" : color; // as visible on a dark page
-  return svg("path", { d: PATHS[symbol], transform: `translate(${x} ${y}) scale(${size})`, fill });
+// Whether a marker has the color of the text, so that it is as visible on a dark page.
+function isInk({ color }) {
+  return color === "#000000";
+}
+
+function marker(group, x, y, size) {
+  const fill = isInk(group) ? "currentColor" : group.color;
+  return svg("path", { d: PATHS[group.symbol], transform: `translate(${x} ${y}) scale(${size})`, fill });
 }
 
 // red, green, blue and opacity of a color as rgba()

@@ -13,11 +13,13 @@ MAX_TOKENS = 24  # the longest inputs and sentences that are drawn small
 MAX_WEIGHTS = 500_000  # weights of all heads, a byte each: 9 tokens for 80 x 64 heads, 22 for 32 x 32
 
 
-def encoded(tokens: Sequence[str], maps: np.ndarray, about: str) -> bytes:
-    """A preview as JSON for the browser; maps are (layer, head, query, key) uint8, 255 for weight 1."""
+def encoded(tokens: Sequence[str], maps: np.ndarray, about: str, part: str = "") -> bytes:
+    """A preview as JSON for the browser; maps are (layer, head, query, key) uint8, 255 for weight 1. `part` says which
+    of an input's tokens they are, unless all."""
     first = slice(most_tokens(*maps.shape[:2]))  # because it is sent again whenever a head is chosen
     packed = base64.b64encode(maps[:, :, first, first].tobytes()).decode()
-    return json.dumps({"preview": {"tokens": [*map(cut_end, tokens[first])], "maps": packed, "about": about}}).encode()
+    drawn = {"tokens": [*map(cut_end, tokens[first])], "maps": packed, "about": about, "part": part}
+    return json.dumps({"preview": drawn}).encode()
 
 
 def most_tokens(layers: int, heads: int) -> int:

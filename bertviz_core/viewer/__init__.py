@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,12 +37,14 @@ class InputView:
         special: Whether special tokens are shown.
         sides: Which of the segments are shown, one of SIDES.
         first_piece: Whether a split word attends as its first piece does, as in the release.
+        first: Whether the first token, or word, is shown, to which many heads of decoders attend whatever it is.
     """
 
     words: bool = False
     special: bool = True
     sides: str = "all"
     first_piece: bool = False
+    first: bool = True
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,11 @@ class InputAttention:
     queries: Units
     keys: Units
     weights: np.ndarray
+
+    @cached_property
+    def largest(self) -> np.ndarray:
+        """(query, key) the largest weight of any head."""
+        return np.asarray(self.weights.max((0, 1)))
 
     def keep(self, queries: np.ndarray, keys: np.ndarray) -> "InputAttention":
         """The attention from some units to some, both (unit,) bool; weights are not rescaled."""
@@ -86,7 +94,7 @@ class InputAttention:
         indices = [np.searchsorted(starts, units.start) for units in (queries, keys)]
         near = abs(np.subtract.outer(*indices)) <= 1
         special = queries.special[:, None] | keys.special
-        weights = self.weights.max((0, 1)) - near - 2.0 * special
+        weights = self.largest - near - 2.0 * special
         row, column = np.indices(weights.shape)
         if query is not None:
             weights[row != query] = -np.inf
@@ -96,7 +104,7 @@ class InputAttention:
 
     def strongest_pair(self, head: Head) -> tuple[int, int]:
         """The (query, key) of a head's largest weight, by preference of words, and of queries with a choice of keys."""
-        has_choice = (self.weights.max((0, 1)) > 0).sum(1) > 1
+        has_choice = (self.largest > 0).sum(1) > 1
         preferred = np.outer(~self.queries.special & has_choice, ~self.keys.special)
         return _largest(self.weights[head] - 2.0 * ~preferred)
 
@@ -131,19 +139,30 @@ def _largest(values: np.ndarray) -> tuple[int, int]:
 
 def apply_view(layout: Layout, maps: np.ndarray, view: InputView) -> InputAttention:
     """Select what `view` shows of an input's maps (layer, head, query, key) between tokens: words first, then what is
-    not special, each row rescaled to sum to 1 (one without other weights stays 0), then segments."""
+    neither special nor the first token, each row rescaled to sum to 1 (one without other weights stays 0), then
+    segments."""
     shown = InputAttention(layout.tokens, layout.tokens, maps)
     if view.words:
         merged = maps_of_one(maps, layout.owner, first_piece=view.first_piece)
         shown = InputAttention(layout.words, layout.words, merged)
-    if not view.special:
-        shown = shown.keep(~shown.queries.special, ~shown.keys.special)
+    if not (view.special and view.first):
+        shown = shown.keep(_is_shown(shown.queries, view), _is_shown(shown.keys, view))
         total = shown.weights.sum(-1, keepdims=True)
         weights = np.divide(shown.weights, total, out=np.zeros_like(shown.weights), where=total > 0)
         shown = replace(shown, weights=weights)
     if sides := SIDES[view.sides]:
         shown = shown.keep(shown.queries.side == sides[0], shown.keys.side == sides[1])
     return shown
+
+
+def _is_shown(units: Units, view: InputView) -> np.ndarray:
+    """(unit,) bool: whether a view shows a unit, of whatever segment."""
+    hidden = np.zeros(len(units), dtype=bool)
+    if not view.special:
+        hidden |= units.special
+    if not view.first:
+        hidden |= units.start == 0
+    return ~hidden
 
 
 def attention_shift(before: np.ndarray, after: np.ndarray) -> np.ndarray:

@@ -1,7 +1,8 @@
 // The attention of a head, or of several in color, as lines between two columns of tokens; elements.js comes before this.
 
 const FAINT = 0.005; // a line this light cannot be seen
-const AROUND = 170; // pixels of the screen above and below the rows
+const AROUND = 170; // pixels of the whole screen above and below the rows
+const ABOVE = 290; // pixels of a page above and below the rows of a sentence, which fit into the rest
 const LEVELS = 48; // lines of like darkness are one path
 const INK = "#1f2430", RED = "#e03131"; // in files; a page has its theme's
 
@@ -78,15 +79,19 @@ class Lines {
     this.current = all.find((row) => row.start === this.current?.start) ?? null;
   }
 
-  // The height of a row and of its letters, in pixels; the rows of a short text fill the screen.
+  // The height of a row and of its letters, in pixels; the rows of a short text fit the window, and fill the screen.
   sizes(count) {
-    if (!this.isFull()) return count <= 26 ? [26, 14] : count <= 50 ? [21, 13] : [16, 11.5];
+    if (!this.isFull()) {
+      const low = count <= 26 ? 19 : count <= 50 ? 18 : 16, high = count <= 26 ? 26 : count <= 50 ? 21 : 16;
+      const height = Math.max(low, Math.min(high, Math.floor((innerHeight - ABOVE) / count)));
+      return [height, height > 22 ? 14 : height > 16 ? 13 : 11.5];
+    }
     const height = Math.max(16, Math.min(40, (innerHeight - AROUND) / count));
     return [height, Math.min(24, height * 0.78)];
   }
 
   addRow(side, unit, at, middle) {
-    const kind = (unit.special ? "special " : "") + (unit.masked ? "masked" : "");
+    const kind = ["special", "masked", "found", "beyond"].filter((name) => unit[name]).join(" ");
     const square = ({ color }) => html("i", { class: "square", style: `--head: ${color}` });
     const squares = html("span", { class: "squares", "aria-hidden": "true" }, ...(this.several ? this.heads.map(square) : []));
     const roles = { role: "option", tabindex: at ? "-1" : "0", title: unit.label };

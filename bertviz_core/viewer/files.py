@@ -18,6 +18,7 @@ from bertviz_core.settings import Settings
 from bertviz_core.version import __version__
 from bertviz_core.viewer import InputAttention
 from bertviz_core.viewer.figure import Panel, lines_figure
+from bertviz_core.viewer.window import Window
 from bertviz_core.writing import cut_end
 
 # This folder has attention_lines.js, whose default export draws lines into an element, and attention_lines.css.
@@ -38,14 +39,25 @@ BODY = """<div class="choice"><label>Head <select id="head"></select></label>
 <div id="lines"></div>"""
 
 
-def columns_of(attention: InputAttention, masked: Collection[int] = ()) -> dict[str, Any]:
-    """Both columns of tokens as JSON values for the script; `masked` has positions from 0."""
+def columns_of(
+    attention: InputAttention, masked: Collection[int] = (), found: Collection[int] = (), window: Window | None = None
+) -> dict[str, Any]:
+    """Both columns of tokens as JSON values for the script; `masked` and `found` have positions from 0. Tokens beyond
+    the `window` look different."""
 
     def column(units: Units) -> list[dict[str, Any]]:
-        rows = zip(units.labels, units.special.tolist(), units.start.tolist(), strict=True)
+        beyond = np.zeros(len(units), dtype=bool) if window is None else ~window.has(units)
+        rows = zip(units.labels, units.special.tolist(), units.start.tolist(), beyond.tolist(), strict=True)
         return [
-            {"label": cut_end(label, MAX_CHARACTERS), "special": special, "start": start, "masked": start in masked}
-            for label, special, start in rows
+            {
+                "label": cut_end(label, MAX_CHARACTERS),
+                "special": special,
+                "start": start,
+                "masked": start in masked,
+                "found": start in found,
+                "beyond": away,
+            }
+            for label, special, start, away in rows
         ]
 
     return {"from": column(attention.queries), "to": column(attention.keys)}

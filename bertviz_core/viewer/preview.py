@@ -6,7 +6,7 @@ import json
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.model import AttentionModel, with_weights
 from bertviz_core.models.single_input import attention, from_text
-from bertviz_core.plotting.head_preview import MAX_TOKENS, encoded
+from bertviz_core.plotting.head_preview import MAX_TOKENS, encoded, most_tokens
 from bertviz_core.settings import Settings
 from bertviz_core.viewer import InputAttention, to_uint8
 
@@ -27,14 +27,19 @@ def of_stored(data: bytes) -> bytes:
     return encoded(values["tokens"], values["maps"], f"Lines on “{SENTENCE}”")
 
 
-def of_input(attention: InputAttention) -> bytes:
-    """The preview of an input's first tokens; empty where queries and keys are not the same."""
+def of_input(attention: InputAttention, total: int = 0, tokens: str = "tokens") -> bytes:
+    """The preview of an input's first tokens, of `total` where not all of them are in `attention`; empty where queries
+    and keys are not the same. `tokens` says what they are."""
     labels = attention.queries.labels
     if labels != attention.keys.labels:
         return b""
-    first = slice(MAX_TOKENS)
-    about = "this input" if len(labels) <= MAX_TOKENS else f"the first {MAX_TOKENS} of {len(labels)}"
-    return encoded(labels[first], to_uint8(attention.weights[:, :, first, first]), f"Lines on {about}")
+    total = max(total, len(labels))
+    count = min(MAX_TOKENS, most_tokens(*attention.weights.shape[:2]), len(labels))
+    first = slice(count)
+    is_part = count < total
+    about = f"the first {count} of {total:,} {tokens}" if is_part else "this input"
+    weights = to_uint8(attention.weights[:, :, first, first])
+    return encoded(labels[first], weights, f"Lines on {about}", f"Lines on {about}" if is_part else "")
 
 
 def preview_key(fingerprint: str, weights: str, dtype: str) -> str:

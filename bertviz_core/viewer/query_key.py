@@ -1,6 +1,6 @@
 """The query and keys of one token in one head, and how their products become weights (docs/methods.md, section 10)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ class QueryKey:
 
     Attributes:
         tokens: The tokens of the input.
-        position: The position of the query token, from 0.
+        position: The index of the query token in `tokens`.
         query: (width,) its query as it is multiplied: with rotary positions, and normalized.
         keys: (key, width) keys, likewise.
         scale: What their product is multiplied by, 1/√width in most models.
@@ -61,6 +61,19 @@ class QueryKey:
     @property
     def has_bias(self) -> bool:
         return bool(abs(self.bias).max() > 1e-4)
+
+    def keep(self, chosen: np.ndarray) -> "QueryKey":
+        """The keys marked in `chosen`, (key,) bool, and that of the query's own token."""
+        chosen = chosen.copy()
+        chosen[self.position] = True
+        return replace(
+            self,
+            tokens=self.tokens.keep(chosen),
+            position=int(chosen[: self.position].sum()),
+            keys=self.keys[chosen],
+            logits=self.logits[chosen],
+            weights=self.weights[chosen],
+        )
 
     def to_csv(self, origin: dict[str, Any]) -> bytes:
         """A row for each key: the numbers of its weight, then query, key and product by dimension, and the origin."""

@@ -7,7 +7,7 @@ import streamlit as st
 from bertviz_core.analyses.base.head_facts import FactColumn, HeadFacts
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
-from bertviz_core.analyses.behaviors import OTHER, linguistic
+from bertviz_core.analyses.behaviors import OTHER, found_by_heads, linguistic
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.overview import behavior_labels, columns, in_order
 from bertviz_core.overview.summary import behavior_map, head_rows
@@ -96,4 +96,4 @@ def map_of(results: Results, base: int) -> HeadMap:
     labels = memoize(behavior_labels, results)
     named = memoize(linguistic, results)
     assert labels is not None, "drawn only where surface patterns or entropy is stored"
-    return behavior_map(labels, memoize(columns, results), named, base)
+    return behavior_map(labels, memoize(columns, results), named, base, found=memoize(found_by_heads, results))

@@ -7,7 +7,9 @@ from typing import Any
 import streamlit as st
 
 from bertviz_core.errors import BertvizError, StoreError
-from bertviz_core.viewer.preview import measure, of_stored, preview_key
+from bertviz_core.models.single_input import from_text
+from bertviz_core.viewer import InputView
+from bertviz_core.viewer.preview import SENTENCE, measure, of_input, of_stored, preview_key
 from pages.shared import services
 from pages.shared.memoize import memoize
 from pages.shared.state.selection import Selection
@@ -20,6 +22,20 @@ def of(selection: Selection) -> bytes:
     if not shown:
         _measured(key, selection)
     return shown
+
+
+def of_sentence(sentence: str, selection: Selection) -> bytes:
+    """The lines of every head on a reader's sentence as JSON, computed now; those of the example as `of` has them.
+
+    Raises:
+        BertvizError: The sentence has no tokens, or the model cannot run it.
+    """
+    if sentence == SENTENCE:
+        return of(selection)
+    model = services.model(selection.checkpoint, selection.settings.dtype)
+    single = from_text(sentence, "", model.tokens, selection.settings)
+    attention = services.viewed(model, single, selection.settings.weights, InputView())
+    return memoize(of_input, attention, len(single.example) + single.cut)
 
 
 def of_run(origin: dict[str, Any], selection: Selection) -> bytes:

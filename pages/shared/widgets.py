@@ -103,6 +103,11 @@ def popover(label: str, icon: str | None, key: str, **more: Any) -> Popover:
     return st.popover(label, icon=icon, key=key, on_change="rerun", **more)
 
 
+def open_popover(key: str) -> None:
+    """Open a popover, in a callback."""
+    st.session_state[key] = True
+
+
 def close(key: str) -> None:
     """Close a popover, in a callback."""
     st.session_state[key] = False

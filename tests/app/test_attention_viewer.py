@@ -1,5 +1,6 @@
 """The attention viewer's page without a browser: what it says, its address, masks, other texts."""
 
+import json
 import re
 from io import BytesIO
 from itertools import pairwise
@@ -44,7 +45,7 @@ def test_the_claim_is_of_the_chosen_head(planted_folder: Path) -> None:
 
 def test_norms_of_the_address_are_what_is_shown(tiny_folder: Path) -> None:
     apps = [viewer(model=str(tiny_folder), head="1-2", weights=weights) for weights in ("attention", "norms")]
-    matches = [re.search(r"Head 1-2 .*; (\d+\.\d)% of its (\w+)", words(app)) for app in apps]
+    matches = [re.search(r"[Hh]ead 1-2 .*?; (\d+\.\d)% of its (\w+)", words(app)) for app in apps]
     assert [found[2] for found in matches] == ["attention", "norms"]
     assert matches[0][1] != matches[1][1]
     assert [app.selectbox(key="weights").value for app in apps] == ["attention", "norms"]
@@ -123,8 +124,11 @@ def test_the_settings_reach_the_segment() -> None:
 
 
 def test_long_text_is_cut_and_empty_text_refused() -> None:
-    app = viewer(input="own text", text="cat " * 200)
+    app = viewer(input="own text", text="cat " * 200, max_length="128")
     assert "74 tokens over the limit of 128 were cut" in words(app)
+    app = viewer(input="own text")
+    app.text_input(key="text").set_value("cat " * 600).run()
+    assert "90 tokens over the limit of 512 were cut" in words(app)
     app.text_input(key="text").set_value("the [SEP] of a text").run()
     assert "spells out are read as letters (1 here)" in unescaped("".join(each.value for each in app.caption))
     app.text_input(key="text").set_value("  ").run()
@@ -155,7 +159,8 @@ def test_a_model_without_a_masked_word_head_has_no_switches(tiny_folder: Path) -
 def test_another_model_reads_the_same_sentence_with_tokens_of_its_own(planted_folder: Path, tiny_folder: Path) -> None:
     app = viewer(head="1-5", beside="two models", model2=str(planted_folder), head2="2-2")
     assert not app.error
-    assert f"**Head 2-2, {planted_folder.name}**" in unescaped(words(app))
+    boxes = {key: app.selectbox(key=key).value for key in ("model2", "head2")}
+    assert boxes == {"model2": str(planted_folder), "head2": "2-2"}
     assert "reads other tokens" not in words(app), "it has the demo's tokenizer"
     app = viewer(beside="two models", model2=str(tiny_folder), max_length="64")
     assert not app.error and "reads other tokens" in words(app)
@@ -273,12 +278,100 @@ def test_a_threshold_over_every_line_is_said_to_leave_none(planted_folder: Path)
     assert "no lines are drawn" not in words(broad)
 
 
-def test_another_model_reads_a_text_that_is_too_long_as_far_as_the_first(planted_folder: Path) -> None:
-    text = f"the cat{' ' * 992}andand"  # the first side reads its first letter
+def test_another_model_reads_a_text_that_no_address_holds_as_the_first_does(planted_folder: Path) -> None:
+    text = f"the cat{' ' * 992}andand"
     app = viewer(beside="two models", model2=str(planted_folder), input="own text", text=text)
-    assert "what follows was cut off" in words(app)
+    assert "has the first 1,000 characters of this text alone" in words(app)
     assert not app.error
     assert "reads other tokens" not in words(app)
+    assert parameter(app, "text") == text[:1000]
+
+
+LONG = " ".join(f"the {name} saw the gate ." for name in ("sailor", "farmer", "captain") * 30)[:-2]  # 540 - 1 tokens
+
+
+def lines_titles(app: AppTest) -> list[str]:
+    sent = [each.proto.json for each in app.get("bidi_component")]
+    return [json.loads(text)["title"] for text in sent if "minWeight" in text]
+
+
+def drawn_tokens(app: AppTest) -> tuple[list[str], list[int]]:
+    """The labels of the left column, and the positions of its tokens, from 1."""
+    rows = next(
+        json.loads(each.proto.json)["from"] for each in app.get("bidi_component") if "minWeight" in each.proto.json
+    )
+    return [row["label"] for row in rows], [row["start"] + 1 for row in rows]
+
+
+def test_all_tokens_of_a_long_text_are_reached_by_windows_and_pins_stay_in_sight() -> None:
+    app = viewer(input="own text")
+    app.text_input(key="text").set_value(LONG).run()
+    positions = drawn_tokens(app)[1]
+    assert positions == [*range(1, 41), 512]
+    assert "In tokens 1 to 40, head" in words(app) and "% to tokens not drawn" in words(app)
+    app.button(key="step-next-window").click().run()
+    assert drawn_tokens(app)[1] == [1, *range(41, 81), 512]
+    assert (parameter(app, "first"), parameter(app, "last")) == ("41", "80")
+    app.number_input(key="first").set_value(300).run()
+    assert drawn_tokens(app)[1] == [1, *range(300, 340), 512] and app.number_input(key="last").value == 339
+    app.number_input(key="last").set_value(310).run()
+    assert drawn_tokens(app)[1] == [1, *range(300, 311), 512]
+    app = viewer(input="own text", text="cat " * 240, pin="from7", first="101")
+    assert drawn_tokens(app)[1] == [1, 7, *range(101, 141), 242] and parameter(app, "pin") == "from7"
+    app.text_input(key="text").set_value("The cat sat.").run()
+    assert parameter(app, "first") is None and not any(each.key == "first" for each in app.number_input)
+
+
+def test_words_of_a_long_text_are_found_one_window_after_the_other() -> None:
+    app = viewer(input="own text")
+    app.text_input(key="text").set_value(LONG).run()
+    app.text_input(key="seek").set_value("Captain saw").run()
+    labels, positions = drawn_tokens(app)
+    assert "captain" in labels and "28 found" in words(app)
+    seen = {position for position, label in zip(positions, labels, strict=True) if label == "captain"}
+    for _ in range(20):
+        next(button for button in app.button if button.label == "Next match").click().run()
+        labels, positions = drawn_tokens(app)
+        seen |= {position for position, label in zip(positions, labels, strict=True) if label == "captain"}
+    assert len(seen) == 28
+    app.text_input(key="seek").set_value("zyxw").run()
+    assert "not found" in words(app) and not any(button.label == "Next match" for button in app.button)
+
+
+@pytest.mark.parametrize("shape", ["heatmap", "table", "query × key"])
+def test_every_shape_of_a_long_text_is_of_its_window(shape: str) -> None:
+    app = viewer(input="own text", text="cat " * 240, first="101", last="120", **{"as": shape})
+    assert not app.error and not app.exception
+    if shape == "table":
+        assert app.table[0].value["position"].tolist() == [1, *range(101, 121), 242]
+
+
+def test_the_first_token_of_a_decoder_is_left_out_and_the_page_says_so(tmp_path: Path) -> None:
+    folder = families.save(families.FAMILIES["gpt2"], tmp_path)
+    app = viewer(model=str(folder), skip="true", input="own text", text="the cat sat on the mat", max_length="32")
+    assert not app.error and 1 not in drawn_tokens(app)[1]
+    assert "Without the first token: the other weights are rescaled to sum to 1." in words(app)
+    app.toggle(key="skip").set_value(False).run()
+    assert 1 in drawn_tokens(app)[1] and "Without the first token" not in words(app)
+    encoder = viewer(skip="true")
+    assert 1 in drawn_tokens(encoder)[1] and not any(each.key == "skip" for each in encoder.toggle)
+
+
+def test_an_example_asks_for_the_pair_that_it_is_about() -> None:
+    app = viewer()
+    assert "attends most strongly from “he” to “brother”" in unescaped(words(app))
+
+
+def test_the_second_head_is_chosen_above_its_drawing_with_the_popover_closed() -> None:
+    app = viewer(head="1-5", beside="two heads")
+    app.session_state["compare"] = False
+    app.run()
+    app.selectbox(key="head2").set_value("2-8").run()
+    assert parameter(app, "head2") == "2-8" and "Head 2-8, demo" in lines_titles(app)
+    app.session_state["compare"] = True
+    app.run()
+    app.selectbox(key="beside").set_value("one head").run()
+    assert app.session_state["compare"] is False
 
 
 def test_a_model_whose_weights_are_no_numbers_is_named_in_one_box(nan_folder: Path) -> None:

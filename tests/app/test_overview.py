@@ -8,7 +8,7 @@ import sys
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.support.driving import ROOT, open_app, paste, wait_for_job, words
+from tests.support.driving import ROOT, open_app, parameter, paste, unescaped, wait_for_job, words
 from tests.support.shipped import COUNT, clearest
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
@@ -24,18 +24,54 @@ def test_it_is_the_default_page_and_tells_every_head_of_the_model() -> None:
     head = clearest("previous")
     app = open_app(head=head)
     assert [title.value for title in app.title] == ["Overview"]
-    assert f"of {COUNT} heads have a recognizable pattern" in words(app)
-    assert len(app.metric) == 4
+    assert f"of {COUNT} heads do one recognizable thing" in words(app)
+    assert len(app.metric) == 2
     assert f"Every number of head {head}" in [expander.label for expander in app.expander]
     (listed,) = [each["cards"] for each in map(json.loads, drawn_map(app).splitlines()) if "cards" in each]
     cards = {card["title"]: card for card in listed}
     assert len(cards) == COUNT and cards[f"Head {head}"]["behavior"] == "previous token"
     first = [(label, rank) for label, _, rank in cards[f"Head {head}"]["numbers"]]
-    assert ("attention to the previous token", f"1 of {COUNT}") in first and len(set(first)) == 3
+    assert ("attention to the previous token", f"1 of {COUNT}") in first and len(set(first)) == 2
     rows = app.dataframe[0].value.set_index("quantity")
     assert rows.loc["attention to the previous token", "rank"] == f"1 of {COUNT}"
     assert "Every analysis that one job can run is stored" in words(app) and "Start Ablation" not in words(app)
     assert re.search(rf"Head {head} puts 0\.9\d+ ± \S+ of its attention on the previous token;", words(app))
+
+
+def lines_of(app: AppTest) -> tuple[list[str], str]:
+    """The tokens whose lines the map sends, and which of the sentence's they are where it has more."""
+    (preview,) = [each["preview"] for each in map(json.loads, drawn_map(app).splitlines()) if "preview" in each]
+    return preview["tokens"], preview["part"]
+
+
+def test_the_lines_of_all_heads_are_of_the_reader_s_sentence_which_the_address_has() -> None:
+    app = open_app()
+    assert lines_of(app)[0][:3] == ["[CLS]", "anna", "lost"]
+    app.text_input(key="sentence").set_value("The <b>cat</b> sat.").run()
+    tokens, part = lines_of(app)
+    assert tokens == ["[CLS]", "the", "<", "b", ">", "cat", "<", "/", "b", ">", "sat", ".", "[SEP]"] and not part
+    assert parameter(app, "sentence") == "The <b>cat</b> sat."
+    again = open_app(sentence="The <b>cat</b> sat.")
+    assert drawn_map(again) == drawn_map(app)
+    again.text_input(key="sentence").set_value("cat " * 60).run()
+    tokens, part = lines_of(again)
+    assert len(tokens) == 24 and part == "Lines on the first 24 of 62 tokens"
+
+
+def test_a_sentence_without_tokens_says_so_and_leaves_the_map() -> None:
+    app = open_app(sentence="  ")
+    assert not app.error and "There is no token in this text." in unescaped(app.info[0].value)
+    assert b"preview" not in drawn_map(app) and b"cards" in drawn_map(app)
+
+
+def test_three_ways_lead_on() -> None:
+    app = open_app()
+    labels = [link.proto.label for link in app.main.get("page_link")]
+    assert {"Take the tour", "The paper's findings"} <= {*labels}
+    app.session_state["add a corpus"] = False
+    app.run()
+    next(b for b in app.button if b.label == "Use your corpus").click().run()
+    assert app.session_state["add a corpus"] is True
 
 
 def test_what_is_folded_is_drawn_once_it_is_open() -> None:

@@ -100,10 +100,34 @@ def test_heads_overlaid_have_colors_and_squares_and_are_in_the_address(viewer: A
 
 
 def test_the_readout_of_a_long_text_stays_in_sight(viewer: Any) -> None:
-    page = viewer(input="own text", text="cat " * 90)
+    page = viewer(input="own text", text="cat " * 90, last=92)
     token(page, "from", 85).hover()
     assert token(page, "from", 85).bounding_box()["y"] > 100
     assert 0 <= page.locator(".status").bounding_box()["y"] < 60
+
+
+def test_a_long_text_is_walked_through_by_windows_and_by_its_words(viewer: Any) -> None:
+    page = viewer(input="own text")
+    text = page.get_by_role("textbox", name="Segment A")
+    text.fill("The sailor saw the gate. " * 84 + "The captain slept.")
+    text.press("Enter")
+    browser.wait_for_address(page, "text=The+sailor")
+    page.locator("li.beyond").first.wait_for()
+    expect(page.locator("ul.column.from li")).to_have_count(41)
+    page.get_by_role("button", name="Next window").click()
+    browser.wait_for_address(page, "first=41")
+    expect(page.locator("ul.column.from li")).to_have_count(42)
+    words = page.get_by_role("textbox", name="Find words")
+    words.fill("captain slept")
+    words.press("Enter")
+    page.locator("li.found").first.wait_for()
+    assert labels(page)[-5:] == ["the", "captain", "slept", ".", "[SEP]"]
+    assert page.get_by_text("1 found, 1 here").is_visible()
+    found = page.locator("ul.column.from li.found")
+    found.click()
+    browser.wait_for_address(page, "pin=from507")
+    page.get_by_role("button", name="Previous window").click()
+    expect(page.locator("ul.column.from li[aria-selected=true]")).to_have_text("captain")
 
 
 def test_a_click_pins_in_red_masks_by_button_and_the_theme_redraws(viewer: Any) -> None:

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.behaviors import linguistic
+from bertviz_core.analyses.behaviors import found_by_heads, linguistic
 from bertviz_core.analyses.dependency_heads.head_facts import relation_columns
 from bertviz_core.analyses.dependency_heads.head_relations import Relation, relations
 from bertviz_core.analyses.surface_patterns.result import SINKS, sinks
 from bertviz_core.heads import DirectedHead, Head, all_heads
 from bertviz_core.overview import Column, behavior_labels, clearest, columns, frame
-from bertviz_core.overview.summary import behavior_map, head_rows
+from bertviz_core.overview.summary import behavior_map, head_rows, one_line
 from bertviz_core.plotting import BEHAVIORS
 
 
@@ -115,13 +115,32 @@ def test_every_head_stands_at_its_layer_and_number_under_its_behavior():
     assert len(seen) == LABELS.size
     for (layer, head), (name, symbol, _) in seen.items():
         _, marker, _, words = BEHAVIORS[LABELS[layer, head]]
-        assert name == f"{words} ({(LABELS[layer, head] == LABELS).sum()})"
+        count = (LABELS[layer, head] == LABELS).sum()
+        assert name == ("" if LABELS[layer, head] == "other" else f"{words} ({count})"), "the rest has no entry"
         assert symbol == marker
     assert seen[1, 1][2].startswith("2-2: dobj")
     assert seen[1, 0][2] == "2-1: broad attention; entropy 4.200 nats, rank 1 of 6"
     assert seen[0, 2][2] == "1-3: [SEP]; attention to [SEP] 0.03, rank 3 of 6"
     from_zero = behavior_map(LABELS, COLUMNS, {}, base=0)  # labels are, and clicks stay from one
     assert from_zero.groups[0].heads[0] == "1-1" and from_zero.hover[0].startswith("0-0: ")
+
+
+def test_linguistic_heads_stand_by_what_they_find():
+    labels = np.array([["linguistic", "linguistic"], ["next", "linguistic"]])
+    found = {"1-1": "objects", "1-2": "antecedents", "2-2": "objects"}
+    groups = behavior_map(labels, COLUMNS[:0], found, found=found).groups
+    by_name = {group.name: (group.letter, group.heads) for group in groups}
+    assert by_name["objects (2)"] == ("O", ("1-1", "2-2")) and by_name["antecedents (1)"] == ("A", ("1-2",))
+    assert len(by_name) == 3
+
+
+def test_the_line_of_the_overview_counts_what_its_map_marks(results):
+    labels = behavior_labels(results)
+    plain = sum(name not in ("broad", "other") for name in labels.reshape(-1).tolist())
+    assert one_line(labels).startswith(f"{plain} of {labels.size} heads do one recognizable thing")
+    assert f"{(labels == 'broad').sum()} attend broadly" in one_line(labels)
+    found = found_by_heads(results)
+    assert set(found) == set(linguistic(results)) and {"objects", "antecedents"} <= set(found.values())
 
 
 def test_rows_say_value_rank_and_baseline():

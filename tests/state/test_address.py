@@ -93,3 +93,13 @@ def test_what_an_address_does_not_name_stays_as_in_the_base() -> None:
 def test_a_long_text_is_cut_in_the_address_alone() -> None:
     choices = AttentionViewer(text="a" * 5000)
     assert address.query(choices) == {"text": "a" * 1000} and len(choices.text) == 5000
+
+
+def test_a_text_that_no_address_holds_stays_with_the_session_until_another_arrives() -> None:
+    long = AttentionViewer(input="own text", text="the cat " * 300, first=41)
+    read, problems = address.parse(AttentionViewer, address.query(long))
+    assert len(read.text) == 1000 and not problems
+    assert address.with_long_texts(read, long) == long
+    assert address.with_long_texts(read, AttentionViewer(text="the dog " * 300)) == read
+    other = AttentionViewer(text="The cat.")
+    assert address.with_long_texts(other, long) == other

@@ -294,6 +294,10 @@ class Analysis(Registered):
         """
         return []
 
+    def found_by(self, name: str) -> str:
+        """What a head that `named_heads` has under this name finds, as a plural for the legend of a map."""
+        return name
+
     @property
     def control_key(self) -> str:
         return self.control or f"{self.name}_quantity"

@@ -85,6 +85,9 @@ class CoreferenceAnalysis(Analysis):
         counts = cast(AntecedentCounts, result.default_view())
         return [(counts.best().head.label(), COREFERENCE)] if counts.finds_antecedents() else []
 
+    def found_by(self, name: str) -> str:
+        return "antecedents"
+
     def accumulator(self, model: AttentionModel, request: Request) -> "AntecedentSums":
         from bertviz_core.analyses.coreference_heads import measure
 

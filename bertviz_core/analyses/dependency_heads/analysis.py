@@ -21,7 +21,13 @@ from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEW_NA
 from bertviz_core.analyses.dependency_heads.head_relations import relations
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts, chosen_of
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationView
-from bertviz_core.analyses.dependency_heads.statements import STATEMENTS, head_sentence, named_heads, relation_finding
+from bertviz_core.analyses.dependency_heads.statements import (
+    FOUND,
+    STATEMENTS,
+    head_sentence,
+    named_heads,
+    relation_finding,
+)
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.heads import Head
 from bertviz_core.inputs.annotated_words import Sentences
@@ -110,6 +116,9 @@ class DependencyAnalysis(Analysis):
     def named_heads(self, result: Result) -> list[tuple[str, str]]:
         return named_heads(cast(RelationCounts, result.default_view()))
 
+    def found_by(self, name: str) -> str:
+        return FOUND.get(name, "governors")
+
     def accumulator(self, model: AttentionModel, request: Request) -> "RelationSums":
         from bertviz_core.analyses.dependency_heads import measure
 
@@ -147,14 +156,10 @@ class DependencyAnalysis(Analysis):
         }
 
     def card_lines(self, result: Result, heads: Sequence[Head]) -> list[list[str]]:
-        """The strongest relation, and the part of speech that it attends to."""
+        """The strongest relation."""
         assert isinstance(result, DependencyHeads)
         strongest = relations(result.default_view(), heads, 1)
-        attended = head_facts.attends_to(result, heads)
-        return [
-            [relation.sentence for relation in best] + [f"Attends to {text}" for text in words[:1]]
-            for best, words in zip(strongest, attended, strict=True)
-        ]
+        return [[relation.sentence for relation in best] for best in strongest]
 
     def head_examples(self, result: Result, base: int) -> list[HeadExamples]:
         """Sentences of the clearest relations."""

@@ -202,6 +202,23 @@ STATEMENTS = (
 )
 
 
+# What a head of a relation, Stanford's or UD's, finds in a word.
+FOUND = {
+    **dict.fromkeys(("dobj", "obj", "iobj", "pobj"), "objects"),
+    **dict.fromkeys(("nsubj", "nsubjpass", "nsubj:pass"), "subjects"),
+    **dict.fromkeys(("aux", "auxpass", "aux:pass", "cop"), "auxiliaries"),
+    **dict.fromkeys(("poss", "nmod:poss"), "possessors"),
+    **dict.fromkeys(("prt", "compound:prt"), "particles"),
+    **dict.fromkeys(("prep", "case"), "prepositions"),
+    **dict.fromkeys(("nn", "compound"), "compounds"),
+    "det": "determiners",
+    "amod": "adjectives",
+    "advmod": "adverbs",
+    "num": "numbers",
+    "nummod": "numbers",
+}
+
+
 def named_heads(counts: RelationCounts) -> list[tuple[str, str]]:
     """(best head, relation) where that is above the best fixed offset on held-out sentences, largest gain first."""
     table = counts.to_frame()

@@ -46,6 +46,16 @@ def parse(kind: type[C], parameters: Mapping[str, str], base: C | None = None) -
     return replace(base or kind(), **values), problems
 
 
+def with_long_texts(read: C, before: C) -> C:
+    """Choices read from an address, with the texts of `before` of which the address has only the beginning."""
+    values = {}
+    for name, hint in hints(type(read)).items():
+        text = getattr(before, name)
+        if isinstance(text, str) and text != getattr(read, name) == _text(text, hint):
+            values[name] = text
+    return replace(read, **values)
+
+
 def query(choices: Choices) -> dict[str, str]:
     """The parameters of what is not at its default, by name."""
     return dict(_query(choices))

@@ -28,6 +28,7 @@ from bertviz_core.heads import Head, highest
 from bertviz_core.models.checkpoint import DEMO
 from bertviz_core.settings import Mode, Weights
 from bertviz_core.tour import OWN
+from bertviz_core.viewer.preview import SENTENCE
 from pages.shared.memoize import memoize
 
 
@@ -45,6 +46,7 @@ class Longest(NamedTuple):
 
 
 MAX_CHARACTERS = 1000  # of each of the viewer's texts in an address
+MAX_SENTENCE = 300  # characters of the overview's sentence
 MOST = 10**9 - 1  # the largest whole number of an address
 Positive = Annotated[int, Between(1, MOST)]
 Count = Annotated[int, Between(0, MOST)]
@@ -105,6 +107,7 @@ class Page(Choices):
 @dataclass(frozen=True)
 class Overview(Page):
     page: ClassVar[str] = "overview"
+    sentence: Annotated[str, Longest(MAX_SENTENCE)] = SENTENCE
 
 
 @dataclass(frozen=True)
@@ -304,6 +307,10 @@ class AttentionViewer(Page):
     sides: str = "all"
     least: Annotated[float, Between(0.0, 0.5)] = 0.02
     hide: bool = False
+    skip: bool = False  # the first token of a decoder
+    first: Positive = 1  # token of the window of a long input
+    last: Positive | None = None  # follows the first
+    seek: str = ""  # words that are searched in the input
     shape: Literal["lines", "heatmap", "table", "query × key"] = "lines"
     units: Literal["tokens", "words"] = "tokens"
     beside: Side = "one head"

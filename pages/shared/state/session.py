@@ -131,7 +131,8 @@ def arrive(name: str) -> None:
         old = session.header
         base = replace(base, corpus=old.corpus, treebank=old.treebank, coreference=old.coreference)
     session.header, of_header = address.parse(Header, parameters, base)
-    session.pages[name], of_page = address.parse(kind_of(name), parameters)
+    of_address, of_page = address.parse(kind_of(name), parameters)
+    session.pages[name] = address.with_long_texts(of_address, session.of_page(kind_of(name)))
     session.arrived = parameters
     known = _parameters(Header) | _parameters(kind_of(name))
     unknown = {parameter: text for parameter, text in parameters.items() if parameter not in known}

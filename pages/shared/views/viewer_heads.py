@@ -25,6 +25,7 @@ from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import AttentionViewer
 from pages.shared.state.selection import Selection
+from pages.shared.views import viewer_input
 from pages.shared.views.viewer_panes import Pane
 
 QUERY_KEY = "query × key"
@@ -126,6 +127,8 @@ def draw_token_pair(pane: Pane) -> tuple[int, int]:
     starts = {"from": attention.queries.start.tolist(), "to": attention.keys.start.tolist()}
     last = {side: starts[side].index(start) for side, start in pane.pins if start in starts[side]}
     opening = attention.opening_pair(last.get("from"), last.get("to"))
+    if not pane.pins and (named := viewer_input.named_pair(attention)):
+        opening = named
     chosen = session.page(AttentionViewer)
     with page.row():
         query = _choose_unit("From", attention.queries, "from_token", chosen.from_token, opening[0])
@@ -148,7 +151,7 @@ def draw_token_pair(pane: Pane) -> tuple[int, int]:
         unit = selection.settings.weights
         squares = memoize(value_map, weights, "weight", base=selection.base, unit=unit)
         alt = "Map of all heads, layer by head, colored by the weight from one token to the other"
-        page.head_map(squares, "pair-map", alt, selection, lines=memoize(preview.of_input, attention))
+        page.head_map(squares, "pair-map", alt, selection, lines=memoize(preview.of_input, pane.drawn))
     with right:
         page.table(frame, ["weight", "rank", "rank_of_target"], selection, "pair-table")
         st.caption("Rank of target: 1 = this token's strongest target in that head.")
@@ -200,7 +203,10 @@ def draw_query_key(pane: Pane, controls: DeltaGenerator) -> QueryKey | None:
     ends = plain(cut_end(tokens.labels[query])), plain(cut_end(tokens.labels[key]))
     st.markdown(_arithmetic(products, key, ends, selection.settings.weights == "norms"))
     alt = f"Query of {tokens.labels[query]} times every key, by dimension, and the weights that result"
-    page.chart(figure.products_figure(products), "query-key", alt, selection.basis)
+    shown = products
+    if pane.window:
+        shown = products.keep(pane.window.has(tokens) | tokens.special | (tokens.start == 0))
+    page.chart(figure.products_figure(shown), "query-key", alt, selection.basis)
     st.caption("Blue: positive, orange: negative. A token pinned on the right of the lines is the key.")
     return products
 

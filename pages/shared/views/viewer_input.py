@@ -1,13 +1,15 @@
 """The input of the attention viewer, and which of its tokens are masked or pinned."""
 
 import re
+from dataclasses import replace
 
 import streamlit as st
 
 from bertviz_core.corpora.word_search import Hit
 from bertviz_core.inputs.labels import layout_of
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.single_input import OneInput, from_text
+from bertviz_core.models.single_input import OneInput, from_text, most_tokens
+from bertviz_core.viewer import InputAttention
 from pages.shared import services, widgets
 from pages.shared.frame import links
 from pages.shared.frame.context import MAX_LENGTH
@@ -17,6 +19,8 @@ from pages.shared.state.choices import MAX_CHARACTERS, AttentionViewer
 from pages.shared.state.selection import Selection
 from pages.shared.views import lists
 
+MOST_CHARACTERS = 100_000  # of a text that are read
+DEFAULT_LENGTH = 512  # tokens of a text, for a model that takes any number
 KINDS = ("example", "own text", "corpus")
 # Example sentences, each for something that heads follow (CC0, written for this project): name, which permalinks have
 # -> (segment A, segment B)
@@ -32,6 +36,16 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "Punctuation": ("It rained, it snowed, and then, at last, the sun came out.", ""),
     "Arabic (right to left)": ("قرأت المعلمة الكتاب ثم أعادته إلى المكتبة.", ""),
     "Chinese": ("小美愛花。王先生愛書。", ""),
+}
+# Two words of an example, from which and to which such a head attends.
+PAIRS = {
+    COREFERENCE: ("he", "brother"),
+    "Direct objects": ("tulips", "planted"),
+    "Possessives": ("her", "letters"),
+    "Prepositions": ("shelf", "on"),
+    "Passives": ("been", "repaired"),
+    "Determiners and nouns": ("the", "wall"),
+    "Two segments": ("them", "sheep"),
 }
 # What an example is about, and opens on the best head of: of a relation Stanford's label, then UD's.
 TARGETS = {
@@ -92,8 +106,6 @@ def _choose_example(chosen: AttentionViewer) -> None:
 
 
 def _write_text(chosen: AttentionViewer, options: widgets.Popover) -> None:
-    # Arabic is written from the right.
-    st.html("<style>.st-key-input-choice input { unicode-bidi: plaintext; text-align: start; }</style>")
     widgets.text(
         "Segment A",
         "text",
@@ -131,22 +143,45 @@ def read(selection: Selection, model: AttentionModel) -> OneInput:
         return OneInput(example, layout_of(example, model.tokens))
     if chosen.input == "example":
         return from_text(*SENTENCES[_example(chosen)], model.tokens, selection.settings)
-    text, second = chosen.text[:MAX_CHARACTERS], chosen.second[:MAX_CHARACTERS]
-    return from_text(text, second, model.tokens, selection.settings, pre_split=chosen.given)
+    settings = replace(selection.settings, max_length=longest(selection))
+    text, second = chosen.text[:MOST_CHARACTERS], chosen.second[:MOST_CHARACTERS]
+    return from_text(text, second, model.tokens, settings, pre_split=chosen.given)
+
+
+def longest(selection: Selection) -> int:
+    """The most tokens of an input: of the reader's own text all that the model takes and memory has room for, unless
+    the reader has chosen a number."""
+    chosen = session.current()
+    if chosen.header.max_length is not None or chosen.of_page(AttentionViewer).input != "own text":
+        return selection.settings.max_length
+    model = selection.checkpoint
+    return min(model.max_length or DEFAULT_LENGTH, most_tokens(model.layers, model.heads))
+
+
+def named_pair(attention: InputAttention) -> tuple[int, int] | None:
+    """The (query, key) that an example is about, where its tokens or words are those; None of other inputs."""
+    chosen = session.page(AttentionViewer)
+    words = PAIRS.get(_example(chosen)) if chosen.input == "example" else None
+    labels = [[label.casefold() for label in units.labels] for units in (attention.queries, attention.keys)]
+    if words is None or any(word not in units for word, units in zip(words, labels, strict=True)):
+        return None
+    return labels[0].index(words[0]), labels[1].index(words[1])
 
 
 def warn_of_cut(single: OneInput, selection: Selection) -> None:
     """Warn that a part of the input is not shown, and name the setting that shows it."""
     chosen = session.page(AttentionViewer)
     icon = ":material/content_cut:"
-    if chosen.input == "own text" and max(len(chosen.text), len(chosen.second)) > MAX_CHARACTERS:
-        st.warning(
-            f"A segment here has up to {MAX_CHARACTERS:,} characters, so that a link can hold it; what follows was cut "
-            "off. For a longer text, add it under the title and choose “corpus” above.",
-            icon=icon,
+    length = max(len(chosen.text), len(chosen.second)) if chosen.input == "own text" else 0
+    if length > MOST_CHARACTERS:
+        st.warning(f"Only the first {MOST_CHARACTERS:,} characters of a text are read here.", icon=icon)
+    if length > MAX_CHARACTERS:
+        st.caption(
+            f":material/link: The address of this page, as a link, has the first {MAX_CHARACTERS:,} characters of this "
+            "text alone."
         )
     if single.cut:
-        limit = selection.settings.max_length
+        limit = longest(selection)
         allowed = selection.checkpoint.max_length
         more = f" Raise “{MAX_LENGTH}” under “change” to see them." if limit < (allowed or limit + 1) else ""
         st.warning(f"{single.cut:,} tokens over the limit of {limit} were cut from the end.{more}", icon=icon)
@@ -159,8 +194,8 @@ def draw_notices(single: OneInput, model: AttentionModel) -> None:
 
 
 def forget_marks() -> None:
-    """Clear masks, pins and the way back, in a callback: they belong to one text."""
-    session.choose(mask="", pin="", back="", dependents="", from_token=None, to_token=None)
+    """Clear masks, pins, the window and the way back, in a callback: they belong to one text."""
+    session.choose(mask="", pin="", back="", dependents="", from_token=None, to_token=None, first=1, last=None, seek="")
 
 
 def masked(chosen: AttentionViewer) -> list[int]:

@@ -6,12 +6,12 @@ from functools import cached_property
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
 from bertviz_core.analyses.base.result import csv_bytes
 from bertviz_core.errors import BertvizError, DownloadNeeded
 from bertviz_core.heads import Head, all_heads, all_labels
-from bertviz_core.models.checkpoint import find
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, Prediction, mask
 from bertviz_core.plotting import OVERLAY
@@ -19,6 +19,7 @@ from bertviz_core.settings import Weights
 from bertviz_core.viewer import InputAttention, InputView, predictions_frame, preview
 from bertviz_core.viewer.files import FOLDER, columns_of, input_html, input_origin, pack_weights
 from bertviz_core.viewer.query_key import QueryKey
+from bertviz_core.viewer.window import Window
 from bertviz_core.writing import cut_end
 from pages.shared import head_panel, messages, page, services, stored, widgets
 from pages.shared.components import component
@@ -44,11 +45,28 @@ class Pane:
     shown: OneInput  # with masks, or the original
     masked: Sequence[int] = ()  # positions from 0, which are marked in the original too
     pins: Sequence[tuple[str, int]] = ()  # sides and positions, from 0
+    window: Window | None = None  # None for the whole of a short input
+    found: Sequence[int] = ()  # positions, from 0, of words that are searched
     same_tokens: bool = True  # as the first pane, so that pins and masks serve both
 
     @cached_property
     def attention(self) -> InputAttention:
         return services.viewed(self.model, self.shown, self.selection.settings.weights, self.view)
+
+    @cached_property
+    def drawn(self) -> InputAttention:
+        """The attention that is drawn at once: of a long input that in its window."""
+        if self.window is None:
+            return self.attention
+        pinned = frozenset(position for _, position in self.pins)
+        return memoize(Window.cut, self.window, self.attention, pinned)
+
+    @property
+    def described(self) -> InputAttention:
+        """What is drawn, from the tokens of the window alone."""
+        if self.window is None:
+            return self.drawn
+        return self.drawn.keep(self.window.has(self.drawn.queries), np.ones(len(self.drawn.keys), dtype=bool))
 
     @property
     def title(self) -> str:
@@ -74,8 +92,8 @@ class Pane:
         return exports.slug("attention", *norms, self.selection.checkpoint.label, self.selection.head.label())
 
 
-def second_pane(first: Pane, chosen: AttentionViewer, panel: widgets.Popover) -> Pane | None:
-    """What stands beside the first pane; its choices are drawn into a panel that is open. None for one head alone, and
+def second_pane(first: Pane, chosen: AttentionViewer, panel: DeltaGenerator) -> Pane | None:
+    """What stands beside the first pane; its choices are drawn into `panel`, above it. None for one head alone, and
     after an error, which is drawn."""
     selection = first.selection
     other: Weights = "attention" if selection.settings.weights == "norms" else "norms"
@@ -98,15 +116,12 @@ def second_pane(first: Pane, chosen: AttentionViewer, panel: widgets.Popover) ->
         return None
 
 
-def _other_model(first: Pane, chosen: AttentionViewer, panel: widgets.Popover) -> Pane:
+def _other_model(first: Pane, chosen: AttentionViewer, panel: DeltaGenerator) -> Pane:
     """The same text as another model reads it."""
     known = [*session.current().models]
     name = chosen.model2 or known[0]
-    if panel.open:
-        with panel:
-            checkpoint = context.pick_model("Other model", known, "model2", name)
-    else:
-        checkpoint = find(name, access=services.access())
+    with panel.container(width=280):
+        checkpoint = context.pick_model("Other model", known, "model2", name)
     first.selection.settings.check(checkpoint.max_length)
     selection = _other_head(replace(first.selection, checkpoint=checkpoint), chosen, panel)
     model = services.model(checkpoint, selection.settings.dtype)
@@ -118,22 +133,36 @@ def _other_model(first: Pane, chosen: AttentionViewer, panel: widgets.Popover) -
     masked = [position for position in first.masked if same and original.can_mask(position, model.tokens)]
     is_original = not masked or first.shown is first.original
     shown = original if is_original else mask(original, masked, model.tokens)
-    return Pane(selection, model, first.view, original, shown, masked, first.pins if same else (), same)
+    pins = first.pins if same else ()
+    total = len(original.layout.tokens)
+    window = first.window and Window.of(total, first.window.first, first.window.last)
+    found = first.found if same else ()
+    return Pane(selection, model, first.view, original, shown, masked, pins, window, found, same)
 
 
-def _other_head(selection: Selection, chosen: AttentionViewer, panel: widgets.Popover) -> Selection:
+def _other_head(selection: Selection, chosen: AttentionViewer, panel: DeltaGenerator) -> Selection:
     model = selection.checkpoint
-    after = Head.parse(neighbor(selection.head.label(), all_labels(model.layers, model.heads)))
-    head = chosen.head2 if chosen.head2 in all_heads(model.layers, model.heads) else after
-    if panel.open:
-        with panel:
-            widgets.head("Second head", (model.layers, model.heads), "head2", head, width=120)
+    shape = model.layers, model.heads
+    after = Head.parse(neighbor(selection.head.label(), all_labels(*shape)))
+    head = chosen.head2 if chosen.head2 in all_heads(*shape) else after
+    labels = dict(zip(all_labels(*shape), all_labels(*shape, selection.base), strict=True))
+    with panel:
+        widgets.head(
+            "Second head",
+            shape,
+            "head2",
+            head,
+            width=131,
+            label_visibility="collapsed",
+            format_func=lambda option: f"Head {labels[option]}",
+        )
     return replace(selection, head=head)
 
 
 def draw_summary(pane: Pane, min_weight: float) -> None:
-    """What the head does with the input, in one sentence, and whether no weight reaches `min_weight`."""
-    attention = pane.attention
+    """What the head does with the input, in one sentence; whether no weight reaches `min_weight`, and what is left
+    out."""
+    attention = pane.described
     head = pane.selection.head
     weights = attention.weights[head]
     if not weights.size:
@@ -146,11 +175,22 @@ def draw_summary(pane: Pane, min_weight: float) -> None:
         rest = f"; it sends {weights.sum(1).mean():.0%} of segment {here}'s {what} to segment {there}"
     elif attention.keys.special.any():
         rest = f"; {weights[:, attention.keys.special].sum(1).mean():.1%} of its {what} goes to special tokens"
+    if pane.window:
+        beyond = pane.window.beyond(pane.attention, pane.drawn, head)
+        share = f"{beyond:.0%}" if rest else f"{beyond:.0%} of its {what}"
+        rest += f"{',' if rest else ';'} {share} to tokens not drawn"
     query, key = attention.strongest_pair(head)
     ends = [plain(cut_end(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
     most = f"attends most strongly from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})"
     none = "" if weights.max() >= min_weight else f" No weight reaches {min_weight:.2f}, so no lines are drawn."
-    st.markdown(f"**Head {pane.selection.label} {most}{rest}.**{none}")
+    where = f"In tokens {pane.window.first:,} to {pane.window.last:,}, head" if pane.window else "Head"
+    st.markdown(f"**{where} {pane.selection.label} {most}{rest}.**{none}{_left_out(pane.view)}")
+
+
+def _left_out(view: InputView) -> str:
+    """Which tokens a view leaves out, as a sentence; empty for none."""
+    hidden = ["special tokens"] * (not view.special) + ["the first token"] * (not view.first)
+    return f" Without {' and '.join(hidden)}: the other weights are rescaled to sum to 1." if hidden else ""
 
 
 def draw_lines(
@@ -158,7 +198,7 @@ def draw_lines(
 ) -> None:
     """The lines of a pane's head, others `overlaid` in colors; pins and masks go to the address, for both panes. On the
     whole screen the arrow keys change the choice of a head in `field`."""
-    attention = pane.attention
+    attention = pane.drawn
     layout = pane.original.layout
     base = pane.selection.base
     colors = OVERLAY if overlaid else (None,)
@@ -182,7 +222,7 @@ def draw_lines(
             options = all_labels(model.layers, model.heads)
             session.choose(**{field: Head.parse(neighbor(pane.selection.head.label(), options, step))})
 
-    data = columns_of(attention, pane.masked) | {
+    data = columns_of(attention, pane.masked, pane.found, pane.window) | {
         "heads": [
             {"label": f"Head {head.label(base)}", "color": color, "weights": pack_weights(attention.weights[head])}
             for head, color in zip((pane.selection.head, *overlaid), colors, strict=False)
@@ -202,7 +242,7 @@ def draw_lines(
 
 def draw_table(pane: Pane) -> None:
     """The three largest weights of each token, as a plain table for screen readers."""
-    attention = pane.attention
+    attention = pane.drawn
     weights = attention.weights[pane.selection.head]
     rows = []
     for query, label in enumerate(attention.queries.labels):
@@ -217,7 +257,7 @@ def draw_table(pane: Pane) -> None:
 def draw_pictures(pane: Pane) -> None:
     alt = "A small picture of every head's attention, layer by head"
     squares = memoize(InputAttention.pictures, pane.attention, pane.selection.base)
-    lines = memoize(preview.of_input, pane.attention)
+    lines = memoize(preview.of_input, pane.drawn, 0, "tokens" if pane.window is None else "tokens drawn")
     page.head_map(squares, "attention-heads", alt, pane.selection, lines=lines)
 
 
@@ -254,9 +294,10 @@ def offer_downloads(
         "safetensors": (f"{name}.safetensors", lambda: attention.to_safetensors(about)),
     }
     page.offer_files(offered)
+    extent = "as shown, but of all tokens" if pane.window else "as shown"
     pictures = " SVG and PNG: the buttons below the lines." if as_lines else ""
     st.caption(
-        "CSV: this head, as shown; ZIP: also all heads from one token to the other, guesses for masked words, and "
+        f"CSV: this head, {extent}; ZIP: also all heads from one token to the other, guesses for masked words, and "
         "query × key, where they are shown. "
         f"HTML: the lines of every head, to hover over. safetensors: every head.{pictures}"
     )
