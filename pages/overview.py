@@ -11,21 +11,24 @@ from bertviz_core.analyses.base.registry import ANALYSES, findings
 from bertviz_core.analyses.base.result import corpus_size, origin
 from bertviz_core.analyses.behaviors import behavior_metric, linguistic
 from bertviz_core.analyses.run.run_pass import can_compute
+from bertviz_core.errors import SettingsError
 from bertviz_core.numbers import number
-from bertviz_core.overview import ClearestHead, behavior_labels, clearest, in_order
+from bertviz_core.overview import ClearestHead, behavior_labels, clearest, columns, in_order
+from bertviz_core.overview.finder import find
 from bertviz_core.overview.stored_results import SUFFIXES, to_bytes
 from bertviz_core.overview.summary import behaviors_finding, encoded_cards, roles
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.viewer.preview import SENTENCE
-from pages.shared import endnotes, head_panel, jobs, page, preview, services, stored
+from pages.shared import endnotes, head_panel, jobs, messages, page, preview, services, stored, widgets
 from pages.shared.frame import header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import joined, plain
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewer, Tour, kind_of
+from pages.shared.state.choices import AttentionViewer, HeadPage, Overview, Tour, kind_of
 
 IN_VIEWER = AttentionViewer(input="own text", text=SENTENCE)
+EXAMPLE = "Find heads: previous > 0.5 and loss change > 0.01"
 CARDS_IN_ROW = 3
 SEGMENTS = 2  # on a card
 MAX_TOKENS = 34  # of a segment
@@ -99,6 +102,30 @@ def draw_strongest() -> None:
             draw_examples(name, examples)
 
 
+def choose_heads() -> str:
+    """Draw the field of the expression that finds heads; an empty one where it cannot be read."""
+    text = session.page(Overview).heads
+    widgets.text("Find heads", "heads", text, placeholder=EXAMPLE, label_visibility="collapsed")
+    try:
+        memoize(find, results, text, selection.base)
+    except SettingsError as problem:
+        messages.error(problem)
+        return ""
+    return text
+
+
+def draw_heads() -> None:
+    """A row for each head that is found, with every number; a click on a title sorts, one on a row chooses the head."""
+    found = memoize(find, results, expression, selection.base)
+    names = [str(name) for name in found.columns.drop(["label", "layer", "head"])]
+    known = memoize(columns, results)
+    titles = {ANALYSES[each.analysis].export_name(each.quantity): each.spec.label for each in known}
+    page.table(found, names, selection, "found-heads", titles=titles)
+    st.caption("An expression has names, numbers, < <= > >= = or !=, and joins them by and, or, not, and parentheses.")
+    written = ", ".join(str(name).replace("_", " ") for name in found.select_dtypes("number"))
+    st.caption(plain(f"Names that an expression can have: {written}; also the titles of columns."))
+
+
 def draw_examples(analysis: str, examples: HeadExamples) -> None:
     """What the best head of a target finds, and inputs that show it."""
     with page.row("center"):
@@ -121,6 +148,7 @@ def draw_card(example: ClearestHead) -> None:
         st.markdown(joined(" ".join(tokens)))
     with st.container(horizontal=True, gap="small"):
         opened = kind_of(example.analysis).on(example.quantity)
+        links.to(HeadPage(), f"All about head {example.head.label(selection.base)}", head=example.head)
         links.to(opened, "Show all heads", ":material/grid_on:", head=example.head)
         first = example.segments[0].number + 1 if example.segments else 1
         links.to(AttentionViewer(input="corpus", segment=first), "Show attention lines", head=example.head)
@@ -141,10 +169,15 @@ if labels is None:
 
 named = memoize(linguistic, results)
 page.finding(memoize(behaviors_finding, results), bold=True)
-drawing = memoize(head_panel.map_of, results, selection.base)
+expression = choose_heads()
+drawing = memoize(head_panel.map_of, results, selection.base, expression)
 cards = memoize(encoded_cards, results, selection.base)
 alt = "Map of all heads, layer by head, with a marker for what each head does"
-page.head_map(drawing, "behavior-map", alt, selection, cards=cards, link=links.address_of(IN_VIEWER, selection.head))
+opened = {
+    f"All about head {selection.label}": links.address_of(HeadPage(), selection.head),
+    links.LABEL: links.address_of(IN_VIEWER, selection.head),
+}
+page.head_map(drawing, "behavior-map", alt, selection, cards=cards, opened=opened)
 preview.wait_for(selection)
 
 entries = [behavior_metric(labels)]
@@ -157,6 +190,8 @@ with st.expander("Findings that hold for this model", icon=":material/fact_check
     for finding in memoize(findings, results, selection.base):
         if finding.id in roles() and finding.state == SHOWN:
             page.finding(finding)
+count = f"{len(memoize(find, results, expression, selection.base))} of {labels.size} heads"
+endnotes.folded(f"{count} in a table", ":material/filter_list:", "heads", draw_heads)
 title = f"Every number of head {selection.label}"
 endnotes.folded(title, ":material/table:", "numbers", head_panel.card, "overview", results, selection)
 endnotes.folded("The strongest heads", ":material/trophy:", "strongest", draw_strongest)

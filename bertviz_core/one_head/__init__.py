@@ -3,6 +3,7 @@
 The page, the command, the library and the file all show what `one_head` returns.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,14 +65,26 @@ class OneHead:
         return self.head.label(self.base)
 
     @property
-    def sentence(self) -> str:
-        """What the head does, and its facts."""
-        role = f"Head {self.label} {self.role}."
+    def does(self) -> str:
+        """What the head does, in a sentence."""
+        return f"Head {self.label} {self.role}."
+
+    @property
+    def apart(self) -> str:
+        """Its facts, in a sentence."""
         if not self.facts:
-            return f"{role} None of its numbers differs from the median of all heads."
+            return "None of its numbers differs from the median of all heads."
         is_far = abs(self.facts[0].row.score) >= FAR
         before = "What sets it apart" if is_far else "It is like most heads; furthest from their median"
-        return f"{role} {before}: {'; '.join(fact.row.sentence for fact in self.facts)}."
+        return f"{before}: {'; '.join(fact.row.sentence for fact in self.facts)}."
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.does} {self.apart}"
+
+    @property
+    def facts_figure(self) -> HeadFigure:
+        return HeadFigure("What sets it apart", tuple(fact.row for fact in self.facts))
 
     @property
     def about(self) -> str:
@@ -95,11 +108,22 @@ def one_head(results: Results, head: Head, base: int = 1) -> OneHead:
         base,
         role_of(results, head),
         distinctive(results, head),
-        tuple(each for each in findings(results, base) if each.head == head and each.state in DECIDED),
+        findings_on(results, head, base),
         tuple(figures),
         tuple(analysis.title for name, analysis in ANALYSES.items() if name not in results),
         {name: origin(result.default_view().provenance) for name, result in shown},
     )
+
+
+def findings_on(results: Results, head: Head, base: int = 1) -> tuple[Finding, ...]:
+    """The findings whose sentence names the head, each sentence once."""
+    name = f"ead {head.label(base)}"
+    said = {
+        each.sentence: each
+        for each in reversed(findings(results, base))
+        if each.head == head and each.state in DECIDED and re.search(rf"{name}\b(?!-)", each.sentence)
+    }
+    return tuple(reversed(said.values()))
 
 
 def distinctive(results: Results, head: Head, count: int = FACTS) -> tuple[Fact, ...]:

@@ -42,6 +42,12 @@ class ClearInput:
     corpus: str
 
     @property
+    def waiting(self) -> str:
+        """Its first tokens as SVG without lines, of the size that the drawing of the lines has."""
+        shown = self.segment.tokens[:MOST_TOKENS]
+        return lines_svg(shown, np.zeros((len(shown), len(shown))), "The lines are not drawn yet")
+
+    @property
     def where(self) -> str:
         return f"{self.corpus}, segment {self.segment.number + 1}, {self.segment.where}"
 
@@ -77,7 +83,9 @@ def lines(model: AttentionModel, of: ClearInput) -> Lines:
     first = window(weights, MOST_TOKENS)
     shown = slice(first, first + MOST_TOKENS)
     part = f"tokens {first + 1} to {min(first + MOST_TOKENS, len(labels))} of {len(labels)}"
-    caption = f"Attention on {of.where}: {part}. There {of.row.name} is {of.segment.value:.3g}, the highest of all inputs."
+    caption = (
+        f"Attention on {of.where}: {part}. There {of.row.name} is {of.segment.value:.3g}, the highest of all inputs."
+    )
     return Lines(lines_svg(labels[shown], weights[shown, shown], caption), caption)
 
 

@@ -27,7 +27,7 @@ LINE = 19  # height of a token
 def figure_svg(figure: HeadFigure) -> str:
     """The rows and the curve of a figure, one below the other."""
     parts = [_row(row, index * ROW) for index, row in enumerate(figure.rows)]
-    height = ROW * len(figure.rows)
+    height = ROW * len(figure.rows) - (2 if figure.rows else 0)
     if figure.curve:
         parts.append(_curve(figure.curve, height))
         height += CURVE + 40

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from html import escape
 from math import isnan
 from typing import Any
 
@@ -15,14 +16,14 @@ from bertviz_core.one_head.drawing import LEGEND, figure_svg
 from bertviz_core.plotting.browser import STYLE
 from bertviz_core.plotting.drawing import bullets, element
 
+CLEAREST = "Where it is clearest"
 SUFFIXES = (".html", ".json", ".csv")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 LOOK = """
 body { max-width: 62rem; margin: 0 auto; padding: 1rem; }
 h1 { font-size: 1.5rem; margin: .4rem 0; } h2 { font-size: 1rem; margin: 0; }
-.strong { font-weight: 600; } figure { margin: 0; } figcaption { font-size: .85rem; margin: .2rem 0 .4rem; }
-.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(24rem, 100%), 1fr)); gap: 1.4rem; }
-@media print { figure { break-inside: avoid; } }
+figure { margin: 0; } figcaption { font-size: .85rem; margin: .2rem 0 .4rem; }
+.figures { columns: 22rem; column-gap: 1.6rem; } figure { break-inside: avoid; padding-bottom: 1.2rem; }
 """
 DrawLines = Callable[[], Lines | None]
 
@@ -75,7 +76,12 @@ def to_json(shown: OneHead) -> bytes:
         entry["rows"] = [_without_nan(_numbers(row)) for row in figure.rows]
         if figure.curve:
             arrays = {name: to_lists(getattr(figure.curve, name)) for name in ("values", "half", "low", "high")}
-            entry["curve"] = {"axis": figure.curve.axis, "name": figure.curve.name, "ticks": figure.curve.ticks, **arrays}
+            entry["curve"] = {
+                "axis": figure.curve.axis,
+                "name": figure.curve.name,
+                "ticks": figure.curve.ticks,
+                **arrays,
+            }
         figures.append(entry)
     whole = {
         "head": shown.head.label(),
@@ -97,12 +103,13 @@ def _without_nan(numbers: dict[str, Any]) -> dict[str, Any]:
 def to_html(shown: OneHead, lines: Lines | None) -> str:
     """One page that asks nothing of any server and can be framed in another; every text is escaped."""
     title = f"Head {shown.label} of {shown.model}"
-    figures = [_figure(figure.title, figure_svg(figure), figure.sentence) for _, figure in shown.figures]
+    drawn = [shown.facts_figure, *(figure for _, figure in shown.figures)]
+    figures = [_figure(figure.title, figure_svg(figure), figure.sentence) for figure in drawn if figure.has_numbers]
     if lines is not None:
-        figures.insert(0, _figure("Where it is clearest", lines.svg, lines.caption))
+        figures.insert(0, _figure(CLEAREST, lines.svg, lines.caption))
     body = [
         element("h1", title),
-        element("p class=strong", shown.sentence),
+        f"<p><b>{escape(shown.does)}</b> {escape(shown.apart)}</p>",
         bullets([finding.sentence for finding in shown.findings]),
         f'<div class="figures">{"".join(figures)}</div>',
         *(element("p class=caption", text) for text in (LEGEND, *missing(shown), shown.about)),

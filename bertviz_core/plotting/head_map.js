@@ -161,14 +161,14 @@ class HeadMap {
   }
 
   showCard(head) {
-    const { cards, chosen, link } = this.data, card = cards?.[this.index(head)];
-    if (card) fillCard(this.card, card, (...size) => this.lines(head, ...size), head === chosen ? link : "");
+    const { cards, chosen, links } = this.data, card = cards?.[this.index(head)];
+    if (card) fillCard(this.card, card, (...size) => this.lines(head, ...size), head === chosen ? links : []);
   }
 
   act(target) {
     const { head } = target?.closest?.(".point")?.dataset ?? {};
     if (!head) return;
-    this.data = { ...this.data, chosen: head, link: "" };
+    this.data = { ...this.data, chosen: head, links: [] };
     this.draw();
     this.picture.querySelector(`[data-head="${head}"]`).focus({ preventScroll: true });
     this.send("head", head);

@@ -1,5 +1,6 @@
 """The chosen head in every stored analysis of the model: its numbers, ranks, most similar heads, and links."""
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -8,8 +9,9 @@ from bertviz_core.analyses.base.head_facts import FactColumn, HeadFacts
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.behaviors import OTHER, linguistic
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.heads import Head, all_heads, all_labels
 from bertviz_core.overview import behavior_labels, columns, in_order
+from bertviz_core.overview.finder import find
 from bertviz_core.overview.summary import behavior_map, head_rows
 from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap
@@ -17,7 +19,7 @@ from pages.shared import stored, widgets
 from pages.shared.frame import links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.state.choices import kind_of
+from pages.shared.state.choices import HeadPage, kind_of
 from pages.shared.state.selection import Selection
 
 WIDTHS = {"quantity": 230, "value": 75, "rank": 75, "baseline": 150}  # pixels that fit a narrow card
@@ -61,6 +63,7 @@ def card(page: str, results: Results, selection: Selection) -> None:
     corpora = {result.provenance["corpus"]["name"] for result in results.values()}
     st.caption(plain(f"Stored results of {selection.checkpoint.label} on {', '.join(sorted(corpora))}."))
     with st.container(horizontal=True, gap="small"):
+        links.to(HeadPage(), f"All about head {selection.label}")
         for entry in links.HEAD_PAGES:
             if entry.name != page:
                 links.to(kind_of(entry.name)())
@@ -92,8 +95,11 @@ def _drawn_as(column: FactColumn) -> Any:
     return st.column_config.NumberColumn(format=pattern, width=column.width, help=note)
 
 
-def map_of(results: Results, base: int) -> HeadMap:
+def map_of(results: Results, base: int, expression: str = "") -> HeadMap:
+    """The map of behaviors, on which heads that the expression does not find stand back."""
     labels = memoize(behavior_labels, results)
     named = memoize(linguistic, results)
     assert labels is not None, "drawn only where surface patterns or entropy is stored"
-    return behavior_map(labels, memoize(columns, results), named, base)
+    squares = behavior_map(labels, memoize(columns, results), named, base)
+    found = {*memoize(find, results, expression, base)["label"]}
+    return replace(squares, faint=tuple(label for label in all_labels(*labels.shape) if label not in found))

@@ -29,7 +29,18 @@ BUILT_IN = (
 )
 # Names that an installed analysis cannot have
 PAGES = ("overview", "head", "attention_viewer", "compare", "emergence", "tour")
-COMMANDS = ("overview", "head", "compare", "emergence", "attention", "segments", "extract", "treebank", "store", "report")
+COMMANDS = (
+    "overview",
+    "head",
+    "compare",
+    "emergence",
+    "attention",
+    "segments",
+    "extract",
+    "treebank",
+    "store",
+    "report",
+)
 log = logging.getLogger(__name__)
 
 

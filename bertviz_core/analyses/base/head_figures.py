@@ -126,6 +126,10 @@ class HeadFigure:
     curve: HeadCurve | None = None
     sentence: str = ""
 
+    @property
+    def has_numbers(self) -> bool:
+        return bool(self.rows) or self.curve is not None
+
 
 def column_row(column: HeadColumn, result: Result, head: Head) -> HeadRow | None:
     """The row of a column that the result has; None where the head has no value of it."""

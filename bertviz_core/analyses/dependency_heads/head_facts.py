@@ -62,9 +62,7 @@ def relation_rows(counts: RelationCounts, head: Head) -> list[HeadRow]:
         name = f"{_with_meaning(each.name)} found" + (f", {each.counted}" if each.counted else "")
         interval = float(lows[at]), float(highs[at])
         offset = f"best offset {each.offset:+d}:"
-        shown = share_row(
-            name, accuracy[row], head, interval=interval, baseline=each.baseline, baseline_name=offset
-        )
+        shown = share_row(name, accuracy[row], head, interval=interval, baseline=each.baseline, baseline_name=offset)
         rows.append(shown)
     return rows
 
@@ -88,7 +86,9 @@ def preferred_rows(result: DependencyHeads, view: str, head: Head) -> list[HeadR
     classes = WordClasses(result)
     by_scheme = [_word_rows(classes, scheme, head) for scheme in classes.schemes(view)]
     best = [max(rows, key=lambda row: row.value - row.baseline) for rows in by_scheme if rows]
-    return [replace(row, name=f"attention to words that goes to {row.name}") for row in best if row.value > row.baseline]
+    return [
+        replace(row, name=f"attention to words that goes to {row.name}") for row in best if row.value > row.baseline
+    ]
 
 
 def _word_rows(classes: WordClasses, scheme: str, head: Head) -> list[HeadRow]:

@@ -1,4 +1,4 @@
-// Drawings one under the other. The text of a title is set as text; a drawing is parsed as XML, not as HTML.
+// Drawings one under the other, or in columns. The text of a title is set as text; a drawing is parsed as XML, not as HTML.
 function figure({ title, svg, file, link, notes }) {
   const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
   const saving = html("a", { download: file, href: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}` }, "SVG");
@@ -12,5 +12,7 @@ function figure({ title, svg, file, link, notes }) {
 }
 
 export default function ({ data, parentElement }) {
-  parentElement.querySelector(".drawings").replaceChildren(...data.map(figure));
+  const root = parentElement.querySelector(".drawings");
+  root.classList.toggle("in-columns", data.some(({ inColumns }) => inColumns));
+  root.replaceChildren(...data.map(figure));
 }

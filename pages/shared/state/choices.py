@@ -100,6 +100,12 @@ class Page(Choices):
 @dataclass(frozen=True)
 class Overview(Page):
     page: ClassVar[str] = "overview"
+    heads: Text = ""  # an expression that finds heads
+
+
+@dataclass(frozen=True)
+class HeadPage(Page):
+    page: ClassVar[str] = "head"
 
 
 @dataclass(frozen=True)
@@ -404,7 +410,7 @@ class Tour(Page):
 
 
 PAGES: tuple[type[Page], ...] = (
-    *(Overview, AttentionViewer, Compare, Emergence, Tour),
+    *(Overview, HeadPage, AttentionViewer, Compare, Emergence, Tour),
     *(SurfacePatterns, Entropy, Reach, SepGradients, DependencyHeads, CoreferenceHeads, Probes, Clustering, Ablation),
 )
 
