@@ -2,13 +2,16 @@
 
 import streamlit as st
 
+from bertviz_core.analyses.reach.analysis import ReachView
 from bertviz_core.analyses.reach.figure import acts_figure, offsets_figure, pair_svg
 from bertviz_core.analyses.reach.result import BY_QUANTITY, TENTHS
+from bertviz_core.analyses.reach.statements import inactive_heads
 from pages.shared import page, widgets
 from pages.shared.frame import links
+from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import Reach
-from pages.shared.views.analysis_page import AnalysisPage, name_heads_over
+from pages.shared.views.analysis_page import AnalysisPage
 
 chosen = session.page(Reach)
 view = AnalysisPage(chosen)
@@ -20,6 +23,7 @@ below = chosen.below
 if has_output:
     with view.controls:
         below = widgets.slider("Inactive below", "below", below, 0.05, width=280)
+view.choose(ReachView(below=below))
 view.draw_figures()
 
 distance = result["distance"]
@@ -33,8 +37,7 @@ if has_output:
     entries.append(("Inactive heads", f"{(output < below).sum()} of {output.size}", note))
 page.metrics(entries)
 if has_output:
-    description = f"Output shorter than {below:.2f} times the mean of the layer's heads"
-    st.caption(name_heads_over(-output, -below, selection.base, description))
+    st.caption(plain(inactive_heads(result, below, selection.base)))
 
 st.header(f"Where head {selection.label} looks")
 page.restriction(result)

@@ -30,16 +30,8 @@ BUILT_IN = (
 # Names that an installed analysis cannot have
 PAGES = ("overview", "head", "attention_viewer", "compare", "emergence", "tour")
 COMMANDS = (
-    "overview",
-    "head",
-    "compare",
-    "emergence",
-    "attention",
-    "segments",
-    "extract",
-    "treebank",
-    "store",
-    "report",
+    *("overview", "head", "compare", "emergence", "report"),
+    *("attention", "segments", "extract", "treebank", "store"),
 )
 log = logging.getLogger(__name__)
 

@@ -1,20 +1,36 @@
 """Reach: how far each head looks, its sinks, its output, and how strongly it acts on each input (beyond the paper;
 docs/methods.md, section 17)."""
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, cast
+
+from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.head_figures import HeadFigure
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.reach.figure import offsets_curve, paper_figure
-from bertviz_core.analyses.reach.result import COLUMNS, LABELS, Reach
-from bertviz_core.analyses.reach.statements import STATEMENTS
+from bertviz_core.analyses.reach.result import COLUMNS, INACTIVE, LABELS, Reach
+from bertviz_core.analyses.reach.statements import STATEMENTS, inactive_heads
+from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.reach.sums import ReachSums
+
+
+@dataclass(frozen=True)
+class ReachView(ColumnView):
+    """The quantity, the head, and below which relative output heads are named."""
+
+    below: Annotated[float, Doc("Name the heads whose output is below this share of their layer's mean.")] = INACTIVE
+
+    def check(self) -> None:
+        if not 0 < self.below <= 1:
+            raise SettingsError(f"{self.below:g} is not a share.", hint="Choose a number from 0 to 1.")
 
 
 class ReachAnalysis(Analysis):
@@ -30,6 +46,7 @@ class ReachAnalysis(Analysis):
     icon = ":material/straighten:"
     result_class = Reach
     columns = COLUMNS
+    view = ReachView
     labels = LABELS
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
@@ -39,6 +56,13 @@ class ReachAnalysis(Analysis):
         from bertviz_core.analyses.reach import measure
 
         return measure.accumulator(model, request)
+
+    def chosen_notes(self, result: Result, base: int = 1) -> list[str]:
+        """The chosen head, and the heads whose output is short."""
+        notes = super().chosen_notes(result, base)
+        if not (chosen := result.choices) or "output" not in cast(Reach, result):
+            return notes
+        return [*notes, inactive_heads(cast(Reach, result), chosen["below"], base)]
 
     def head_figures(self, result: Result, head: Head, base: int) -> list[HeadFigure]:
         """Its numbers, and its attention by distance."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bertviz_core.analyses.base.averages import name_heads_over
 from bertviz_core.analyses.base.findings import Answer, Interval, Statement, decide, head_intervals
 from bertviz_core.analyses.reach.result import INACTIVE, SINK, Reach
 from bertviz_core.heads import Head, highest
@@ -75,6 +76,12 @@ def some_are_inactive(result: Reach, base: int) -> Answer:
         head,
         "output",
     )
+
+
+def inactive_heads(result: Reach, below: float, base: int = 1) -> str:
+    """The heads whose relative output is below a share, in a sentence."""
+    description = f"Output shorter than {below:.2f} times the mean of the layer's heads"
+    return name_heads_over(-result["output"], -below, base, description)
 
 
 def _with_interval(result: Reach, quantity: str, head: Head) -> str:
