@@ -8,7 +8,7 @@ from bertviz_core import exports
 from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.errors import BertvizError
 from bertviz_core.heads import Head
-from bertviz_core.one_head import OneHead, one_head
+from bertviz_core.one_head import OneHead, of_model, one_head
 from bertviz_core.one_head.clear_input import ClearInput, Lines, clear_input, lines
 from bertviz_core.one_head.drawing import LEGEND, figure_svg
 from bertviz_core.one_head.files import CLEAREST, SUFFIXES, missing, to_bytes
@@ -54,9 +54,8 @@ def draw_lines(clear: ClearInput) -> None:
     opened = AttentionViewer(input="corpus", segment=clear.segment.number + 1, back=session.here())
     link = links.address_of(opened, selection.head)
     with place:
-        page.drawings(
-            [page.Drawing(CLEAREST, drawn.svg, link, [{"text": drawn.caption}])], "head-lines", selection.basis
-        )
+        item = page.Drawing(CLEAREST, drawn.svg, link, [{"text": drawn.caption}])
+        page.drawings([item], "head-lines", selection.basis)
 
 
 def run_model() -> Lines | None:
@@ -88,7 +87,8 @@ if not memoize(columns, results):
     stored.offer_missing(selection)
     raise session.PageEnd
 
-shown = memoize(one_head, results, selection.head, selection.base)
+known = memoize(of_model, results, selection.base)
+shown = memoize(one_head, results, selection.head, selection.base, known)
 clear = memoize(clear_input, results, selection.head)
 st.markdown(f"**{plain(shown.does)}** {plain(shown.apart)}")
 left, right = st.columns(2, gap="medium")
@@ -101,12 +101,11 @@ with right:
 draw_figures(shown)
 offer_missing(shown)
 title = f"Every number of head {selection.label}"
-endnotes.folded(title, ":material/table:", "numbers", head_panel.card, "overview", results, selection)
+endnotes.folded(title, ":material/table:", "numbers", head_panel.card, HeadPage.page, results, selection)
 st.caption(plain(shown.about))
 name = exports.slug("head", selection.label, selection.checkpoint.label)
-page.offer_files(
-    {suffix[1:].upper(): (f"{name}{suffix}", partial(to_bytes, shown, suffix, run_model)) for suffix in SUFFIXES}
-)
+builders = {suffix: partial(to_bytes, shown, suffix, run_model) for suffix in SUFFIXES}
+page.offer_files({suffix[1:].upper(): (f"{name}{suffix}", build) for suffix, build in builders.items()})
 if clear:
     with left:
         draw_lines(clear)

@@ -4,15 +4,18 @@ The page, the command, the library and the file all show what `one_head` returns
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from bertviz_core.analyses.base.findings import DECIDED, Finding
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow
 from bertviz_core.analyses.base.registry import ANALYSES, findings
 from bertviz_core.analyses.base.result import Results, origin
 from bertviz_core.analyses.behaviors import OTHER, linguistic
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import label_of
 from bertviz_core.overview import behavior_averages, behavior_labels, columns, in_order
 
@@ -93,37 +96,59 @@ class OneHead:
         return f"Stored results of {self.model} on {', '.join(corpora)}. Layers and heads count from {self.base}."
 
 
-def one_head(results: Results, head: Head, base: int = 1) -> OneHead:
+@dataclass(frozen=True, eq=False)
+class OfModel:
+    """What the results say of the model, which is the same for all its heads and takes the most time.
+
+    Attributes:
+        findings: Every finding.
+        labels: (layer, head) names of behaviors; None where none are known.
+        named: Label of a head -> what it is best at.
+    """
+
+    findings: tuple[Finding, ...]
+    labels: np.ndarray | None
+    named: dict[str, str]
+
+
+def of_model(results: Results, base: int = 1) -> OfModel:
+    return OfModel(tuple(findings(results, base)), behavior_labels(results), linguistic(results))
+
+
+def one_head(results: Results, head: Head, base: int = 1, known: OfModel | None = None) -> OneHead:
     """What the stored results of one model, some with numbers of heads, say of one of its heads.
+
+    Args:
+        results: The results.
+        head: The head.
+        base: Number of the first layer and the first head in labels.
+        known: What `of_model` says of them; computed where it is None.
 
     Raises:
         SettingsError: The model has no such head.
     """
     head.check(*columns(results)[0].values.shape)
+    known = known or of_model(results, base)
     shown = in_order(results)
     figures = [(name, each) for name, result in shown for each in ANALYSES[name].head_figures(result, head, base)]
     return OneHead(
         label_of(shown[0][1].provenance["model"]["name"]),
         head,
         base,
-        role_of(results, head),
+        role_of(results, head, known),
         distinctive(results, head),
-        findings_on(results, head, base),
+        findings_on(known.findings, head, base),
         tuple(figures),
         tuple(analysis.title for name, analysis in ANALYSES.items() if name not in results),
         {name: origin(result.default_view().provenance) for name, result in shown},
     )
 
 
-def findings_on(results: Results, head: Head, base: int = 1) -> tuple[Finding, ...]:
+def findings_on(found: Sequence[Finding], head: Head, base: int = 1) -> tuple[Finding, ...]:
     """The findings whose sentence names the head, each sentence once."""
-    name = f"ead {head.label(base)}"
-    said = {
-        each.sentence: each
-        for each in reversed(findings(results, base))
-        if each.head == head and each.state in DECIDED and re.search(rf"{name}\b(?!-)", each.sentence)
-    }
-    return tuple(reversed(said.values()))
+    name = re.compile(rf"ead {head.label(base)}\b(?!-)")
+    about = [each for each in found if each.head == head and each.state in DECIDED and name.search(each.sentence)]
+    return tuple({each.sentence: each for each in reversed(about)}.values())[::-1]
 
 
 def distinctive(results: Results, head: Head, count: int = FACTS) -> tuple[Fact, ...]:
@@ -141,14 +166,13 @@ def _distance(row: HeadRow) -> float:
     return abs(row.score)
 
 
-def role_of(results: Results, head: Head) -> str:
+def role_of(results: Results, head: Head, known: OfModel) -> str:
     """What a head does, as the rest of a sentence that begins with it."""
-    if finds := linguistic(results).get(head.label()):
+    if finds := known.named.get(head.label()):
         return f"is best at {finds}"
-    labels = behavior_labels(results)
-    if labels is None or head not in all_heads(*labels.shape) or labels[head] == OTHER:
+    if known.labels is None or known.labels[head] == OTHER:
         return "has no named behavior"
-    behavior = str(labels[head])
+    behavior = str(known.labels[head])
     if behavior == BROAD:
         return "attends broadly, as heads of an untrained network do"
     named = {each: ANALYSES[result.analysis].column(quantity) for each, quantity, result in behavior_averages(results)}

@@ -83,9 +83,8 @@ def lines(model: AttentionModel, of: ClearInput) -> Lines:
     first = window(weights, MOST_TOKENS)
     shown = slice(first, first + MOST_TOKENS)
     part = f"tokens {first + 1} to {min(first + MOST_TOKENS, len(labels))} of {len(labels)}"
-    caption = (
-        f"Attention on {of.where}: {part}. There {of.row.name} is {of.segment.value:.3g}, the highest of all inputs."
-    )
+    highest = f"There {of.row.name} is {of.segment.value:.3g}, the highest of all inputs."
+    caption = f"Attention on {of.where}: {part}. {highest}"
     return Lines(lines_svg(labels[shown], weights[shown, shown], caption), caption)
 
 

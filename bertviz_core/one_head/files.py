@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from bertviz_core.analyses.base.head_figures import HeadRow
+from bertviz_core.analyses.base.head_figures import HeadCurve, HeadRow
 from bertviz_core.analyses.base.result import csv_bytes, to_lists
 from bertviz_core.one_head import OneHead
 from bertviz_core.one_head.clear_input import Lines
@@ -75,13 +75,7 @@ def to_json(shown: OneHead) -> bytes:
         entry: dict[str, Any] = {"analysis": analysis, "title": figure.title, "sentence": figure.sentence}
         entry["rows"] = [_without_nan(_numbers(row)) for row in figure.rows]
         if figure.curve:
-            arrays = {name: to_lists(getattr(figure.curve, name)) for name in ("values", "half", "low", "high")}
-            entry["curve"] = {
-                "axis": figure.curve.axis,
-                "name": figure.curve.name,
-                "ticks": figure.curve.ticks,
-                **arrays,
-            }
+            entry["curve"] = _curve_json(figure.curve)
         figures.append(entry)
     whole = {
         "head": shown.head.label(),
@@ -94,6 +88,12 @@ def to_json(shown: OneHead) -> bytes:
         "origins": shown.origins,
     }
     return json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1).encode()
+
+
+def _curve_json(curve: HeadCurve) -> dict[str, Any]:
+    texts = {"axis": curve.axis, "name": curve.name, "ticks": curve.ticks}
+    arrays = {"values": curve.values, "half": curve.half, "low": curve.low, "high": curve.high}
+    return texts | {name: to_lists(values) for name, values in arrays.items()}
 
 
 def _without_nan(numbers: dict[str, Any]) -> dict[str, Any]:

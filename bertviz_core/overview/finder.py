@@ -192,7 +192,7 @@ class _Parser:
             self.at += 1
             share = 100 if token.text.endswith("%") else 1
             return np.full(len(self.table), float(token.text.rstrip("%")) / share)
-        words = []
+        words: list[str] = []
         while self._next.kind == "word" or (words and self._next.kind == "number" and self._next.text.isdigit()):
             words.append(self._next.text)
             self.at += 1

@@ -49,6 +49,8 @@ def role_of(results: Results, head: Head) -> str:
 
 def card(page: str, results: Results, selection: Selection) -> None:
     """Draw the head's numbers as a table, its best relations, similar heads, and links to other pages of the head."""
+    if page != HeadPage.page:
+        links.to(HeadPage(), f"All about head {selection.label}")
     rows = head_rows(memoize(columns, results), selection.head)
     shown = [name for name in WIDTHS if any(row[name] for row in rows)]  # few quantities have a baseline
     alt = f"Every stored number of head {selection.label}, with its rank among all heads"
@@ -56,14 +58,13 @@ def card(page: str, results: Results, selection: Selection) -> None:
     st.dataframe(rows, hide_index=True, height="content", column_config=widths, column_order=shown, alt=alt)
     for name, result in in_order(results):
         facts = memoize(ANALYSES[name].head_facts, result, selection.head, selection.base)
-        draw_facts(facts, narrow=page != "overview")
+        draw_facts(facts, narrow=page in {entry.name for entry in links.HEAD_PAGES})
     for result in results.values():
         if result.provenance["model"].get("causal") and (restriction := result.default_view().restriction):
             st.caption(restriction)
     corpora = {result.provenance["corpus"]["name"] for result in results.values()}
     st.caption(plain(f"Stored results of {selection.checkpoint.label} on {', '.join(sorted(corpora))}."))
     with st.container(horizontal=True, gap="small"):
-        links.to(HeadPage(), f"All about head {selection.label}")
         for entry in links.HEAD_PAGES:
             if entry.name != page:
                 links.to(kind_of(entry.name)())

@@ -141,7 +141,8 @@ def head_map(
 ) -> None:
     """Draw a map of heads with the chosen one ringed, unless that would give an answer away; a click, Enter or Space
     chooses another. Under it stands the selection's basis. Pointing at one previews `lines`, from `preview`, or those
-    of the short sentence. Beside the map are `cards`, from `encoded_cards`, with the links of `opened`, addresses by text."""
+    of the short sentence. Beside the map are `cards`, from `encoded_cards`, with links: the
+    addresses of `opened`, by text."""
 
     def clicked() -> None:
         if label := widgets.received(key, "head"):
@@ -149,14 +150,14 @@ def head_map(
 
     basis = selection.basis
     ring = selection.head.label() if ringed else ""
-    data = {
+    data: dict[str, Any] = {
         "chosen": ring,
         "alt": alt,
         "name": basis.file_name(key),
         "height": height,
-        "links": [*(opened or {}).items()],
+        "origin": basis.caption,
     }
-    data["origin"] = basis.caption
+    data["links"] = [*(opened or {}).items()]
     if lines is None:
         lines = preview.of(selection)
     # One JSON object a line: Streamlit would encode and check lists for thousands of heads again with every run.
