@@ -8,7 +8,7 @@ from bertviz_core import exports
 from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.errors import BertvizError
 from bertviz_core.heads import Head
-from bertviz_core.one_head import OneHead, of_model, one_head
+from bertviz_core.one_head import OneHead, distinctive, of_model, one_head
 from bertviz_core.one_head.clear_input import ClearInput, Lines, clear_input, lines
 from bertviz_core.one_head.drawing import LEGEND, figure_svg
 from bertviz_core.one_head.files import CLEAREST, SUFFIXES, missing, to_bytes
@@ -102,6 +102,7 @@ draw_figures(shown)
 offer_missing(shown)
 title = f"Every number of head {selection.label}"
 endnotes.folded(title, ":material/table:", "numbers", head_panel.card, HeadPage.page, results, selection)
+endnotes.about(distinctive)
 st.caption(plain(shown.about))
 name = exports.slug("head", selection.label, selection.checkpoint.label)
 builders = {suffix: partial(to_bytes, shown, suffix, run_model) for suffix in SUFFIXES}
