@@ -190,10 +190,10 @@ with st.expander("Findings that hold for this model", icon=":material/fact_check
     for finding in memoize(findings, results, selection.base):
         if finding.id in roles() and finding.state == SHOWN:
             page.finding(finding)
-count = f"{len(memoize(find, results, expression, selection.base))} of {labels.size} heads"
-endnotes.folded(f"{count} in a table", ":material/filter_list:", "heads", draw_heads)
 title = f"Every number of head {selection.label}"
 endnotes.folded(title, ":material/table:", "numbers", head_panel.card, "overview", results, selection)
+count = f"{len(memoize(find, results, expression, selection.base))} of {labels.size} heads"
+endnotes.folded(f"{count} in a table", ":material/filter_list:", "heads", draw_heads)
 endnotes.folded("The strongest heads", ":material/trophy:", "strongest", draw_strongest)
 endnotes.folded("Stored results and downloads", ":material/database:", "stored", draw_stored)
 endnotes.folded("Report", ":material/summarize:", "report", offer_report)

@@ -1,4 +1,4 @@
-"""Slow, literal versions of how a head's numbers are placed among those of all heads, and of the finder's conditions."""
+"""Slow, literal versions of how a head's numbers are placed among those of all heads."""
 
 import math
 
