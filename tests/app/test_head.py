@@ -48,7 +48,7 @@ def test_the_next_head_is_shown_without_another_page():
 def test_nearest_heads_and_pages_are_linked():
     notes = [note for item in drawings(open_app("head", head="3-5")) for note in item["notes"]]
     assert sum(note.get("link", "").startswith("head?head=") for note in notes) == 5
-    assert any("reach?head=3-5" in note.get("link", "") for note in notes)
+    assert any("entropy?head=3-5" in note.get("link", "") for note in notes)
 
 
 def test_what_is_not_computed_is_a_line_with_a_button():
@@ -61,11 +61,8 @@ def test_the_overview_finds_heads_by_an_expression():
     app = open_app(heads="previous > 0.5 and layer = 1")
     assert app.text_input(key="heads").value == "previous > 0.5 and layer = 1"
     assert any(expander.label.endswith("heads in a table") for expander in app.expander)
-    (faint,) = [
-        each["faint"]
-        for each in map(json.loads, app.main.get("bidi_component")[0].proto.bytes.splitlines())
-        if "faint" in each
-    ]
+    data = map(json.loads, app.main.get("bidi_component")[0].proto.bytes.splitlines())
+    (faint,) = [each["faint"] for each in data if "faint" in each]
     assert clearest("previous") not in faint and len(faint) > 60
     app.text_input(key="heads").set_value("prevous > 1").run()
     assert "There is no column 'prevous'; is 'previous' meant? (at character 1)" in words(app)
