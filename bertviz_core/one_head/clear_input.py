@@ -61,12 +61,13 @@ class Lines:
 
 
 def clear_input(results: Results, head: Head) -> ClearInput | None:
-    """The input of the text corpus in which a head's most unusual high number is highest; None without any."""
+    """The input of the text corpus in which the most unusual number of a head's attention is highest; None without any."""
     found: list[ClearInput] = []
     for name, result in in_order(results):
-        if not isinstance(result, HeadAverages) or ANALYSES[name].corpus != INPUT_KIND:
+        analysis = ANALYSES[name]
+        if not isinstance(result, HeadAverages) or analysis.corpus != INPUT_KIND or not analysis.reads_maps:
             continue
-        for column, row in ANALYSES[name].numbered(result, head):
+        for column, row in analysis.numbered(result, head):
             top = segments(result, column.quantity, head)
             if top:
                 settings = Settings(**result.provenance["settings"])
