@@ -18,7 +18,7 @@ from bertviz_core.version import __version__ as __version__
 if TYPE_CHECKING:
     from bertviz_core.api import analyse, analyze, attention, head, report
     from bertviz_core.api_arrays import attention_lines, head_map
-    from bertviz_core.api_results import AnalysisResult, AttentionLines, HeadSummary
+    from bertviz_core.api_results import AnalysisResult, AttentionLines
     from bertviz_core.api_training import HeadStatistics
     from bertviz_core.errors import BertvizError
     from bertviz_core.heads import Head
@@ -29,7 +29,6 @@ __all__ = [
     "BertvizError",
     "Head",
     "HeadStatistics",
-    "HeadSummary",
     "analyse",
     "analyze",
     "attention",

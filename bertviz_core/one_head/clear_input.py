@@ -61,7 +61,7 @@ class Lines:
 
 
 def clear_input(results: Results, head: Head) -> ClearInput | None:
-    """The input of the text corpus in which the most unusual number of a head's attention is highest; None without any."""
+    """The input of the text in which the most unusual number of a head's attention is highest; None without any."""
     found: list[ClearInput] = []
     for name, result in in_order(results):
         analysis = ANALYSES[name]
