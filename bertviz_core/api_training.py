@@ -18,15 +18,12 @@ from bertviz_core.analyses.run import compute, run_pass
 from bertviz_core.api import load_from_memory
 from bertviz_core.api_results import AnalysisResult
 from bertviz_core.corpora.files import Corpus, source_of
-from bertviz_core.emergence import REQUIRED
-from bertviz_core.emergence.series import LOSS
+from bertviz_core.emergence.series import analyses as of_emergence
 from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import BertvizError, SettingsError
 from bertviz_core.heads import highest
 from bertviz_core.models.checkpoint import Checkpoint, checkpoint_of, find
 from bertviz_core.settings import Execution, Settings
-
-DEFAULT = (*REQUIRED, LOSS)  # what Emergence shows
 
 
 class HeadStatistics(TrainerCallback):
@@ -83,7 +80,7 @@ class HeadStatistics(TrainerCallback):
         self._every = every
         self._names = None if analyses is None else [_known(name) for name in analyses]
         given = {"text": text, "treebank": treebank, "coreference": coreference, "random": None}
-        kinds = {ANALYSES[name].corpus for name in self._names or DEFAULT}
+        kinds = {ANALYSES[name].corpus for name in self._names or of_emergence()}
         self._sources = {kind: source_of(corpus, kind) for kind, corpus in given.items() if kind in kinds}
         self._folder = None if folder is None else Path(folder)
         self._tokenizer = tokenizer
@@ -151,7 +148,7 @@ class HeadStatistics(TrainerCallback):
         """The request of each analysis; by default without those that this model cannot compute."""
         self._settings.check(checkpoint.max_length)
         requests = []
-        for name in self._names or DEFAULT:
+        for name in self._names or of_emergence():
             settings = ANALYSES[name].relevant(self._settings)
             requests.append(Request(name, checkpoint, self._sources[ANALYSES[name].corpus], settings))
         if self._names is None:

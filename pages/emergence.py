@@ -9,7 +9,7 @@ from bertviz_core.analyses.base.registry import label
 from bertviz_core.analyses.base.result import renamed
 from bertviz_core.corpora import describe_skipped
 from bertviz_core.corpora.treebank import UAS
-from bertviz_core.emergence import Emergence, figure, series
+from bertviz_core.emergence import Emergence, figure, followed, series
 from bertviz_core.emergence.training import find_training
 from bertviz_core.heads import all_heads
 from bertviz_core.models.checkpoint import Checkpoint, short_names
@@ -192,6 +192,11 @@ basis = (
 )
 st.caption(plain(f"{basis} {' '.join(result.notes)} Coreference heads are not counted here, unlike on the overview."))
 draw_relations()
+if result.curves:
+    st.markdown("**Sinks, distances and induction**: the highest head of each step, and the mean of all heads.")
+    drawing = page.drawn(figure.curves_figure, result, selection.base)
+    alt = "For each further quantity the highest head and the mean over heads, over the training"
+    page.chart(drawing, "emergence-curves", alt, selection.basis)
 if selection.head in all_heads(layers, heads):
     st.markdown(f"**Head {selection.label}** over the training")
     alt = f"Average attention of head {selection.label} over the training"
@@ -208,6 +213,7 @@ frame = memoize(Emergence.to_frame, result)
 loss = result.loss_name
 titles = {"loss": f"{loss}, nats", "masked_right": loss.replace("-word loss", " words right")}
 titles |= {name: f"mean {label(name)}" for name in result.quantities}
+titles |= {f"highest_{name}": f"highest {column.short}" for name, column in followed().items()}
 titles |= {f"{name}_heads": f"{behavior[-1]}, heads" for name, behavior in BEHAVIORS.items()}
 for name in result.relations:
     titles |= {f"{name}_heldout": f"{name}, held out", f"{name}_offset": f"{name}, fixed offset"}

@@ -1,6 +1,7 @@
-"""Surface patterns, entropy and dependency heads of every checkpoint of a training (beyond the paper)."""
+"""What heads do at every checkpoint of a training: surface patterns, entropy and dependency heads, and the quantities
+that other analyses let it follow (beyond the paper)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -8,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.base.averages import HeadAverages
+from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, tidy, to_lists
 from bertviz_core.analyses.base.statistics import counts_of_best, t_quantile
@@ -28,6 +29,15 @@ OF_RELATIONS = (  # fields that are the same at every step
     *("unit_moments", "offset_moments"),
 )
 TABLE_RELATIONS = 2  # relations that have columns in the table
+
+
+def followed() -> dict[str, HeadColumn]:
+    """The columns of the quantities that analyses let it follow, by their names in exports."""
+    columns = {}
+    for analysis in ANALYSES.values():
+        for quantity in analysis.followed:
+            columns[analysis.export_name(quantity)] = analysis.column(quantity)
+    return columns
 
 
 @dataclass(frozen=True)
@@ -61,6 +71,10 @@ class Emergence(Result):
         offset_moments: Sums over units for fixed offsets; None where they are not known.
         head_moments: (step, ...) sums over units for heads; None for the training that ships, of which they are not
             known.
+        curves: Names of the further quantities that are followed, see `followed`, without those that no step has.
+        curve_means: (step, curve, layer, head) document averages, NaN at a step without a result; None without curves.
+        curve_errors: (step, curve, layer, head) standard errors of these over units.
+        curve_units: (curve,) how many units of equal size carry the same information.
     """
 
     analysis: ClassVar[str] = "emergence"
@@ -85,6 +99,10 @@ class Emergence(Result):
     unit_moments: np.ndarray | None = None
     offset_moments: np.ndarray | None = None
     head_moments: np.ndarray | None = None
+    curves: list[str] = field(default_factory=list)
+    curve_means: np.ndarray | None = None
+    curve_errors: np.ndarray | None = None
+    curve_units: np.ndarray | None = None
 
     def __getitem__(self, quantity: str) -> np.ndarray:
         """(step, layer, head) document averages; raises KeyError for an unknown name."""
@@ -157,6 +175,17 @@ class Emergence(Result):
         model = origin["model"] | {"name": name, "fingerprint": origin["checkpoints"][index]["fingerprint"]}
         return origin | {"analysis": analysis, "model": model, "options": {}}
 
+    def curve(self, name: str) -> np.ndarray:
+        """(step, layer, head) document averages of one of `curves`."""
+        assert self.curve_means is not None, "a result with curves"
+        return self.curve_means[:, self.curves.index(name)]
+
+    def curve_interval(self, name: str) -> np.ndarray:
+        """(step, layer, head) half-widths of the 95% intervals of one of `curves`."""
+        assert self.curve_errors is not None and self.curve_units is not None, "a result with curves"
+        index = self.curves.index(name)
+        return np.asarray(t_quantile(self.curve_units[index] - 1) * self.curve_errors[:, index])
+
     @property
     def best_accuracy(self) -> np.ndarray:
         """(step, relation) of each step's best head, selected on the words that it is scored on."""
@@ -200,6 +229,8 @@ class Emergence(Result):
         for name in self.with_errors:
             freedom = self.effective_units[self.quantities.index(name)] - 1
             heads[f"{name}_interval"] = flat(np.asarray(t_quantile(freedom) * self.error(name)))
+        for name in self.curves:
+            heads |= {name: flat(self.curve(name)), f"{name}_interval": flat(self.curve_interval(name))}
         accuracy = flat(np.stack([each.better[0] for each in self.dependencies]))
         heads |= {f"{name}_accuracy": accuracy[:, row] for row, name in enumerate(self.relations)}
         followed = self.followed()
@@ -252,6 +283,7 @@ class Emergence(Result):
             "masked_right": to_lists(self.masked_accuracy),
             **{name: to_lists(self[name]) for name in self.present},
             "standard_errors": {name: to_lists(self.error(name)) for name in self.with_errors},
+            "curves": {name: to_lists(self.curve(name)) for name in self.curves},
             "uniform_entropy": self.uniform,
             "behaviors": self.behaviors().tolist(),
             "directions": list(DIRECTIONS),
@@ -276,6 +308,7 @@ class Emergence(Result):
         columns["other_heads"] = (self.behaviors() == "other").sum((1, 2))
         sink = sinks(dict(zip(self.quantities, self.averages[-1], strict=True)))[:1]
         columns |= {name: self[name].mean((1, 2)) for name in (*sink, "entropy")}
+        columns |= {f"highest_{name}": np.nanmax(self.curve(name), axis=(1, 2)) for name in self.curves}
         best = self.best_accuracy
         heldout = self.heldout
         for name in [UAS, *self.clearest_relations(TABLE_RELATIONS)]:

@@ -10,8 +10,8 @@ from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.behaviors import behavior_metric, linguistic
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY
-from bertviz_core.emergence import Emergence
-from bertviz_core.heads import Head
+from bertviz_core.emergence import Emergence, followed
+from bertviz_core.heads import Head, highest
 from bertviz_core.overview import behavior_counts, columns
 from bertviz_core.overview.summary import behavior_map
 from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, RING, finish
@@ -91,6 +91,36 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
     figure.update_annotations(font_size=13)
     figure.update_yaxes(range=[-2, 102])
     figure.update_yaxes(title="accuracy, percent", col=1)
+    figure.update_xaxes(title=AXIS, row=rows)
+    return _finish(figure, result, 210 * rows + 90)
+
+
+def curves_figure(result: Emergence, base: int = 1) -> go.Figure:
+    """A panel for each of the further quantities: the highest head of each step, the highest of the last step, and the
+    mean over heads."""
+    columns = followed()
+    rows = -(-len(result.curves) // ACROSS)
+    figure = make_subplots(
+        rows,
+        ACROSS,
+        subplot_titles=[escape(columns[name].short if name in columns else name) for name in result.curves],
+        vertical_spacing=0.36 / rows,
+        horizontal_spacing=0.06,
+    )
+    for panel, name in enumerate(result.curves):
+        values = result.curve(name)
+        last = highest(values[-1])
+        final = _line(result, values[:, *last], "head that is highest at the end", FOLLOWED, dash="dot")
+        final["hovertemplate"] = f"step %{{text}}: %{{y:.3~r}}<extra>head {last.label(base)}</extra>"
+        for trace in (
+            _line(result, np.nanmax(values, axis=(1, 2)), "highest head of each step", BEST, "circle"),
+            final,
+            _line(result, np.nanmean(values, axis=(1, 2)), "mean of all heads", NEUTRAL[0], dash="dash"),
+        ):
+            figure.add_trace(trace | {"showlegend": panel == 0}, row=panel // ACROSS + 1, col=panel % ACROSS + 1)
+        if name in columns and columns[name].maximum == 1:
+            figure.update_yaxes(range=[-0.02, 1.02], row=panel // ACROSS + 1, col=panel % ACROSS + 1)
+    figure.update_annotations(font_size=13)
     figure.update_xaxes(title=AXIS, row=rows)
     return _finish(figure, result, 210 * rows + 90)
 

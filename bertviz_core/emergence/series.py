@@ -1,6 +1,6 @@
 """The requests for all checkpoints of a training, and the emergence from their results."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
@@ -17,6 +18,7 @@ from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.analyses.sep_gradients.result import SepGradients
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
 from bertviz_core.corpora import Skipped
+from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence import AVERAGED, OF_RELATIONS, REQUIRED, Emergence
 from bertviz_core.emergence.training import Training, name_of, reasons
@@ -41,7 +43,7 @@ class Series:
 
     Attributes:
         training: The checkpoints.
-        text: The text for surface patterns, entropy and the loss.
+        text: The text for surface patterns, entropy, the loss, and what other analyses follow on text.
         treebank: The treebank for dependency heads.
         settings: The settings of all requests.
     """
@@ -52,18 +54,18 @@ class Series:
     settings: Settings
 
     def requests(self) -> list[Request]:
-        """The requests of all checkpoints, without a loss that a checkpoint has no head for."""
+        """The requests of all checkpoints, without those beside REQUIRED for which a checkpoint has no head."""
         requests: list[Request] = []
         for checkpoint in self.training.checkpoints:
             requests += self.requests_of(checkpoint).values()
-        return [each for each in requests if each.analysis != LOSS or can_compute(each)]
+        return [each for each in requests if each.analysis in REQUIRED or can_compute(each)]
 
     def requests_of(self, checkpoint: Checkpoint) -> dict[str, Request]:
         """The requests of one checkpoint by analysis, first the one that needs the most of the model."""
-        corpora = {LOSS: self.text, **dict.fromkeys(REQUIRED, self.text), RELATIONS: self.treebank}
+        corpora = {"text": self.text, "treebank": self.treebank, "random": sample("random")}
         return {
-            name: Request(name, checkpoint, source, ANALYSES[name].relevant(self.settings))
-            for name, source in corpora.items()
+            name: Request(name, checkpoint, corpora[ANALYSES[name].corpus], ANALYSES[name].relevant(self.settings))
+            for name in analyses()
         }
 
     def assemble(self, find: Callable[[Request], Result | None]) -> Emergence:
@@ -76,6 +78,7 @@ class Series:
         skipped = deepcopy(training.skipped)
         rows: list[dict[str, Any]] = []
         checkpoints = []
+        followed: list[Mapping[str, Any]] = []  # results by analysis, of each step
         notices: dict[str, None] = {}  # notices of all checkpoints, each once
         for step, checkpoint in zip(training.steps, training.checkpoints, strict=True):
             name = name_of(checkpoint)
@@ -101,6 +104,7 @@ class Series:
             checkpoints.append({"name": name, "step": step, "fingerprint": checkpoint.fingerprint()})
             notices |= dict.fromkeys(each for name in REQUIRED for each in results[name].provenance.get("notices", ()))
             last = results | {RELATIONS: relations}
+            followed.append(results)
         if not rows:
             what = f"None of the {len(training.steps)} checkpoints has stored results."
             raise ModelError(what, where=training.name, hint=reasons(skipped))
@@ -116,6 +120,7 @@ class Series:
             effective_units=_averaged(last, "effective_units"),
             unit=last[Entropy.analysis].unit,
             uniform=last[Entropy.analysis].uniform,
+            **_curves(followed),
         )
 
     def _provenance(self, results: Mapping[str, Any], checkpoints: list[Any], skipped: Skipped) -> dict[str, Any]:
@@ -134,6 +139,38 @@ class Series:
             "skipped": [*skipped.to_json(), *text["skipped"], *treebank["skipped"]],
             "options": {name: treebank["options"][name] for name in ("view", "min_count")},
         }
+
+
+def analyses() -> list[str]:
+    """What is computed of each checkpoint, first the analysis that needs the most of the model."""
+    others = (name for name, each in ANALYSES.items() if each.followed and each.corpus != "coreference")
+    return list(dict.fromkeys([LOSS, *REQUIRED, *others]))
+
+
+def _curves(steps: Sequence[Mapping[str, Result | None]]) -> dict[str, Any]:
+    """The fields of the quantities that analyses let a training follow; empty where no step has one.
+
+    Args:
+        steps: The results of each step, by analysis.
+    """
+    curves: dict[str, list[Any]] = {"curves": [], "curve_means": [], "curve_errors": [], "curve_units": []}
+    for name in analyses():
+        found = [step[name] for step in steps]
+        known = [each for each in found if isinstance(each, HeadAverages)]
+        for quantity in ANALYSES[name].followed:
+            if not any(quantity in each for each in known):
+                continue
+            index = known[-1].quantities.index(quantity)
+            none = np.full(known[-1].mean.shape[1:], np.nan)
+            curves["curves"].append(ANALYSES[name].export_name(quantity))
+            for part in ("mean", "error"):
+                values = [getattr(each, part)[index] if isinstance(each, HeadAverages) else none for each in found]
+                curves[f"curve_{part}s"].append(np.stack(values).astype(np.float32))
+            curves["curve_units"].append(known[-1].effective_units[index])
+    if not curves["curves"]:
+        return {}
+    arrays = {part: np.stack(curves[part], axis=1) for part in ("curve_means", "curve_errors")}
+    return {"curves": curves["curves"], **arrays, "curve_units": np.array(curves["curve_units"])}
 
 
 def _what_was_read(provenance: Mapping[str, Any]) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def test_a_local_folder_is_a_job_and_what_it_lacks_later_is_offered(tmp_path: Pa
     assert "not one of this training's 2 × 2" in words(app)
     families.save_training(folder, steps=(300,))
     app.run()
-    assert "4 of 12 analyses are missing" in words(app)
+    assert "6 of 18 analyses are missing" in words(app)
     assert app.select_slider(key="at_step").options == ["3", "30"]
     analyze(app)
     assert app.select_slider(key="at_step").options == ["3", "30", "300"]

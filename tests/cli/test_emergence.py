@@ -22,7 +22,7 @@ def test_files_and_table_say_the_same(folder, text, tmp_path):
     outs = [option for name in ("x.json", "x.csv", "x.html", "x.safetensors") for option in ("--out", tmp_path / name)]
     done = run("emergence", folder, "--text", text, *SMALL, *outs, store=tmp_path / "store")
     assert (done.returncode, done.stdout) == (0, "")
-    assert "Pass 1 of 9 (step-0000000)" in done.stderr
+    assert "Pass 1 of 12 (step-0000000)" in done.stderr
     whole = json.loads((tmp_path / "x.json").read_bytes())
     assert [row["step"] for row in whole["table"]] == whole["arrays"]["steps"] == list(families.STEPS)
     kept = Emergence.from_bytes((tmp_path / "x.safetensors").read_bytes())

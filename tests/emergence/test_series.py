@@ -18,7 +18,7 @@ from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence import REQUIRED, Emergence
-from bertviz_core.emergence.figure import head_figure, relations_figure
+from bertviz_core.emergence.figure import curves_figure, head_figure, relations_figure
 from bertviz_core.emergence.series import LOSS, Series, shipped
 from bertviz_core.emergence.training import find_training
 from bertviz_core.engine.progress import Progress
@@ -99,6 +99,33 @@ def test_every_number_is_that_of_the_checkpoints_own_results(folder, filled):
     assert len({float(loss) for loss in emergence.loss}) == len(emergence.steps)  # else nothing above tells steps apart
 
 
+def test_what_other_analyses_follow_is_each_checkpoints_own_and_absent_at_a_step_without_it(folder, filled):
+    training = series(folder)
+    emergence = assembled(training, filled)
+    assert {"reach_distance", "reach_sink_cls", "reach_sink_sep", "induction_prefix"} <= {*emergence.curves}
+    for index, checkpoint in enumerate(training.training.checkpoints):
+        requests = training.requests_of(checkpoint)
+        for name, quantity in (("reach", "sink_cls"), ("reach", "distance"), ("induction", "prefix")):
+            own = compute.find(filled, requests[name])
+            np.testing.assert_allclose(emergence.curve(f"{name}_{quantity}")[index], own[quantity], rtol=1e-6)
+            np.testing.assert_allclose(
+                emergence.curve_interval(f"{name}_{quantity}")[index], own.interval(quantity), rtol=1e-5
+            )
+    assert curves_figure(emergence).layout.annotations[0].text == "mean distance"
+    assert Emergence.from_bytes(emergence.to_bytes()).curves == emergence.curves
+    heads = emergence.tables()["heads"]
+    np.testing.assert_allclose(heads["induction_prefix"], emergence.curve("induction_prefix").ravel())
+    middle = training.requests_of(training.training.checkpoints[1])["induction"]
+    partly = training.assemble(lambda request: None if request == middle else compute.find(filled, request))
+    assert np.isnan(partly.curve("induction_prefix")[1]).all()
+    assert not np.isnan(partly.curve("induction_prefix")[[0, 2]]).any()
+    none = training.assemble(
+        lambda each: None if each.analysis in ("reach", "induction") else compute.find(filled, each)
+    )
+    assert none.curves == [] and none.steps.tolist() == emergence.steps.tolist()
+    np.testing.assert_array_equal(none.averages, emergence.averages)
+
+
 def test_a_folder_of_llama_checkpoints(store, tmp_path):
     """The library's own next-word loss, the checkpoints' own arcs, and figures that say on how many words they rest."""
     from transformers import AutoModelForCausalLM
@@ -130,7 +157,7 @@ def test_a_folder_of_llama_checkpoints(store, tmp_path):
 def test_a_cancelled_training_resumes_where_it_stopped(folder, store, monkeypatch):
     training = series(folder)
     with pytest.raises(Cancelled):
-        compute_all(training.requests(), store, progress=counting(3))
+        compute_all(training.requests(), store, progress=counting(4))
     first, second, _ = (
         [compute.find(store, request) is not None for request in training.requests_of(checkpoint).values()]
         for checkpoint in training.training.checkpoints
@@ -148,7 +175,7 @@ def test_a_cancelled_training_resumes_where_it_stopped(folder, store, monkeypatc
     progress = Progress()
     compute_all(training.requests(), store, progress=progress)
     assert loaded == [one.name for one in training.training.checkpoints[1:]]  # each once, for all its passes
-    assert (progress.pass_number, progress.passes) == (6, 6)
+    assert (progress.pass_number, progress.passes) == (8, 8)
     whole = assembled(training, store)
     assert whole.steps.tolist() == list(families.STEPS)
     np.testing.assert_array_equal(whole.averages[0], partly.averages[0])
@@ -195,7 +222,8 @@ def test_a_bad_text_and_bad_settings_are_tried_once_for_all_checkpoints(folder, 
     monkeypatch.setattr(Progress, "start_pass", lambda self, *rest: (starts.append(rest[-1]), real(self, *rest)))
     with pytest.raises(InputError, match="is empty"):
         compute_all(series(folder, text="").requests(), store)
-    assert starts.count("step-0000000") == 3 and starts.count("step-0000010") == 1  # the treebank's
+    # The treebank's pass, and that of random sequences, need no text.
+    assert starts.count("step-0000000") == 4 and starts.count("step-0000010") == 2
     with pytest.raises(SettingsError, match="longer than this model allows"):
         compute_all(series(folder, settings=Settings(max_length=65)).requests(), store)
     with pytest.raises(ModelError, match="None of the 3 checkpoints has stored results"):

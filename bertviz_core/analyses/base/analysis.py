@@ -77,6 +77,7 @@ class Analysis(Registered):
             end of a sentence.
         both_causal: The same where those of both models do; empty for no caution.
         head_in_tour: How `tour_figure` shows the chosen head.
+        followed: Quantities of its averages whose course over a training Emergence draws.
         behaviors: From each quantity of its averages that has a threshold (docs/methods.md, section 9) to the behavior.
         forward_passes: Its cost; override `cost` if that depends on the model.
         overhead: Additional seconds, independent of the size of the corpus.
@@ -119,6 +120,7 @@ class Analysis(Registered):
     one_causal: str = "its tokens divide their attention among fewer tokens"
     both_causal: str = ""
     head_in_tour: HeadInFigure = "point"
+    followed: tuple[str, ...] = ()
     behaviors: Mapping[str, str] = {}
     # How it is computed
     forward_passes: float = 1.0

@@ -32,6 +32,7 @@ class InductionAnalysis(Analysis):
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
     limit = INPUTS
+    followed = ("prefix",)
 
     def measure(self, batch: Batch, layer: LayerAttention) -> Tensor:
         from bertviz_core.analyses.induction.measure import measure

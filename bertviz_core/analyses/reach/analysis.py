@@ -12,7 +12,7 @@ from bertviz_core.analyses.base.head_figures import HeadFigure
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.reach.figure import offsets_curve, paper_figure
-from bertviz_core.analyses.reach.result import COLUMNS, INACTIVE, LABELS, Reach
+from bertviz_core.analyses.reach.result import COLUMNS, INACTIVE, LABELS, SINKS, Reach
 from bertviz_core.analyses.reach.statements import STATEMENTS, inactive_heads
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
@@ -51,6 +51,7 @@ class ReachAnalysis(Analysis):
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
     shared = True
+    followed = ("distance", *SINKS)
 
     def accumulator(self, model: AttentionModel, request: Request) -> "ReachSums":
         from bertviz_core.analyses.reach import measure
