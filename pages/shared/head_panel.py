@@ -26,11 +26,13 @@ WIDTHS = {"quantity": 230, "value": 75, "rank": 75, "baseline": 150}  # pixels t
 
 
 def folded(page: str, selection: Selection) -> None:
-    """Draw a popover with the head's numbers, whose label is its behavior; nothing if no result is stored."""
+    """Draw a link to the head's own page, and a popover with its numbers, whose label is its behavior; nothing if no
+    result is stored."""
     results = stored.results(selection)
     if not results:
         return
     label = role_of(results, selection.head) or "Head details"
+    links.to(HeadPage(), "All about it")
     panel = widgets.popover(plain(label), ":material/my_location:", "head-panel")
     if panel.open:
         with panel:
@@ -49,8 +51,6 @@ def role_of(results: Results, head: Head) -> str:
 
 def card(page: str, results: Results, selection: Selection) -> None:
     """Draw the head's numbers as a table, its best relations, similar heads, and links to other pages of the head."""
-    if page != HeadPage.page:
-        links.to(HeadPage(), f"All about head {selection.label}")
     rows = head_rows(memoize(columns, results), selection.head)
     shown = [name for name in WIDTHS if any(row[name] for row in rows)]  # few quantities have a baseline
     alt = f"Every stored number of head {selection.label}, with its rank among all heads"
