@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bertviz_core.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from bertviz_core.api import analyse, analyze, attention, report
+    from bertviz_core.api import analyse, analyze, attention, head, report
     from bertviz_core.api_arrays import attention_lines, head_map
     from bertviz_core.api_results import AnalysisResult, AttentionLines
     from bertviz_core.api_training import HeadStatistics
@@ -33,6 +33,7 @@ __all__ = [
     "analyze",
     "attention",
     "attention_lines",
+    "head",
     "head_map",
     "report",
 ]

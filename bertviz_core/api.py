@@ -1,4 +1,4 @@
-"""The library's functions: `analyze`, `attention` and `report`."""
+"""The library's functions: `analyze`, `attention`, `head` and `report`."""
 
 import sys
 from collections.abc import Sequence
@@ -12,15 +12,19 @@ from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request, View
 from bertviz_core.analyses.run import compute, run_pass
-from bertviz_core.api_results import AnalysisResult, AttentionLines, choose_heads
+from bertviz_core.api_results import AnalysisResult, AttentionLines, HeadSummary, choose_heads
 from bertviz_core.corpora.files import Corpus, source_of
 from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
 from bertviz_core.exports import check_path, write_bytes
+from bertviz_core.heads import Head
 from bertviz_core.models import single_input
 from bertviz_core.models.checkpoint import Checkpoint, Model, checkpoint_of
 from bertviz_core.models.loading import LoadedModels, model_in_memory
 from bertviz_core.models.model import AttentionModel, no_head
+from bertviz_core.one_head import one_head
+from bertviz_core.one_head.clear_input import Lines, clear_input, lines
+from bertviz_core.overview.stored_results import results_of
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.settings import Execution, Settings
@@ -118,10 +122,7 @@ def attention(
     checkpoint = checkpoint_of(model)
     settings = Settings(max_length=min(max_length, checkpoint.max_length or max_length), dtype=dtype)
     settings.check(checkpoint.max_length)
-    if isinstance(model, str | Path):
-        loaded = _models.get(checkpoint, dtype, device)
-    else:
-        loaded = model_in_memory(model, checkpoint, device, dtype)
+    loaded = _loaded(model, checkpoint, device, dtype)
     joined = text if isinstance(text, str) else " ".join(text)
     single = single_input.from_text(joined, second, loaded.tokens, settings, pre_split=not isinstance(text, str))
     maps = single_input.attention(loaded, single.example)
@@ -132,6 +133,45 @@ def attention(
         caption += f" {single.cut:,} tokens at the end did not fit."
     caption = " ".join([caption, *single.notices(loaded)])
     return AttentionLines(shown, first, offered, checkpoint.name, caption)
+
+
+def head(
+    model: Model,
+    head: str,
+    *,
+    mode: str = "corrected",
+    weights: str = "attention",
+    device: str = "auto",
+    store: str | Path | None = None,
+) -> HeadSummary:
+    """All that the stored results of a model say of one head, each analysis on its largest corpus.
+
+    Nothing is computed but the lines on the input in which the head is clearest, when they are drawn.
+
+    Args:
+        model, device: As in `analyze`.
+        head: A label such as "5-4", counted from 1.
+        mode, weights: Those of the stored results.
+        store: The folder of the store; None for the one that the command line and the app use.
+
+    Raises:
+        BertvizError: The model or the head cannot be used, or nothing is stored; the message says what to do.
+
+    Examples:
+        >>> import bertviz_core as bv
+        >>> bv.head("demo", "3-5").sentence.startswith("Head 3-5 ")
+        True
+    """
+    checkpoint = checkpoint_of(model)
+    settings = Settings(mode=mode, weights=weights)  # type: ignore[arg-type]
+    results = results_of(Store(None if store is None else Path(store)), checkpoint, settings)
+    shown = one_head(results, Head.parse(head))
+
+    def draw_lines() -> Lines | None:
+        clear = clear_input(results, shown.head)
+        return lines(_loaded(model, checkpoint, device, clear.settings.dtype), clear) if clear else None
+
+    return HeadSummary(shown, draw_lines)
 
 
 def report(
@@ -175,6 +215,12 @@ def report(
         failed = request.compute(opened, Execution(device), load=load_from_memory(model, checkpoint))
         write_bytes(path, to_html(request.read(opened, failed)))
     return path
+
+
+def _loaded(model: Model, checkpoint: Checkpoint, device: str, dtype: str) -> AttentionModel:
+    if isinstance(model, str | Path):
+        return _models.get(checkpoint, dtype, device)
+    return model_in_memory(model, checkpoint, device, dtype)
 
 
 def _request(analysis: Analysis, model: Model, corpus: Corpus | None, options: dict[str, Any]) -> tuple[Request, View]:

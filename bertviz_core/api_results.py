@@ -20,6 +20,8 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_heads
+from bertviz_core.one_head import OneHead, files
+from bertviz_core.one_head.clear_input import Lines
 from bertviz_core.plotting import DIVERGING, SEQUENTIAL
 from bertviz_core.plotting.browser import in_frame
 from bertviz_core.plotting.drawing import FOOT, HEIGHT, element, figure_html, html_page
@@ -30,6 +32,8 @@ from bertviz_core.viewer.files import MIN_WEIGHT, input_svg, lines_frame, lines_
 
 if TYPE_CHECKING:
     import pyarrow
+
+HEAD_HEIGHT = 900  # pixels of the frame of a head
 
 
 class NotebookObject(ABC):
@@ -128,6 +132,46 @@ class AnalysisResult(NotebookObject):
         sentences = [element("p class=strong", finding.text) for finding in self.findings()[:1]]
         page = html_page(exports.title_of(self.result), *sentences, figure_html(figure))
         return in_frame(page, title="Figure", height=(figure.layout.height or HEIGHT) + 5 * FOOT)
+
+
+@dataclass(frozen=True)
+class HeadSummary(NotebookObject):
+    """What the stored results of a model say of one head; in a notebook's cell, the page of the head."""
+
+    shown: OneHead
+    draw_lines: files.DrawLines  # runs the model on one input
+
+    @property
+    def sentence(self) -> str:
+        """What the head does, and the numbers that set it apart."""
+        return self.shown.sentence
+
+    def findings(self) -> list[Finding]:
+        """The findings that name the head."""
+        return list(self.shown.findings)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each number of the head, with its interval, its rank, the range of all heads and its baseline."""
+        return files.to_frame(self.shown)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """A page with static drawings that needs no network; also written to `path` where it is given."""
+        page = files.to_html(self.shown, self._lines)
+        if path is not None:
+            exports.write_bytes(Path(path), page.encode())
+        return page
+
+    def save(self, path: str | Path) -> None:
+        """Write a file by its extension: .html, .json or .csv. Raises BertvizError where that fails."""
+        suffix = exports.check_path(Path(path), files.SUFFIXES)
+        exports.write_bytes(Path(path), files.to_bytes(self.shown, suffix, lambda: self._lines))
+
+    @cached_property
+    def _lines(self) -> Lines | None:
+        return self.draw_lines()
+
+    def _repr_html_(self) -> str:
+        return in_frame(self.to_html(), title=f"Head {self.shown.label}", height=HEAD_HEIGHT)
 
 
 @dataclass(frozen=True)

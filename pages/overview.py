@@ -11,9 +11,10 @@ from bertviz_core.analyses.base.head_facts import HeadExamples
 from bertviz_core.analyses.base.registry import ANALYSES, findings
 from bertviz_core.analyses.base.result import corpus_size, origin
 from bertviz_core.analyses.run.run_pass import can_compute
-from bertviz_core.errors import BertvizError, DownloadNeeded
+from bertviz_core.errors import BertvizError, DownloadNeeded, SettingsError
 from bertviz_core.numbers import number
-from bertviz_core.overview import ClearestHead, behavior_labels, clearest, in_order
+from bertviz_core.overview import ClearestHead, behavior_labels, clearest, columns, in_order
+from bertviz_core.overview.finder import find
 from bertviz_core.overview.stored_results import SUFFIXES, to_bytes
 from bertviz_core.overview.summary import behaviors_finding, encoded_cards, one_line, roles
 from bertviz_core.paper_report import ReportRequest
@@ -24,8 +25,9 @@ from pages.shared.frame import PANEL, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import joined, plain
 from pages.shared.state import session
-from pages.shared.state.choices import MAX_SENTENCE, AttentionViewer, Overview, Tour, kind_of
+from pages.shared.state.choices import MAX_SENTENCE, AttentionViewer, HeadPage, Overview, Tour, kind_of
 
+EXAMPLE = "Find heads: previous > 0.5 and loss change > 0.01"
 CARDS_IN_ROW = 3
 SEGMENTS = 2  # on a card
 MAX_TOKENS = 34  # of a segment
@@ -99,6 +101,30 @@ def draw_strongest() -> None:
             draw_examples(name, examples)
 
 
+def choose_heads() -> str:
+    """Draw the field of the expression that finds heads; an empty one where it cannot be read."""
+    text = session.page(Overview).heads
+    widgets.text("Find heads", "heads", text, placeholder=EXAMPLE, label_visibility="collapsed")
+    try:
+        memoize(find, results, text, selection.base)
+    except SettingsError as problem:
+        messages.error(problem)
+        return ""
+    return text
+
+
+def draw_heads() -> None:
+    """A row for each head that is found, with every number; a click on a title sorts, one on a row chooses the head."""
+    found = memoize(find, results, expression, selection.base)
+    names = [str(name) for name in found.columns.drop(["label", "layer", "head"])]
+    known = memoize(columns, results)
+    titles = {ANALYSES[each.analysis].export_name(each.quantity): each.spec.label for each in known}
+    page.table(found, names, selection, "found-heads", titles=titles)
+    st.caption("An expression has names, numbers, < <= > >= = or !=, and joins them by and, or, not, and parentheses.")
+    written = ", ".join(str(name).replace("_", " ") for name in found.select_dtypes("number"))
+    st.caption(plain(f"Names that an expression can have: {written}; also the titles of columns."))
+
+
 def draw_examples(analysis: str, examples: HeadExamples) -> None:
     """What the best head of a target finds, and inputs that show it."""
     with page.row("center"):
@@ -121,6 +147,7 @@ def draw_card(example: ClearestHead) -> None:
         st.markdown(joined(" ".join(tokens)))
     with st.container(horizontal=True, gap="small"):
         opened = kind_of(example.analysis).on(example.quantity)
+        links.to(HeadPage(), f"All about head {example.head.label(selection.base)}", head=example.head)
         links.to(opened, "Show all heads", ":material/grid_on:", head=example.head)
         first = example.segments[0].number + 1 if example.segments else 1
         links.to(AttentionViewer(input="corpus", segment=first), "Show attention lines", head=example.head)
@@ -174,12 +201,16 @@ if labels is None:
 draw_opening(chosen)
 finding = memoize(behaviors_finding, results)
 page.finding(replace(finding, sentence=one_line(labels)), bold=True)
-drawing = memoize(head_panel.map_of, results, selection.base)
+expression = choose_heads()
+drawing = memoize(head_panel.map_of, results, selection.base, expression)
 cards = memoize(encoded_cards, results, selection.base)
 lines = lines_on(chosen.sentence)
 alt = "Map of all heads, layer by head, with a marker for what each head does"
-in_viewer = links.address_of(AttentionViewer(input="own text", text=chosen.sentence), selection.head)
-page.head_map(drawing, "behavior-map", alt, selection, lines=lines, cards=cards, link=in_viewer)
+opened = {
+    f"All about head {selection.label}": links.address_of(HeadPage(), selection.head),
+    links.LABEL: links.address_of(AttentionViewer(input="own text", text=chosen.sentence), selection.head),
+}
+page.head_map(drawing, "behavior-map", alt, selection, lines=lines, cards=cards, opened=opened)
 preview.wait_for(selection)
 
 entries = []
@@ -193,6 +224,8 @@ with st.expander("Findings that hold for this model", icon=":material/fact_check
             page.finding(finding)
 title = f"Every number of head {selection.label}"
 endnotes.folded(title, ":material/table:", "numbers", head_panel.card, "overview", results, selection)
+count = f"{len(memoize(find, results, expression, selection.base))} of {labels.size} heads"
+endnotes.folded(f"{count} in a table", ":material/filter_list:", "heads", draw_heads)
 endnotes.folded("The strongest heads", ":material/trophy:", "strongest", draw_strongest)
 endnotes.folded("Stored results and downloads", ":material/database:", "stored", draw_stored)
 endnotes.folded("Report", ":material/summarize:", "report", offer_report)

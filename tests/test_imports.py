@@ -23,6 +23,7 @@ LAYERS = (  # a module may import its own layer and those above it in this list
     ("bertviz_core.engine", "bertviz_core.plotting"),
     ("bertviz_core.analyses",),
     ("bertviz_core.overview",),
+    ("bertviz_core.one_head",),
     ("bertviz_core.emergence", "bertviz_core.tour"),
     ("bertviz_core.comparison",),
     ("bertviz_core.exports",),

@@ -27,12 +27,17 @@ from bertviz_core.emergence.training import Training, find_training
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import BertvizError, DownloadNeeded, ModelError, SettingsError
+from bertviz_core.heads import Head
 from bertviz_core.models import checkpoint
+from bertviz_core.models.loading import load
+from bertviz_core.one_head import one_head as describe_head
+from bertviz_core.one_head.clear_input import Lines, clear_input, lines
+from bertviz_core.one_head.files import SUFFIXES, to_bytes, to_text
 from bertviz_core.overview import stored_results
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
 
-USED = {"model", "revision", "mode", "weights", "store", "out"}  # by `overview`, which computes nothing
+USED = {"model", "revision", "mode", "weights", "store", "out"}  # by `overview` and `head`, which run no analysis
 MANY = "a file, folder or pattern, repeatable"
 OR_NONE = f"{MANY}, or `none`; default: the sample"
 NONE = "none"
@@ -85,6 +90,25 @@ def overview(console: Console) -> None:
     model = checkpoint.find(console.model, console.revision)
     results = stored_results.results_of(Store(console.store), model, console.settings())
     console.write(partial(stored_results.to_bytes, results), partial(stored_results.to_text, results))
+
+
+@app.command("head")
+@partial(with_console, without={field.name for field in fields(Console)} - USED - {"device"})
+def one_head(
+    console: Console, head: Annotated[str, typer.Argument(help="A head, counted from 1, such as 5-4.")]
+) -> None:
+    """What a model's stored results say of one head, and what sets it apart from all others; --out x.html is one page
+    that stands alone. Nothing is computed but the lines on the input in which the head is clearest."""
+    console.check_out(SUFFIXES)
+    model = checkpoint.find(console.model, console.revision)
+    results = stored_results.results_of(Store(console.store), model, console.settings())
+    shown = describe_head(results, Head.parse(head))
+
+    def draw_lines() -> Lines | None:
+        clear = clear_input(results, shown.head)
+        return lines(load(model, console.device, clear.settings.dtype), clear) if clear else None
+
+    console.write(lambda suffix: to_bytes(shown, suffix, draw_lines), partial(to_text, shown))
 
 
 @app.command("emergence")

@@ -53,12 +53,9 @@ def columns(results: Results) -> list[Column]:
     """Every quantity that the results have of the heads; where the first token is [CLS], only `to_cls`."""
     quantities = []
     for name, result in in_order(results):
-        is_cls = isinstance(result, HeadAverages) and "to_cls" in result
-        for column in ANALYSES[name].columns:
-            values = column.read(result) if column.overview else None
-            if values is not None and not (is_cls and column.quantity == "to_first"):
-                baseline = column.baseline(result) if column.baseline else ()
-                quantities.append(Column(name, column.quantity, values, *baseline))
+        for column in ANALYSES[name].head_columns(result):
+            baseline = column.baseline(result) if column.baseline else ()
+            quantities.append(Column(name, column.quantity, column.values(result), *baseline))
     return quantities
 
 

@@ -68,15 +68,15 @@ def sentence_svg(words: Sequence[str], gold: Sequence[Arc], guesses: Sequence[Ar
         parts.append(_text(word, f"{middle:.0f}", f"{base + SIZE}", f'font-size="{SIZE}" font-weight="{weight}"'))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" role="img" '
-        f'aria-label="{_escaped(name)}" font-family="sans-serif">{"".join(parts)}</svg>'
+        f'aria-label="{escaped(name)}" font-family="sans-serif">{"".join(parts)}</svg>'
     )
 
 
 def _text(text: str, x: str, y: str, look: str) -> str:
-    return f'<text x="{x}" y="{y}" text-anchor="middle" fill="currentColor" {look}>{_escaped(text)}</text>'
+    return f'<text x="{x}" y="{y}" text-anchor="middle" fill="currentColor" {look}>{escaped(text)}</text>'
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Escape a text for XML; control characters, which XML does not allow, become their pictures."""
     return escape(text.translate(PICTURES))
 
@@ -125,7 +125,7 @@ def _arc(arc: Arc, middles: Sequence[float], level: int, base: float, sign: int)
     beyond = -3 if sign < 0 else 11
     label = _text(arc.label, f"{middle:.1f}", f"{peak + beyond:.1f}", 'font-size="11"') if arc.label else ""
     return (
-        f'<g opacity="{0.28 if arc.faint else 1}"><title>{_escaped(arc.note)}</title>'
+        f'<g opacity="{0.28 if arc.faint else 1}"><title>{escaped(arc.note)}</title>'
         f'<path d="{path}" fill="none" stroke="{color}" stroke-width="{1 if arc.faint else 1.6}"{dash}/>'
         f'<path d="{tip}" fill="none" stroke="{color}" stroke-width="1.4"/>{label}</g>'
     )

@@ -52,6 +52,7 @@ class HeadMap:
         scale: The colors.
         groups: Markers in place of values.
         picture: Small pictures of all heads as one image, a data URI, in place of values; empty without.
+        faint: Labels of heads, from 1, that stand back behind the others.
     """
 
     hover: tuple[str, ...]
@@ -64,6 +65,7 @@ class HeadMap:
     scale: Scale = SEQUENTIAL
     groups: tuple[MarkerGroup, ...] = ()
     picture: str = ""
+    faint: tuple[str, ...] = ()
 
     @cached_property
     def encoded(self) -> bytes:

@@ -1,4 +1,4 @@
-// What a map of heads shows of one head: its lines on a short text, and on the overview a card, whose link is shared.js's.
+// What a map of heads shows of one head: its lines on a short text, and on the overview a card, whose links are shared.js's.
 
 // One head's attention as SVG: tokens left and right, lines as dark as the weights. maps: bytes, head by head
 function previewOf(tokens, maps, index, width, line) {
@@ -19,7 +19,7 @@ function previewOf(tokens, maps, index, width, line) {
 }
 
 // A head in a few words; preview: a function of a width that draws its lines on the short text; part: which of the tokens these are
-function fillCard(card, { title, behavior, numbers, lines }, preview, part, link) {
+function fillCard(card, { title, behavior, numbers, lines }, preview, part, links) {
   card.replaceChildren(html("strong", {}, title), html("p", {}, behavior));
   const { paddingLeft, fontSize } = getComputedStyle(card);
   card.append(preview(card.clientWidth - 2 * parseFloat(paddingLeft), parseFloat(fontSize)));
@@ -27,5 +27,5 @@ function fillCard(card, { title, behavior, numbers, lines }, preview, part, link
   for (const line of lines) card.append(html("p", {}, line));
   const list = card.appendChild(html("dl"));
   for (const [label, value, rank] of numbers) list.append(html("dt", {}, label), html("dd", {}, value), html("dd", {}, rank));
-  if (link) card.append(appLink(link, "Open in the attention viewer"));
+  for (const [text, href] of links) card.append(html("p", {}, appLink(href, text)));
 }

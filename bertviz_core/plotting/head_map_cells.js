@@ -2,6 +2,7 @@
 // head that is pointed at or has the focus.
 
 const RING = "#e03131";
+const FAINT = 0.15; // opacity of heads that stand back
 const MANY = 400; // heads; BERT-large has 384
 const PATHS = { // of a marker one unit wide
   circle: "M-.5 0a.5 .5 0 1 0 1 0a.5 .5 0 1 0-1 0z",
@@ -21,6 +22,7 @@ class Cells {
   // focused: label of the head that had the focus; returns the elements
   draw(focused) {
     const { layers, heads, alt, chosen, groups } = this.map.data;
+    this.faint = new Set(this.map.data.faint);
     this.marks = new Map(groups.flatMap((group) => group.heads.map((head) => [head, group])));
     this.stops = this.map.data.scale.map(([share, color]) => [share, partsOf(color)]);
     this.isMany = layers * heads > MANY;
@@ -69,6 +71,7 @@ class Cells {
       "aria-label": data.hover[index],
     }, svg("rect", { class: "area", ...this.box(layer, head), ...this.fill(index) }));
     cell.at = [layer, head];
+    if (this.faint.has(label)) set(cell, { opacity: FAINT });
     const [group, size] = this.mark(layer, head);
     if (group) {
       const x = left + (layer + 0.5) * across, y = top + (head + 0.5) * down;
@@ -100,7 +103,8 @@ class Cells {
         const { x, y, width, height } = this.box(layer, head), [group, size] = this.mark(layer, head);
         context.setTransform(ratio, 0, 0, ratio, -left * ratio, -top * ratio);
         const { fill, "fill-opacity": opacity } = this.fill(layer * heads + head);
-        [context.fillStyle, context.globalAlpha] = [fill, opacity];
+        const shown = this.faint.has(labelOf(layer, head)) ? FAINT : 1;
+        [context.fillStyle, context.globalAlpha] = [fill, opacity * shown];
         context.fillRect(x, y, width, height);
         context.globalAlpha = 1;
         if (!group) continue;

@@ -1,5 +1,6 @@
 """The chosen head in every stored analysis of the model: its numbers, ranks, most similar heads, and links."""
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -8,8 +9,9 @@ from bertviz_core.analyses.base.head_facts import FactColumn, HeadFacts
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.behaviors import OTHER, found_by_heads, linguistic
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.heads import Head, all_heads, all_labels
 from bertviz_core.overview import behavior_labels, columns, in_order
+from bertviz_core.overview.finder import find
 from bertviz_core.overview.summary import behavior_map, head_rows
 from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap
@@ -17,18 +19,20 @@ from pages.shared import stored, widgets
 from pages.shared.frame import links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.state.choices import kind_of
+from pages.shared.state.choices import HeadPage, kind_of
 from pages.shared.state.selection import Selection
 
 WIDTHS = {"quantity": 230, "value": 75, "rank": 75, "baseline": 150}  # pixels that fit a narrow card
 
 
 def folded(page: str, selection: Selection) -> None:
-    """Draw a popover with the head's numbers, whose label is its behavior; nothing if no result is stored."""
+    """Draw a link to the head's own page, and a popover with its numbers, whose label is its behavior; nothing if no
+    result is stored."""
     results = stored.results(selection)
     if not results:
         return
     label = role_of(results, selection.head) or "Head details"
+    links.to(HeadPage(), "All about it")
     panel = widgets.popover(plain(label), ":material/my_location:", "head-panel")
     if panel.open:
         with panel:
@@ -54,7 +58,7 @@ def card(page: str, results: Results, selection: Selection) -> None:
     st.dataframe(rows, hide_index=True, height="content", column_config=widths, column_order=shown, alt=alt)
     for name, result in in_order(results):
         facts = memoize(ANALYSES[name].head_facts, result, selection.head, selection.base)
-        draw_facts(facts, narrow=page != "overview")
+        draw_facts(facts, narrow=page in {entry.name for entry in links.HEAD_PAGES})
     for result in results.values():
         if result.provenance["model"].get("causal") and (restriction := result.default_view().restriction):
             st.caption(restriction)
@@ -92,8 +96,11 @@ def _drawn_as(column: FactColumn) -> Any:
     return st.column_config.NumberColumn(format=pattern, width=column.width, help=note)
 
 
-def map_of(results: Results, base: int) -> HeadMap:
+def map_of(results: Results, base: int, expression: str = "") -> HeadMap:
+    """The map of behaviors, on which heads that the expression does not find stand back."""
     labels = memoize(behavior_labels, results)
     named = memoize(linguistic, results)
     assert labels is not None, "drawn only where surface patterns or entropy is stored"
-    return behavior_map(labels, memoize(columns, results), named, base, found=memoize(found_by_heads, results))
+    squares = behavior_map(labels, memoize(columns, results), named, base, found=memoize(found_by_heads, results))
+    listed = {*memoize(find, results, expression, base)["label"]}
+    return replace(squares, faint=tuple(label for label in all_labels(*labels.shape) if label not in listed))

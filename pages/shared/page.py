@@ -148,13 +148,14 @@ def head_map(
     *,
     lines: bytes | None = None,
     cards: bytes = b"",
-    link: str = "",
+    opened: Mapping[str, str] | None = None,
     height: int | None = None,
     ringed: bool = True,
 ) -> None:
     """Draw a map of heads with the chosen one ringed, unless that would give an answer away; a click, Enter or Space
     chooses another. Under it stands the selection's basis. Pointing at one previews `lines`, from `preview`, or those
-    of the short sentence. Beside the map are `cards`, from `encoded_cards`, with a `link` to the viewer."""
+    of the short sentence. Beside the map are `cards`, from `encoded_cards`, with links: the
+    addresses of `opened`, by text."""
 
     def clicked() -> None:
         if label := widgets.received(key, "head"):
@@ -162,8 +163,14 @@ def head_map(
 
     basis = selection.basis
     ring = selection.head.label() if ringed else ""
-    data = {"chosen": ring, "alt": alt, "name": basis.file_name(key), "height": height, "link": link}
-    data["origin"] = basis.caption
+    data: dict[str, Any] = {
+        "chosen": ring,
+        "alt": alt,
+        "name": basis.file_name(key),
+        "height": height,
+        "origin": basis.caption,
+    }
+    data["links"] = [*(opened or {}).items()]
     if lines is None:
         lines = preview.of(selection)
     # One JSON object a line: Streamlit would encode and check lists for thousands of heads again with every run.
@@ -233,10 +240,11 @@ class Drawing(NamedTuple):
     notes: Sequence[dict[str, str]] = ()
 
 
-def drawings(items: Sequence[Drawing], key: str, basis: Basis) -> None:
-    """Draw SVG inline, one under the other: hover texts work, and lines have the theme's text color."""
+def drawings(items: Sequence[Drawing], key: str, basis: Basis, *, in_columns: bool = False) -> None:
+    """Draw SVG inline, one under the other or in columns: hover texts work, and lines have the theme's text color."""
     files = [f"{basis.file_name(item.title.partition(':')[0])}.svg" for item in items]
-    data = [item._asdict() | {"file": file} for item, file in zip(items, files, strict=True)]
+    more = {"inColumns": True} if in_columns else {}
+    data = [item._asdict() | {"file": file} | more for item, file in zip(items, files, strict=True)]
     component("drawings", html='<div class="drawings"></div>')(data=data, key=key)
 
 

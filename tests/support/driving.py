@@ -11,7 +11,7 @@ from streamlit.util import calc_hash
 from pages.shared.frame import PANEL
 
 POPOVERS = (PANEL, "page-options", "guess-options", "thresholds", "compare")
-EXPANDERS = ("numbers", "strongest", "gender", "stored", "report", "about", "skipped", "provenance")
+EXPANDERS = ("heads", "numbers", "strongest", "gender", "stored", "report", "about", "skipped", "provenance")
 ROOT = Path(__file__).parents[2]
 
 

@@ -10,13 +10,14 @@ from typing import Any, Literal
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.corpus_run import CorpusRun
 from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.entry_points import Registered
 from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, column_finding
 from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
+from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, column_row
 from bertviz_core.analyses.base.paper_table import PaperTable
 from bertviz_core.analyses.base.request import Options, Request, View
 from bertviz_core.analyses.base.result import Result
@@ -388,6 +389,35 @@ class Analysis(Registered):
             base: Number of the first layer and the first head in labels.
         """
         return []
+
+    def head_columns(self, result: Result) -> list[HeadColumn]:
+        """The columns that the overview shows of a result: where the first token is [CLS], without `to_first`."""
+        is_cls = isinstance(result, HeadAverages) and "to_cls" in result
+        return [
+            column
+            for column in self.columns
+            if column.overview and column.read(result) is not None and not (is_cls and column.quantity == "to_first")
+        ]
+
+    def head_rows(self, result: Result, head: Head) -> list[HeadRow]:
+        """The head's numbers of these columns, from which come the facts that set it apart from other heads."""
+        return [row for _, row in self.numbered(result, head)]
+
+    def numbered(self, result: Result, head: Head) -> list[tuple[HeadColumn, HeadRow]]:
+        """The columns of `head_columns` in which the head has a number, each with that."""
+        rows = ((column, column_row(column, result, head)) for column in self.head_columns(result))
+        return [(column, row) for column, row in rows if row is not None]
+
+    def head_figures(self, result: Result, head: Head, base: int) -> list[HeadFigure]:
+        """Small figures of one head with the range of all heads behind it, on the page of the head and in its files.
+
+        Args:
+            result: A stored result of this analysis.
+            head: The head.
+            base: Number of the first layer and the first head in labels.
+        """
+        rows = self.head_rows(result, head)
+        return [HeadFigure(self.title, tuple(rows))] if rows else []
 
     def head_texts(self, result: Result, heads: Sequence[Head]) -> dict[str, list[str]]:
         """Further columns of the overview's table and its exports, by name: of each a text for each of the heads."""

@@ -28,8 +28,11 @@ BUILT_IN = (
     EntryPoint("induction", "bertviz_core.analyses.induction.analysis:InductionAnalysis", GROUP),
 )
 # Names that an installed analysis cannot have
-PAGES = ("overview", "attention_viewer", "compare", "emergence", "tour")
-COMMANDS = ("overview", "compare", "emergence", "attention", "segments", "extract", "treebank", "store", "report")
+PAGES = ("overview", "head", "attention_viewer", "compare", "emergence", "tour")
+COMMANDS = (
+    *("overview", "head", "compare", "emergence", "report"),
+    *("attention", "segments", "extract", "treebank", "store"),
+)
 log = logging.getLogger(__name__)
 
 

@@ -10,10 +10,11 @@ from typing_extensions import Doc
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadFacts
+from bertviz_core.analyses.base.head_figures import HeadFigure
 from bertviz_core.analyses.base.request import Request, View
 from bertviz_core.analyses.base.result import Result, choosing
 from bertviz_core.analyses.behaviors import Thresholds, linguistic_heads
-from bertviz_core.analyses.clustering.figure import by_layer, more_figures, paper_figure
+from bertviz_core.analyses.clustering.figure import by_layer, more_figures, nearest_rows, paper_figure
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.clustering.statements import STATEMENTS
 from bertviz_core.heads import Head
@@ -113,6 +114,12 @@ class ClusteringAnalysis(Analysis):
         assert isinstance(result, Clustering)
         listed = ", ".join(f"{other.label(base)} ({value:.3g})" for other, value in result.nearest(head, SIMILAR))
         return [HeadFacts("Most similar heads", f" (divergence, {result.unit}): {listed}")] if listed else []
+
+    def head_figures(self, result: Result, head: Head, base: int) -> list[HeadFigure]:
+        """Its nearest heads, before the divergences of all others."""
+        assert isinstance(result, Clustering)
+        rows = nearest_rows(result, head, base)
+        return [HeadFigure("Heads that attend most like it", rows)] if rows else []
 
     def head_texts(self, result: Result, heads: Sequence[Head]) -> dict[str, list[str]]:
         """The most similar heads."""

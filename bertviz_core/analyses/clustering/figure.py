@@ -8,8 +8,10 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from bertviz_core.analyses.base.head_figures import HeadRow
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, all_heads, all_labels
+from bertviz_core.numbers import number
 from bertviz_core.plotting import BEHAVIORS, COLORBAR, SEQUENTIAL, finish
 
 LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # Early layers are light.
@@ -21,6 +23,27 @@ CLEAR = 0.08  # share of the height that is left for the caption
 MAX_LABELS = 56  # labels that fit beside the matrix
 MAX_ROWS = 150  # rows of the matrix, four pixels each; of more heads, neighbors under the dendrogram share a row
 MAX_BRACKETS = 1000  # brackets of the dendrogram that are drawn, the highest ones
+
+
+def nearest_rows(result: Clustering, head: Head, base: int = 1) -> tuple[HeadRow, ...]:
+    """The nearest heads of a head, each with its divergence before those of all others."""
+    divergences = result.divergence[head.layer * result.shape[1] + head.head].reshape(result.shape).astype(float)
+    divergences[head] = np.nan
+    limits = (0.0, float(np.nanmax(divergences, initial=0.0)))
+    median = number(float(np.nanmedian(divergences))) if divergences.size > 1 else ""
+    return tuple(
+        HeadRow(
+            f"divergence of {other.label(base)}, {result.unit}",
+            value,
+            number(value),
+            divergences,
+            median,
+            other,
+            limits,
+            other=other,
+        )
+        for other, value in result.nearest(head)
+    )
 
 
 def paper_figure(result: Clustering, base: int = 1) -> go.Figure:

@@ -10,6 +10,7 @@ from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.findings import Finding
+from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, share_row
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.behaviors import COREFERENCE
@@ -17,7 +18,7 @@ from bertviz_core.analyses.coreference_heads import report
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, chosen_of
 from bertviz_core.analyses.coreference_heads.baselines import COMPARED
 from bertviz_core.analyses.coreference_heads.figure import by_group, latex, more_figures, paper_figure, paper_table
-from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
 from bertviz_core.analyses.coreference_heads.statements import STATEMENTS, head_sentence, type_finding
 from bertviz_core.heads import DirectedHead, Head
@@ -107,3 +108,33 @@ class CoreferenceAnalysis(Analysis):
         """The best head on all mentions, where "coreference" is a target."""
         assert isinstance(result, CoreferenceHeads)
         return result.default_view().best().head if "coreference" in targets else None
+
+    def head_rows(self, result: Result, head: Head) -> list[HeadRow]:
+        """What it finds of the antecedents of all mentions."""
+        assert isinstance(result, CoreferenceHeads)
+        return _type_rows(result.default_view(), head)[:1]
+
+    def head_figures(self, result: Result, head: Head, base: int) -> list[HeadFigure]:
+        """What it finds of the antecedents of each type of mention, beside the nearest one with the same head word."""
+        assert isinstance(result, CoreferenceHeads)
+        counts = result.default_view()
+        rows = tuple(_type_rows(counts, head))
+        return [HeadFigure("Antecedents that it finds", rows, sentence=counts.restriction)] if rows else []
+
+
+def _type_rows(counts: AntecedentCounts, head: Head) -> list[HeadRow]:
+    """A row for each type of mention that there is, all mentions first."""
+    scores = counts.scores(DirectedHead(0, head)).of("type")
+    baseline = counts.of_system("head match")
+    return [
+        share_row(
+            f"antecedents of {TYPE_NAMES[kind]} found",
+            counts.accuracy[0, row],
+            head,
+            interval=(float(scores.low[row]), float(scores.high[row])),
+            baseline=float(baseline[row]),
+            baseline_name="head match",
+        )
+        for row, kind in enumerate(TYPE_ROWS)
+        if counts.n[row]
+    ]

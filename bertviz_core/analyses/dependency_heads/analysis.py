@@ -13,6 +13,7 @@ from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
+from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.dependency_heads import head_facts, report
@@ -145,6 +146,22 @@ class DependencyAnalysis(Analysis):
         assert isinstance(result, DependencyHeads)
         best = head_facts.best_relations(result.default_view(), head, base)
         return best + head_facts.attended_words(result, DEFAULT_VIEW, head, base)
+
+    def head_rows(self, result: Result, head: Head) -> list[HeadRow]:
+        """Its UAS, the relations that it finds furthest above an offset, and the words that it prefers."""
+        assert isinstance(result, DependencyHeads)
+        return self._found(result, head) + head_facts.preferred_rows(result, DEFAULT_VIEW, head)
+
+    def _found(self, result: DependencyHeads, head: Head) -> list[HeadRow]:
+        return super().head_rows(result, head) + head_facts.relation_rows(result.default_view(), head)
+
+    def head_figures(self, result: Result, head: Head, base: int) -> list[HeadFigure]:
+        """Its relations against offsets, and the words that it attends to."""
+        assert isinstance(result, DependencyHeads)
+        (strongest,) = relations(result.default_view(), [head], 1)
+        sentence = strongest[0].sentence if strongest else "It finds no relation better than a fixed offset"
+        found = HeadFigure("Relations that it finds", tuple(self._found(result, head)), sentence=f"{sentence}.")
+        return [found, *head_facts.word_figures(result, DEFAULT_VIEW, head)]
 
     def head_texts(self, result: Result, heads: Sequence[Head]) -> dict[str, list[str]]:
         """The relation that each head finds furthest above an offset, and the words that it attends to."""

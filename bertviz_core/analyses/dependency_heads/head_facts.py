@@ -1,11 +1,13 @@
 """What dependency heads say of one head: its best relations and the words that it attends to; and example sentences."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.base.head_facts import ExampleDrawing, FactColumn, FactTable, HeadExamples, HeadFacts
+from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, share_row
 from bertviz_core.analyses.dependency_heads.figure import example_svg
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, DIRECTIONS
 from bertviz_core.analyses.dependency_heads.head_relations import (
@@ -48,6 +50,62 @@ def relation_columns(best: Sequence[Relation], heads: int) -> tuple[FactColumn, 
     )
 
 
+def relation_rows(counts: RelationCounts, head: Head) -> list[HeadRow]:
+    """The relations that the head finds above the best fixed offset, each head in its better direction."""
+    (best,) = relations(counts, [head])
+    accuracy = counts.better[0]
+    lows, highs = counts.intervals()
+    rows = []
+    for each in best:
+        row = counts.relations.index(each.name)
+        at = (each.choice.direction, row, *head)
+        name = f"{_with_meaning(each.name)} found" + (f", {each.counted}" if each.counted else "")
+        interval = float(lows[at]), float(highs[at])
+        offset = f"best offset {each.offset:+d}:"
+        shown = share_row(name, accuracy[row], head, interval=interval, baseline=each.baseline, baseline_name=offset)
+        rows.append(shown)
+    return rows
+
+
+def word_figures(result: DependencyHeads, view: str, head: Head) -> list[HeadFigure]:
+    """The shares of the head's attention to words by part of speech and by relation, beside uniform attention's."""
+    classes = WordClasses(result)
+    figures = []
+    for scheme in classes.schemes(view):
+        rows = tuple(_word_rows(classes, scheme, head)[:MAX_CLASSES])
+        (preferred,) = classes.preferred(scheme, [head])
+        sentence = f"Of its attention to words most beyond their share: {preferred}." if preferred else ""
+        title = f"Words that it attends to, by {'relation' if scheme == view else scheme}"
+        if rows:
+            figures.append(HeadFigure(title, rows, sentence=sentence))
+    return figures
+
+
+def preferred_rows(result: DependencyHeads, view: str, head: Head) -> list[HeadRow]:
+    """The class of words that gets most beyond its share of the head's attention, by part of speech and by relation."""
+    classes = WordClasses(result)
+    by_scheme = [_word_rows(classes, scheme, head) for scheme in classes.schemes(view)]
+    best = [max(rows, key=lambda row: row.value - row.baseline) for rows in by_scheme if rows]
+    return [
+        replace(row, name=f"attention to words that goes to {row.name}") for row in best if row.value > row.baseline
+    ]
+
+
+def _word_rows(classes: WordClasses, scheme: str, head: Head) -> list[HeadRow]:
+    """A row for each class of words, the largest share first."""
+    names, shares, expected = classes.shares(scheme)
+    order = [names.index(name) for name in classes.attended(scheme, head)["name"]]
+    uniform = "uniform attention"
+    return [
+        share_row(_with_meaning(names[row]), shares[row], head, baseline=float(expected[row]), baseline_name=uniform)
+        for row in order
+    ]
+
+
+def _with_meaning(name: str) -> str:
+    return f"{name} ({meaning(name)})" if meaning(name) else name
+
+
 def attended_words(result: DependencyHeads, view: str, head: Head, base: int) -> list[HeadFacts]:
     """The head's attention to words by part of speech and by relation under a view; none where it attends to none."""
     classes = WordClasses(result)
@@ -68,9 +126,8 @@ def attended_words(result: DependencyHeads, view: str, head: Head, base: int) ->
 
 def _attended_table(attended: pd.DataFrame, title: str, head: str) -> FactTable:
     """The classes of words of one scheme, from `WordClasses.attended`."""
-    names = [f"{name} ({meaning(name)})" if meaning(name) else name for name in attended["name"]]
     columns = (
-        FactColumn(title, names, width=190),
+        FactColumn(title, [*map(_with_meaning, attended["name"])], width=190),
         FactColumn("attention", (100 * attended["share"]).tolist(), "bar", width=95),
         FactColumn("of all words", (100 * attended["expected"]).tolist(), "percent", width=90),
         FactColumn("times", attended["times"].tolist(), "times", width=60, help=TIMES),

@@ -8,12 +8,14 @@ from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.column_view import ColumnView
+from bertviz_core.analyses.base.head_figures import HeadFigure
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
-from bertviz_core.analyses.reach.figure import paper_figure
+from bertviz_core.analyses.reach.figure import offsets_curve, paper_figure
 from bertviz_core.analyses.reach.result import COLUMNS, INACTIVE, LABELS, SINKS, Reach
 from bertviz_core.analyses.reach.statements import STATEMENTS, inactive_heads
 from bertviz_core.errors import SettingsError
+from bertviz_core.heads import Head
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
@@ -62,3 +64,9 @@ class ReachAnalysis(Analysis):
         if not (chosen := result.choices) or "output" not in cast(Reach, result):
             return notes
         return [*notes, inactive_heads(cast(Reach, result), chosen["below"], base)]
+
+    def head_figures(self, result: Result, head: Head, base: int) -> list[HeadFigure]:
+        """Its numbers, and its attention by distance."""
+        assert isinstance(result, Reach)
+        by_distance = HeadFigure("Where it looks", curve=offsets_curve(result, head), sentence=result.restriction)
+        return [*super().head_figures(result, head, base), by_distance]

@@ -4,12 +4,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bertviz_core import plotting
+from bertviz_core.analyses.base.head_figures import MIDDLE, HeadCurve
 from bertviz_core.analyses.reach.result import BY_QUANTITY, FARTHEST, INACTIVE, OFFSETS, TENTHS, Act, Reach
 from bertviz_core.heads import Head
 from bertviz_core.plotting.arcs import Arc, sentence_svg
 
 CONTEXT = 4  # tokens that a drawing shows on either side of a pair
-MIDDLE = (0.05, 0.95)  # quantiles over heads between which the band behind one head lies
 TICKS = (f"< -{FARTHEST}", *map(str, range(-FARTHEST, FARTHEST + 1)), f"> {FARTHEST}")
 
 
@@ -35,27 +35,40 @@ def _add_line(figure: go.Figure, value: float, name: str, row: int) -> None:
 
 def offsets_figure(result: Reach, head: Head, base: int = 1) -> go.Figure:
     """A head's attention by distance, key minus query, with its intervals; behind it the middle 90% of all heads."""
-    shares = result.offsets.reshape(len(OFFSETS), -1)
-    known = ~np.isnan(shares).all(1)
-    x = [tick for tick, is_known in zip(TICKS, known, strict=True) if is_known]
-    low, high = np.quantile(shares[known], MIDDLE, axis=1)
+    curve = offsets_curve(result, head)
+    x = curve.ticks
     band = {"line": {"width": 0}, "mode": "lines", "hoverinfo": "skip", "fillcolor": "rgba(140, 140, 140, 0.25)"}
     figure = go.Figure()
-    figure.add_scatter(x=x, y=low, showlegend=False, **band)
-    figure.add_scatter(x=x, y=high, fill="tonexty", name="middle 90% of all heads", **band)
-    half = np.nan_to_num(result.offset_intervals()[:, *head][known])
+    figure.add_scatter(x=x, y=curve.low, showlegend=False, **band)
+    figure.add_scatter(x=x, y=curve.high, fill="tonexty", name="middle 90% of all heads", **band)
     figure.add_scatter(
         x=x,
-        y=result.offsets[:, *head][known],
-        error_y={"array": half, "thickness": 1},
+        y=curve.values,
+        error_y={"array": np.nan_to_num(curve.half), "thickness": 1},
         mode="lines+markers",
         marker={"color": plotting.BEST},
         name=f"head {head.label(base)}",
         hovertemplate="distance %{x}: %{y:.3f}<extra></extra>",
     )
-    figure.update_xaxes(title="position of the key minus that of the query, tokens", type="category")
-    figure.update_yaxes(title="share of attention", rangemode="tozero")
+    figure.update_xaxes(title=curve.axis, type="category")
+    figure.update_yaxes(title=curve.name, rangemode="tozero")
     return plotting.finish(figure, 320)
+
+
+def offsets_curve(result: Reach, head: Head) -> HeadCurve:
+    """A head's attention by distance, key minus query; distances that no input has are left out."""
+    shares = result.offsets.reshape(len(OFFSETS), -1)
+    known = ~np.isnan(shares).all(1)
+    low, high = np.quantile(shares[known], MIDDLE, axis=1)
+    return HeadCurve(
+        tuple(tick for tick, is_known in zip(TICKS, known, strict=True) if is_known),
+        result.offsets[:, *head][known],
+        result.offset_intervals()[:, *head][known],
+        low,
+        high,
+        "position of the key minus that of the query, tokens",
+        "share of attention",
+    )
 
 
 def acts_figure(result: Reach, head: Head) -> go.Figure:

@@ -1,4 +1,4 @@
-// Drawings one under the other. The text of a title is set as text; a drawing is parsed as XML, not as HTML.
+// Drawings one under the other, or in columns. The text of a title is set as text; a drawing is parsed as XML, not as HTML.
 // Scroll to the words that a drawing is about, where they would be out of sight.
 function reveal(box) {
   const [first, last] = [0, -1].map((index) => [...box.querySelectorAll("[font-weight='700']")].at(index)?.getBoundingClientRect());
@@ -19,7 +19,8 @@ function figure({ title, svg, file, link, notes }) {
 }
 
 export default function ({ data, parentElement }) {
-  const drawings = parentElement.querySelector(".drawings");
-  drawings.replaceChildren(...data.map(figure));
-  drawings.querySelectorAll("figure > div").forEach(reveal);
+  const root = parentElement.querySelector(".drawings");
+  root.classList.toggle("in-columns", data.some(({ inColumns }) => inColumns));
+  root.replaceChildren(...data.map(figure));
+  root.querySelectorAll("figure > div").forEach(reveal);
 }

@@ -47,6 +47,7 @@ VIEWER = Entry("attention_viewer", "Attention viewer", ":material/hub:", "Figure
 DEFAULT = Entry("overview", "Overview", ":material/dashboard:", "All heads, every analysis", EVERY)
 EXPLORE = (
     DEFAULT,
+    Entry("head", "Head", ":material/my_location:", "All that one head does", EVERY),
     VIEWER,
     Entry("compare", "Compare", ":material/compare_arrows:", "Two runs side by side", (), False, False, False),
     Entry("emergence", "Emergence", ":material/timeline:", "Heads during training", EVERY[:2], False, has_model=False),

@@ -108,6 +108,12 @@ class Page(Choices):
 class Overview(Page):
     page: ClassVar[str] = "overview"
     sentence: Annotated[str, Longest(MAX_SENTENCE)] = SENTENCE
+    heads: Text = ""  # an expression that finds heads
+
+
+@dataclass(frozen=True)
+class HeadPage(Page):
+    page: ClassVar[str] = "head"
 
 
 @dataclass(frozen=True)
@@ -427,7 +433,7 @@ class Tour(Page):
 
 
 PAGES: tuple[type[Page], ...] = (
-    *(Overview, AttentionViewer, Compare, Emergence, Tour),
+    *(Overview, HeadPage, AttentionViewer, Compare, Emergence, Tour),
     *(SurfacePatterns, Entropy, Reach, SepGradients, DependencyHeads, CoreferenceHeads, Probes, Clustering, Ablation),
 )
 

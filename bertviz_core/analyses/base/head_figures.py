@@ -1,0 +1,196 @@
+"""Small figures of one head with the range of all heads behind it, in a form that any page or file can draw."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import isnan, nan
+
+import numpy as np
+
+from bertviz_core import numbers
+from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.heads import Head, ranks
+
+MIDDLE = (0.05, 0.95)  # quantiles over heads between which the band behind one head lies
+TO_DEVIATION = 1.4826  # from the median absolute deviation of a normal distribution to its standard deviation
+FROM_MEAN = 1.2533  # the same from its mean absolute deviation
+
+
+@dataclass(frozen=True)
+class HeadRow:
+    """A number of one head beside those of all heads.
+
+    Attributes:
+        name: What the number is.
+        value: The number.
+        text: The number as it is shown, with half its interval and its unit.
+        others: (layer, head) numbers of all heads, this one among them; NaN where a head has none.
+        median_text: The median of all heads as it is shown.
+        low, high: The ends of its 95% interval; NaN where none is known.
+        baseline: The number of a baseline; NaN without one.
+        baseline_text: The baseline with its name, as it is shown; empty without one.
+        head: The head whose number it is.
+        limits: The ends of the scale on which it is drawn.
+        other: Another head that the row is about, to which it leads; None for none.
+    """
+
+    name: str
+    value: float
+    text: str
+    others: np.ndarray
+    median_text: str
+    head: Head
+    limits: tuple[float, float]
+    low: float = nan
+    high: float = nan
+    baseline: float = nan
+    baseline_text: str = ""
+    other: Head | None = None
+
+    @cached_property
+    def known(self) -> np.ndarray:
+        """(head,) numbers of the heads that have one."""
+        return self.others[~np.isnan(self.others)]
+
+    @cached_property
+    def median(self) -> float:
+        return float(np.median(self.known))
+
+    @cached_property
+    def band(self) -> tuple[float, float]:
+        """The ends of the middle 90% of all heads."""
+        low, high = np.quantile(self.known, MIDDLE)
+        return float(low), float(high)
+
+    @cached_property
+    def rank(self) -> int:
+        """The rank among all heads, 1 for the highest."""
+        return int(ranks(self.others)[self.head])
+
+    @cached_property
+    def score(self) -> float:
+        """How far it is from the median of all heads, in robust standard deviations (docs/methods.md, section 18)."""
+        distances = np.abs(self.known - self.median)
+        scale = TO_DEVIATION * float(np.median(distances)) or FROM_MEAN * float(distances.mean())
+        return (self.value - self.median) / scale if scale else 0.0
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether its interval, where one is known, does not have the median of all heads."""
+        return self.value != self.median and not self.low <= self.median <= self.high
+
+    @property
+    def sentence(self) -> str:
+        """The number with the median, its rank, and its baseline."""
+        beside = [f"median of all heads {self.median_text}", f"rank {self.rank} of {self.known.size}"]
+        if equal := int((self.known == self.value).sum()) - 1:
+            beside.append(f"the same in {numbers.plural(equal, 'others')}")
+        return f"{self.name} {self.text} ({', '.join([*beside, *filter(None, [self.baseline_text])])})"
+
+
+@dataclass(frozen=True)
+class HeadCurve:
+    """Numbers of one head along an axis, with the middle 90% of all heads.
+
+    Attributes:
+        ticks: (point,) names of the points.
+        values: (point,) the head's numbers.
+        half: (point,) half-widths of their 95% intervals; NaN where none is known.
+        low, high: (point,) the ends of the middle 90% of all heads.
+        axis: What the points are.
+        name: What the numbers are.
+    """
+
+    ticks: tuple[str, ...]
+    values: np.ndarray
+    half: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    axis: str
+    name: str
+
+
+@dataclass(frozen=True)
+class HeadFigure:
+    """What an analysis shows of one head under one title.
+
+    Attributes:
+        title: What it is about.
+        rows: Numbers of the head, each on its own scale.
+        curve: Numbers along an axis; None for none.
+        sentence: What it shows, in a sentence.
+    """
+
+    title: str
+    rows: tuple[HeadRow, ...] = ()
+    curve: HeadCurve | None = None
+    sentence: str = ""
+
+    @property
+    def has_numbers(self) -> bool:
+        return bool(self.rows) or self.curve is not None
+
+
+def column_row(column: HeadColumn, result: Result, head: Head) -> HeadRow | None:
+    """The row of a column that the result has; None where the head has no value of it."""
+    values = column.values(result)
+    value = float(values[head])
+    if isnan(value):
+        return None
+    unit = " nats" if column.label.endswith(numbers.NATS) else ""
+    half = nan
+    if isinstance(result, HeadAverages) and column.quantity in result:
+        half = float(result.interval(column.quantity)[head])
+    text = column.with_interval(result, head) if not isnan(half) else column.text(value)
+    baseline, baseline_name = column.baseline(result) if column.baseline else (nan, "")
+    ends = [0.0, column.maximum or float(np.nanmax(values)), *([] if isnan(baseline) else [baseline])]
+    return HeadRow(
+        column.label.removesuffix(numbers.NATS),
+        value,
+        text + unit,
+        values,
+        column.text(float(np.nanmedian(values))) + unit,
+        head,
+        (min(*ends, float(np.nanmin(values))), max(ends)),
+        value - half,
+        value + half,
+        baseline,
+        f"{baseline_name} {column.text(baseline)}{unit}" if baseline_name else "",
+    )
+
+
+def share_row(
+    name: str,
+    shares: np.ndarray,
+    head: Head,
+    *,
+    interval: tuple[float, float] = (nan, nan),
+    baseline: float = nan,
+    baseline_name: str = "",
+) -> HeadRow:
+    """The row of a share that is shown as a percentage.
+
+    Args:
+        name: What the share is.
+        shares: (layer, head) shares, 0 to 1; that of the head is known.
+        head: The head.
+        interval: The ends of its 95% interval; NaN where none is known.
+        baseline: The share of a baseline; NaN without one.
+        baseline_name: The name of the baseline; empty without one.
+    """
+    value = float(shares[head])
+    text = numbers.percentage(value)
+    if not isnan(interval[0]):
+        text += f" ({interval[0]:.1%} to {interval[1]:.1%})"
+    return HeadRow(
+        name,
+        value,
+        text,
+        shares,
+        numbers.percentage(float(np.nanmedian(shares))),
+        head,
+        (0.0, 1.0),
+        *interval,
+        baseline,
+        f"{baseline_name} {numbers.percentage(baseline)}" if baseline_name else "",
+    )

@@ -1,0 +1,130 @@
+"""Small figures and lines of one head as SVG in the text color of where they stand, without scripts."""
+
+from collections.abc import Sequence
+from math import isnan
+
+import numpy as np
+
+from bertviz_core.analyses.base.head_figures import HeadCurve, HeadFigure, HeadRow
+from bertviz_core.plotting import BEST
+from bertviz_core.plotting.arcs import escaped
+from bertviz_core.writing import cut_end
+
+LEGEND = (
+    "Dot: this head, with its 95% interval where one is known. Band: the middle 90% of all heads, with their median. "
+    "Triangle: the baseline."
+)
+FAINTEST = 0.04  # the least weight that is drawn as a line
+# In pixels
+WIDTH = 420
+ROW = 40  # height of a row
+TRACK = 26  # height of the middle of a row's scale
+CURVE = 150  # height of a curve's area
+LEFT = 44  # room for the numbers of an axis
+LINE = 19  # height of a token
+
+
+def figure_svg(figure: HeadFigure) -> str:
+    """The rows and the curve of a figure, one below the other."""
+    parts = [_row(row, index * ROW) for index, row in enumerate(figure.rows)]
+    height = ROW * len(figure.rows) - (2 if figure.rows else 0)
+    if figure.curve:
+        parts.append(_curve(figure.curve, height))
+        height += CURVE + 40
+    return _svg(parts, height, figure.title)
+
+
+def lines_svg(labels: Sequence[str], weights: np.ndarray, name: str) -> str:
+    """Tokens left and right, and lines as dark as the (query, key) weights."""
+    left, right = 0.38 * WIDTH, 0.62 * WIDTH
+    parts = []
+    for query, key in np.argwhere(weights >= FAINTEST).tolist():
+        weight = float(weights[query, key])
+        note = escaped(f"{labels[query]} to {labels[key]}: {weight:.2f}")
+        ends = f'x1="{left + 5:.0f}" y1="{(query + 0.7) * LINE:.1f}" x2="{right - 5:.0f}" y2="{(key + 0.7) * LINE:.1f}"'
+        parts.append(
+            f'<line {ends} stroke="currentColor" stroke-width="2" opacity="{min(weight, 1):.2f}">'
+            f"<title>{note}</title></line>"
+        )
+    for index, label in enumerate(map(cut_end, labels)):
+        y = (index + 0.7) * LINE
+        parts.append(_text(label, left, y, 'text-anchor="end" dominant-baseline="central"'))
+        parts.append(_text(label, right, y, 'dominant-baseline="central"'))
+    return _svg(parts, LINE * (len(labels) + 0.4), name)
+
+
+def _svg(parts: Sequence[str], height: float, name: str) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" '
+        f'height="{height:.0f}" style="max-width: 100%; height: auto" role="img" aria-label="{escaped(name)}" '
+        f'font-family="inherit" font-size="13">{"".join(parts)}</svg>'
+    )
+
+
+def _text(text: str, x: float, y: float, look: str = "") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" fill="currentColor" {look}>{escaped(text)}</text>'
+
+
+def _row(row: HeadRow, top: float) -> str:
+    """The name and the number above a scale with the band, the median, the baseline and the head's dot."""
+    low, high = row.limits
+
+    def x(value: float) -> float:
+        share = (value - low) / (high - low) if high > low else 0.5
+        return 6 + min(max(share, 0), 1) * (WIDTH - 12)
+
+    y = top + TRACK
+    start, end = map(x, row.band)
+    parts = [
+        f"<title>{escaped(row.sentence)}</title>",
+        _text(cut_end(row.name, 44), 4, top + 14, 'opacity="0.85"'),
+        _text(row.text, WIDTH - 4, top + 14, 'text-anchor="end" font-weight="600"'),
+        f'<path d="M6,{y} H{WIDTH - 6}" stroke="currentColor" opacity="0.25"/>',
+        f'<rect x="{start:.1f}" y="{y - 5}" width="{max(end - start, 1):.1f}" height="10" rx="2" fill="currentColor" '
+        'opacity="0.18"/>',
+        f'<path d="M{x(row.median):.1f},{y - 5} v10" stroke="currentColor" opacity="0.7"/>',
+    ]
+    if not isnan(row.baseline):
+        parts.append(f'<path d="M{x(row.baseline):.1f},{y + 2} l-4,7 h8 z" fill="currentColor" opacity="0.75"/>')
+    if not isnan(row.low):
+        parts.append(f'<path d="M{x(row.low):.1f},{y} H{x(row.high):.1f}" stroke="{BEST}" stroke-width="3"/>')
+    parts.append(f'<circle cx="{x(row.value):.1f}" cy="{y}" r="5" fill="{BEST}"/>')
+    return f"<g>{''.join(parts)}</g>"
+
+
+def _curve(curve: HeadCurve, top: float) -> str:
+    """The head's line with its intervals before the band of all heads, above an axis."""
+    upper = np.fmax(np.nan_to_num(curve.values + np.nan_to_num(curve.half)), curve.high)
+    highest = float(upper.max()) or 1.0
+    lowest = min(0.0, float(np.nanmin([curve.values, curve.low])))
+    area = CURVE - 20
+    step = (WIDTH - LEFT - 8) / max(len(curve.ticks) - 1, 1)
+
+    def at(index: int, value: float) -> str:
+        return f"{LEFT + index * step:.1f},{top + 12 + area * (1 - (value - lowest) / (highest - lowest)):.1f}"
+
+    outline = [at(i, v) for i, v in enumerate(curve.high.tolist())]
+    outline += [at(i, v) for i, v in reversed(list(enumerate(curve.low.tolist())))]
+    known = [(i, v) for i, v in enumerate(curve.values.tolist()) if not isnan(v)]
+    parts = [
+        f'<path d="M{" L".join(outline)} Z" fill="currentColor" opacity="0.18"/>',
+        f'<path d="M{" L".join(at(i, v) for i, v in known)}" fill="none" stroke="{BEST}" stroke-width="2"/>',
+    ]
+    for index, value in known:
+        half = float(np.nan_to_num(curve.half[index]))
+        ends = at(index, value - half), at(index, value + half)
+        x, y = at(index, value).split(",")
+        note = escaped(f"{curve.ticks[index]}: {value:.3g}")
+        bar = f'<path d="M{ends[0]} L{ends[1]}" stroke="{BEST}"/>'
+        parts.append(f'<g><title>{note}</title>{bar}<circle cx="{x}" cy="{y}" r="3" fill="{BEST}"/></g>')
+    foot = top + 12 + area
+    small = 'font-size="11" opacity="0.85"'
+    parts.append(f'<path d="M{LEFT},{foot} H{WIDTH - 8}" stroke="currentColor" opacity="0.4"/>')
+    every = -(-len(curve.ticks) // 12)
+    for index in range(0, len(curve.ticks), every):
+        middle = f'{small} text-anchor="middle"'
+        parts.append(_text(curve.ticks[index], LEFT + index * step, foot + 14, middle))
+    parts.append(_text(f"{highest:.2g}", LEFT - 6, top + 16, f'{small} text-anchor="end"'))
+    parts.append(_text(f"{lowest:.2g}", LEFT - 6, foot + 4, f'{small} text-anchor="end"'))
+    parts.append(_text(curve.axis, (WIDTH + LEFT) / 2, foot + 30, f'{small} text-anchor="middle"'))
+    return "".join(parts)

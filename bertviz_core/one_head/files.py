@@ -1,0 +1,133 @@
+"""One head as text, JSON, CSV, and one HTML file that stands alone: static drawings, no scripts."""
+
+import json
+from collections.abc import Callable
+from html import escape
+from math import isnan
+from typing import Any
+
+import pandas as pd
+
+from bertviz_core.analyses.base.head_figures import HeadCurve, HeadRow
+from bertviz_core.analyses.base.result import csv_bytes, to_lists
+from bertviz_core.one_head import OneHead
+from bertviz_core.one_head.clear_input import Lines
+from bertviz_core.one_head.drawing import LEGEND, figure_svg
+from bertviz_core.plotting.browser import STYLE
+from bertviz_core.plotting.drawing import bullets, element
+
+CLEAREST = "Where it is clearest"
+SUFFIXES = (".html", ".json", ".csv")
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+LOOK = """
+body { max-width: 62rem; margin: 0 auto; padding: 1rem; }
+h1 { font-size: 1.5rem; margin: .4rem 0; } h2 { font-size: 1rem; margin: 0; }
+figure { margin: 0; } figcaption { font-size: .85rem; margin: .2rem 0 .4rem; }
+.figures { columns: 22rem; column-gap: 1.6rem; } figure { break-inside: avoid; padding-bottom: 1.2rem; }
+"""
+DrawLines = Callable[[], Lines | None]
+
+
+def to_frame(shown: OneHead) -> pd.DataFrame:
+    """A row for each number of the small figures."""
+    rows = []
+    for analysis, figure in shown.figures:
+        for row in figure.rows:
+            rows.append({"analysis": analysis, "figure": figure.title} | _numbers(row))
+    return pd.DataFrame(rows)
+
+
+def _numbers(row: HeadRow) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "value": row.value,
+        "low": row.low,
+        "high": row.high,
+        "median": row.median,
+        "low_of_heads": row.band[0],
+        "high_of_heads": row.band[1],
+        "rank": row.rank,
+        "heads": row.known.size,
+        "score": row.score,
+        "baseline": row.baseline,
+        "text": row.sentence,
+    }
+
+
+def to_text(shown: OneHead) -> str:
+    """The sentence, the findings, every number, what is missing, and where the numbers come from."""
+    lines = [shown.sentence, *(finding.sentence for finding in shown.findings)]
+    for _, figure in shown.figures:
+        said = [figure.sentence] if figure.sentence else []
+        lines += ["", figure.title, *(f"  {row.sentence}" for row in figure.rows), *(f"  {text}" for text in said)]
+    return "\n".join([*lines, "", *missing(shown), shown.about])
+
+
+def missing(shown: OneHead) -> list[str]:
+    """What is not computed, as a sentence; none where everything is."""
+    return [f"Not computed yet: {', '.join(shown.missing)}."] if shown.missing else []
+
+
+def to_json(shown: OneHead) -> bytes:
+    """The same as JSON; heads are labels that count from 1, and absent numbers are null."""
+    figures = []
+    for analysis, figure in shown.figures:
+        entry: dict[str, Any] = {"analysis": analysis, "title": figure.title, "sentence": figure.sentence}
+        entry["rows"] = [_without_nan(_numbers(row)) for row in figure.rows]
+        if figure.curve:
+            entry["curve"] = _curve_json(figure.curve)
+        figures.append(entry)
+    whole = {
+        "head": shown.head.label(),
+        "model": shown.model,
+        "sentence": shown.sentence,
+        "facts": [{"analysis": fact.analysis} | _without_nan(_numbers(fact.row)) for fact in shown.facts],
+        "findings": [finding.to_json() for finding in shown.findings],
+        "figures": figures,
+        "not_computed": shown.missing,
+        "origins": shown.origins,
+    }
+    return json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1).encode()
+
+
+def _curve_json(curve: HeadCurve) -> dict[str, Any]:
+    texts = {"axis": curve.axis, "name": curve.name, "ticks": curve.ticks}
+    arrays = {"values": curve.values, "half": curve.half, "low": curve.low, "high": curve.high}
+    return texts | {name: to_lists(values) for name, values in arrays.items()}
+
+
+def _without_nan(numbers: dict[str, Any]) -> dict[str, Any]:
+    return {name: None if isinstance(value, float) and isnan(value) else value for name, value in numbers.items()}
+
+
+def to_html(shown: OneHead, lines: Lines | None) -> str:
+    """One page that asks nothing of any server and can be framed in another; every text is escaped."""
+    title = f"Head {shown.label} of {shown.model}"
+    drawn = [shown.facts_figure, *(figure for _, figure in shown.figures)]
+    figures = [_figure(figure.title, figure_svg(figure), figure.sentence) for figure in drawn if figure.has_numbers]
+    if lines is not None:
+        figures.insert(0, _figure(CLEAREST, lines.svg, lines.caption))
+    body = [
+        element("h1", title),
+        f"<p><b>{escape(shown.does)}</b> {escape(shown.apart)}</p>",
+        bullets([finding.sentence for finding in shown.findings]),
+        f'<div class="figures">{"".join(figures)}</div>',
+        *(element("p class=caption", text) for text in (LEGEND, *missing(shown), shown.about)),
+    ]
+    head = (
+        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f'<meta name="viewport" content="width=device-width">{element("title", title)}<style>{STYLE}{LOOK}</style>'
+    )
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{"".join(body)}</body></html>\n'
+
+
+def _figure(title: str, svg: str, sentence: str) -> str:
+    said = element("figcaption", sentence) if sentence else ""
+    return f"<figure>{element('h2', title)}{said}{svg}</figure>"
+
+
+def to_bytes(shown: OneHead, suffix: str, draw_lines: DrawLines) -> bytes:
+    """The file of one of SUFFIXES; lines are drawn for HTML alone."""
+    if suffix == ".csv":
+        return csv_bytes(to_frame(shown))
+    return to_json(shown) if suffix == ".json" else to_html(shown, draw_lines()).encode()

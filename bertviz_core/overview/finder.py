@@ -1,0 +1,214 @@
+"""Heads that an expression finds, such as "previous > 0.5 and not entropy >= 2": a small language of its own.
+
+    expression = term ("or" term)*
+    term = factor ("and" factor)*
+    factor = "not" factor | "(" expression ")" | side operator side
+    side = a number, which may end in %, or the name of a column
+    operator = one of < <= > >= = !=
+
+Nothing of it is run as Python. A head without a number that the expression names is never found.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.analyses.base.result import Results
+from bertviz_core.errors import SettingsError
+from bertviz_core.numbers import NATS
+from bertviz_core.overview import Column, columns, frame
+
+MAX_CHARACTERS = 300
+MAX_DEPTH = 20  # parentheses inside each other
+OPERATORS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "=": operator.eq,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+TOKEN = re.compile(
+    r"\s*(?:(?P<number>-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?%?)(?![\w.])|(?P<sign><=|>=|!=|==|[<>=()])|(?P<word>[^\W\d]\w*))",
+    re.IGNORECASE | re.ASCII,
+)
+WORDS = ("and", "or", "not")
+EXAMPLE = "Write as in: previous > 0.5 and loss_change > 0.01"
+
+
+class Token(NamedTuple):
+    """A part of an expression: its kind, its text, and where it begins, from 0."""
+
+    kind: str
+    text: str
+    start: int
+
+
+def find(results: Results, text: str, base: int = 1) -> pd.DataFrame:
+    """The rows of `overview.frame` that an expression finds, in which layers and heads count from `base`.
+
+    Raises:
+        SettingsError: The expression cannot be read; the message says what is wrong, and where.
+    """
+    table = frame(results)
+    counted = table.assign(layer=table["layer"] + base - 1, head=table["head"] + base - 1)
+    return table[find_rows(counted, text, names_of(table, columns(results)))].reset_index(drop=True)
+
+
+def find_rows(table: pd.DataFrame, text: str, names: Mapping[str, str]) -> np.ndarray:
+    """Which rows of a table of heads an expression finds.
+
+    Args:
+        table: A row for each head.
+        text: The expression; an empty one finds every head.
+        names: From a name of a column, as `simplified` writes it, to the column.
+
+    Returns:
+        (head,) bool.
+
+    Raises:
+        SettingsError: As of `find`.
+    """
+    if not text.strip():
+        return np.ones(len(table), dtype=bool)
+    if len(text) > MAX_CHARACTERS:
+        raise SettingsError(f"An expression has at most {MAX_CHARACTERS} characters.", hint=EXAMPLE)
+    return _Parser(table, text, dict(names)).read()
+
+
+def simplified(name: str) -> str:
+    """A name without what a writer may leave out: in lower case, words with one space between."""
+    return " ".join(re.findall(r"[^\W_]+", name.lower()))
+
+
+def names_of(table: pd.DataFrame, known: Sequence[Column]) -> dict[str, str]:
+    """From each name of a column of numbers to the column: its own in the table, that of its quantity, and its labels.
+    A name that several share is none, unless it is a column's own."""
+    others: dict[str, set[str]] = {}
+    for each in known:
+        column = ANALYSES[each.analysis].export_name(each.quantity)
+        for name in (each.quantity, each.spec.label.removesuffix(NATS), each.spec.short):
+            others.setdefault(simplified(name), set()).add(column)
+    names = {name: columns.pop() for name, columns in others.items() if len(columns) == 1}
+    return names | {simplified(str(name)): str(name) for name in table.select_dtypes("number")}
+
+
+@dataclass
+class _Parser:
+    """Reads one expression from left to right."""
+
+    table: pd.DataFrame
+    text: str
+    names: dict[str, str]
+    tokens: list[Token] = field(default_factory=list)
+    at: int = 0
+    depth: int = 0
+
+    def read(self) -> np.ndarray:
+        self.tokens = self._split()
+        self.lacking = np.zeros(len(self.table), dtype=bool)
+        found = self._expression()
+        if self._next.kind != "end":
+            raise self._error(f"{self._next.text!r} is not expected", self._next)
+        return found & ~self.lacking
+
+    def _split(self) -> list[Token]:
+        tokens = []
+        position = 0
+        rest = self.text.rstrip()
+        while position < len(rest):
+            match = TOKEN.match(rest, position)
+            if match is None:
+                start = position + len(rest[position:]) - len(rest[position:].lstrip())
+                raise self._error(f"{rest[start]!r} cannot be read", Token("", "", start))
+            kind = str(match.lastgroup)
+            word = match[kind]
+            kind = word.lower() if word.lower() in WORDS else kind
+            tokens.append(Token(kind, word, match.start(match.lastgroup or 0)))
+            position = match.end()
+        return [*tokens, Token("end", "the end", len(rest))]
+
+    @property
+    def _next(self) -> Token:
+        return self.tokens[self.at]
+
+    def _take(self, *texts: str) -> bool:
+        """Whether the next token is one of these words or signs, which is then behind."""
+        is_next = self._next.kind in texts or (self._next.kind == "sign" and self._next.text in texts)
+        self.at += is_next
+        return is_next
+
+    def _expression(self) -> np.ndarray:
+        found = self._term()
+        while self._take("or"):
+            found = found | self._term()
+        return found
+
+    def _term(self) -> np.ndarray:
+        found = self._factor()
+        while self._take("and"):
+            found = found & self._factor()
+        return found
+
+    def _factor(self) -> np.ndarray:
+        is_negative = False
+        while self._take("not"):
+            is_negative = not is_negative
+        found = self._in_parentheses() if self._next.text == "(" else self._comparison()
+        return ~found if is_negative else found
+
+    def _in_parentheses(self) -> np.ndarray:
+        opened = self._next
+        self.at += 1
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self._error(f"More than {MAX_DEPTH} parentheses are inside each other", opened)
+        found = self._expression()
+        self.depth -= 1
+        if not self._take(")"):
+            raise self._error("This parenthesis is not closed", opened)
+        return found
+
+    def _comparison(self) -> np.ndarray:
+        left = self._side()
+        sign = self._next
+        if sign.kind != "sign" or sign.text not in OPERATORS:
+            raise self._error(f"Instead of {sign.text!r} one of {' '.join(OPERATORS)} is expected", sign)
+        self.at += 1
+        return OPERATORS[sign.text](left, self._side())
+
+    def _side(self) -> np.ndarray:
+        """(head,) the numbers of a column, or one number for all heads."""
+        token = self._next
+        if token.kind == "number":
+            self.at += 1
+            share = 100 if token.text.endswith("%") else 1
+            return np.full(len(self.table), float(token.text.rstrip("%")) / share)
+        words: list[str] = []
+        while self._next.kind == "word" or (words and self._next.kind == "number" and self._next.text.isdigit()):
+            words.append(self._next.text)
+            self.at += 1
+        if not words:
+            raise self._error(f"Instead of {token.text!r} a number or the name of a column is expected", token)
+        values = self.table[self._column(" ".join(words), token)].to_numpy(dtype=float)
+        self.lacking |= np.isnan(values)
+        return values
+
+    def _column(self, written: str, token: Token) -> str:
+        name = simplified(written)
+        if name in self.names:
+            return self.names[name]
+        close = get_close_matches(name, self.names, 1)
+        meant = f"; is {close[0]!r} meant?" if close else ""
+        raise self._error(f"There is no column {written!r}{meant}", token)
+
+    def _error(self, what: str, token: Token) -> SettingsError:
+        return SettingsError(f"{what} (at character {token.start + 1}).", hint=EXAMPLE)

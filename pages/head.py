@@ -1,0 +1,112 @@
+"""Head: all that is stored of one head, what sets it apart from all others, and where it is clearest."""
+
+from functools import partial
+
+import streamlit as st
+
+from bertviz_core import exports
+from bertviz_core.analyses.run.run_pass import can_compute
+from bertviz_core.errors import BertvizError
+from bertviz_core.heads import Head
+from bertviz_core.one_head import OneHead, distinctive, of_model, one_head
+from bertviz_core.one_head.clear_input import ClearInput, Lines, clear_input, lines
+from bertviz_core.one_head.drawing import LEGEND, figure_svg
+from bertviz_core.one_head.files import CLEAREST, SUFFIXES, missing, to_bytes
+from bertviz_core.overview import columns
+from pages.shared import endnotes, head_panel, jobs, messages, page, services, stored
+from pages.shared.frame import links
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
+from pages.shared.state import session
+from pages.shared.state.choices import AttentionViewer, HeadPage, kind_of
+
+
+def draw_figures(shown: OneHead) -> None:
+    """A small figure for each thing that is known of the head, with a link to the page of its analysis."""
+    items = []
+    for name, figure in shown.figures:
+        notes = [{"text": figure.sentence}] if figure.sentence else []
+        others = [row.other for row in figure.rows if row.other]
+        notes += [{"text": f"Head {each.label(selection.base)}", "link": address(each)} for each in others]
+        opened = links.address_of(kind_of(name)(), selection.head)
+        notes.append({"text": f"All heads: {links.entry(name).title}", "link": opened})
+        items.append(page.Drawing(figure.title, figure_svg(figure), notes=notes))
+    page.drawings(items, "head-figures", selection.basis, in_columns=True)
+    st.caption(LEGEND)
+
+
+def address(head: Head) -> str:
+    return links.address_of(HeadPage(), head)
+
+
+def draw_lines(clear: ClearInput) -> None:
+    """The head's lines on the input in which it is clearest; until the model has run, its tokens."""
+    place = st.empty()
+    with place:
+        waiting = page.Drawing(CLEAREST, clear.waiting, notes=[{"text": "The model is running on this input."}])
+        page.drawings([waiting], "head-tokens", selection.basis)
+    try:
+        drawn = run_model()
+    except BertvizError as problem:  # the numbers do without the model
+        messages.note(problem)
+        return
+    assert drawn is not None, "there is an input"
+    opened = AttentionViewer(input="corpus", segment=clear.segment.number + 1, back=session.here())
+    link = links.address_of(opened, selection.head)
+    with place:
+        item = page.Drawing(CLEAREST, drawn.svg, link, [{"text": drawn.caption}])
+        page.drawings([item], "head-lines", selection.basis)
+
+
+def run_model() -> Lines | None:
+    """The lines on the clearest input; None without one."""
+    if clear is None:
+        return None
+    return lines(services.loaded_models().get(selection.checkpoint, clear.settings.dtype), clear)
+
+
+def offer_missing(shown: OneHead) -> None:
+    """What is not computed, in a line, with the button that computes what one job can."""
+    requests = stored.everything(selection)
+    key = jobs.everything_key(requests)
+    if jobs.is_running(jobs.last(key), "Finished passes are stored."):
+        return
+    needed = [request for request in requests if services.find(request) is None and can_compute(request)]
+    with page.row("center"):
+        for text in missing(shown):
+            st.caption(plain(text), width="content")
+        if needed:
+            stored.start_button(f"Compute ({stored.duration(needed)})", key, "Everything", needed)
+
+
+selection = session.selection()
+results = stored.results(selection)
+stored.warn(results.values())
+if not memoize(columns, results):
+    st.write("Nothing is computed yet for this model and these texts.")
+    stored.offer_missing(selection)
+    raise session.PageEnd
+
+known = memoize(of_model, results, selection.base)
+shown = memoize(one_head, results, selection.head, selection.base, known)
+clear = memoize(clear_input, results, selection.head)
+st.markdown(f"**{plain(shown.does)}** {plain(shown.apart)}")
+left, right = st.columns(2, gap="medium")
+with right:
+    if shown.facts:
+        facts = page.Drawing(shown.facts_figure.title, figure_svg(shown.facts_figure))
+        page.drawings([facts], "head-facts", selection.basis)
+    for finding in shown.findings:
+        page.finding(finding)
+draw_figures(shown)
+offer_missing(shown)
+title = f"Every number of head {selection.label}"
+endnotes.folded(title, ":material/table:", "numbers", head_panel.card, HeadPage.page, results, selection)
+endnotes.about(distinctive)
+st.caption(plain(shown.about))
+name = exports.slug("head", selection.label, selection.checkpoint.label)
+builders = {suffix: partial(to_bytes, shown, suffix, run_model) for suffix in SUFFIXES}
+page.offer_files({suffix[1:].upper(): (f"{name}{suffix}", build) for suffix, build in builders.items()})
+if clear:
+    with left:
+        draw_lines(clear)

@@ -1,0 +1,69 @@
+"""The page of one head: what it says is what the command, the library and the file say; and how one gets there."""
+
+import json
+
+import pytest
+
+import bertviz_core as bv
+from tests.support.driving import open_app, parameter, words
+from tests.support.running import run
+from tests.support.shipped import clearest
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
+
+
+def drawings(app):
+    """All drawings of the page."""
+    parts = [each.proto.json for each in app.main.get("bidi_component")]
+    return [item for part in parts if part for item in json.loads(part) if "svg" in item]
+
+
+def test_page_command_library_and_file_say_the_same(tmp_path):
+    label = clearest("previous")
+    app = open_app("head", head=label)
+    of_library = bv.head("demo", label)
+    printed = run("head", label, "--store", tmp_path / "store").stdout
+    out = tmp_path / "head.html"
+    assert run("head", label, "--store", tmp_path / "store", "--out", out).returncode == 0
+    file = out.read_text(encoding="utf-8")
+    assert printed.splitlines()[0] == of_library.sentence
+    says = words(app).replace("**", "").replace("\u2060", "")
+    assert of_library.sentence in says
+    assert of_library.shown.does in file and of_library.shown.apart in file
+    numbers = of_library.to_frame()["text"]
+    drawn = "".join(item["svg"] for item in drawings(app))
+    for number in numbers:
+        written = number.replace("&", "&amp;").replace(">", "&gt;").replace("<", "&lt;").replace("'", "&#x27;")
+        assert number in printed and written in file and written in drawn
+    assert file == of_library.to_html()
+
+
+def test_the_next_head_is_shown_without_another_page():
+    app = open_app("head", head="3-5")
+    app.button(key="step-next").click().run()
+    assert "Head 3-6 " in words(app) and parameter(app, "head") == "3-6"
+    assert not app.exception
+
+
+def test_nearest_heads_and_pages_are_linked():
+    notes = [note for item in drawings(open_app("head", head="3-5")) for note in item["notes"]]
+    assert sum(note.get("link", "").startswith("head?head=") for note in notes) == 5
+    assert any("entropy?head=3-5" in note.get("link", "") for note in notes)
+
+
+def test_what_is_not_computed_is_a_line_with_a_button():
+    app = open_app("head", max_length="64")
+    assert "Not computed yet" in words(app) or "Nothing is computed yet" in words(app)
+    assert any(button.label.startswith(("Compute (", "Run all (")) for button in app.button)
+
+
+def test_the_overview_finds_heads_by_an_expression():
+    app = open_app(heads="previous > 0.5 and layer = 1")
+    assert app.text_input(key="heads").value == "previous > 0.5 and layer = 1"
+    assert any(expander.label.endswith("heads in a table") for expander in app.expander)
+    data = map(json.loads, app.main.get("bidi_component")[0].proto.bytes.splitlines())
+    (faint,) = [each["faint"] for each in data if "faint" in each]
+    assert clearest("previous") not in faint and len(faint) > 60
+    app.text_input(key="heads").set_value("prevous > 1").run()
+    assert "There is no column 'prevous'; is 'previous' meant? (at character 1)" in words(app)
+    assert parameter(app, "heads") == "prevous > 1"

@@ -1,0 +1,124 @@
+"""One head: its facts are those of the definition, and all its forms say the same."""
+
+import json
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow
+from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.errors import SettingsError
+from bertviz_core.heads import Head, all_heads
+from bertviz_core.one_head import FACTS, distinctive, of_model, one_head
+from bertviz_core.one_head.clear_input import clear_input, lines, window
+from bertviz_core.one_head.drawing import figure_svg, lines_svg
+from bertviz_core.one_head.files import to_frame, to_html, to_json, to_text
+from bertviz_core.overview import columns
+from tests.oracles import one_head as oracle
+
+
+def test_rows_are_placed_among_all_heads_as_defined(results):
+    heads = all_heads(*columns(results)[0].values.shape)
+    for head in heads[::7]:
+        for name, result in results.items():
+            for row in ANALYSES[name].head_rows(result, head):
+                numbers = [float(row.others[each]) for each in heads]
+                own = float(row.others[row.head])
+                assert row.value == own
+                assert row.score == pytest.approx(oracle.score(own, numbers)), (name, row.name)
+                assert row.band == pytest.approx([oracle.quantile(share, numbers) for share in (0.05, 0.95)])
+                first = oracle.rank(own, numbers)
+                assert first <= row.rank < first + numbers.count(own)
+                assert f"rank {row.rank} of " in row.sentence
+
+
+def test_facts_are_the_furthest_from_the_median_one_of_each_analysis(results):
+    for head in all_heads(*columns(results)[0].values.shape)[::5]:
+        best = {}
+        for name, result in results.items():
+            apart = [row for row in ANALYSES[name].head_rows(result, head) if not row.low <= row.median <= row.high]
+            scores = [abs(oracle.score(row.value, row.others.reshape(-1).tolist())) for row in apart]
+            if any(scores):
+                best[name] = max(scores)
+        expected = sorted(best.values(), reverse=True)[:FACTS]
+        facts = distinctive(results, head)
+        assert [abs(fact.row.score) for fact in facts] == pytest.approx(expected)
+        assert len({fact.analysis for fact in facts}) == len(facts)
+
+
+def test_a_head_that_copies_the_previous_token_says_so(results):
+    values = results["surface_patterns"]["previous"]
+    head = Head(*np.unravel_index(values.argmax(), values.shape))
+    shown = one_head(results, Head(int(head.layer), int(head.head)))
+    assert shown.sentence.startswith(f"Head {shown.label} attends mostly to the previous token. What sets it apart: ")
+    assert any(f"Head {shown.label} puts" in finding.sentence for finding in shown.findings)
+
+
+def test_numbers_that_all_heads_share_set_nothing_apart():
+    same = np.full((2, 3), 0.25)
+    row = HeadRow("share", 0.25, "25%", same, "25%", Head(0, 1), (0.0, 1.0))
+    assert (row.score, row.is_apart, row.rank) == (0.0, False, 2)
+    assert row.sentence == "share 25% (median of all heads 25%, rank 2 of 6, the same in 5 others)"
+
+
+def test_an_interval_with_the_median_sets_nothing_apart():
+    others = np.array([[0.1, 0.2, 0.3, 0.9]])
+    row = HeadRow("share", 0.3, "30%", others, "25%", Head(0, 2), (0.0, 1.0), 0.2, 0.4)
+    assert not row.is_apart and replace(row, low=0.26).is_apart
+
+
+def test_a_head_that_the_model_lacks_is_refused(results):
+    with pytest.raises(SettingsError, match="no head 99-1"):
+        one_head(results, Head(98, 0))
+
+
+def test_what_is_missing_is_named_and_labels_follow_the_base(results):
+    few = {name: result for name, result in results.items() if name in ("entropy", "clustering")}
+    shown = one_head(few, Head(2, 4), 0, of_model(few, 0))
+    assert "Surface patterns" in shown.missing and "Entropy" not in shown.missing
+    assert shown.sentence.startswith("Head 2-4 ")
+    assert f"Not computed yet: {', '.join(shown.missing)}." in to_text(shown)
+
+
+def test_every_file_says_the_sentence_and_has_the_numbers(results):
+    shown = one_head(results, Head(1, 1))
+    text, page, whole = to_text(shown), to_html(shown, None), json.loads(to_json(shown))
+    assert text.startswith(shown.sentence) and whole["sentence"] == shown.sentence
+    assert shown.does in page and shown.apart.replace("'", "&#x27;") in page
+    rows = [row for each in whole["figures"] for row in each["rows"]]
+    table = to_frame(shown)
+    assert [row["value"] for row in rows] == table["value"].tolist()
+    for row in table["text"]:
+        assert f"  {row}" in text
+    assert len(page) < 200_000 and "<script" not in page and "://" not in page.replace("http://www.w3.org", "")
+    low = pd.to_numeric(table["low"])
+    assert ((low <= table["value"]) | low.isna()).all()
+
+
+def test_drawings_are_xml_and_escape_what_they_show():
+    others = np.array([[0.1, np.nan, 0.9]])
+    row = HeadRow('<b>&"', 0.9, "<i>", others, "&", Head(0, 2), (0.0, 1.0), other=Head(0, 0))
+    for svg in (figure_svg(HeadFigure("<x>", (row,))), lines_svg(["<s>", "\x00&"], np.eye(2), "<y>")):
+        assert "<b>" not in svg and "<s>" not in svg
+        assert ET.fromstring(svg).tag.endswith("svg")
+
+
+def test_lines_are_of_the_input_in_which_the_head_is_clearest(results, demo):
+    values = results["surface_patterns"]["previous"]
+    head = Head(*map(int, np.unravel_index(values.argmax(), values.shape)))
+    clear = clear_input(results, head)
+    drawn = lines(demo, clear)
+    assert "attention to the previous token" in drawn.caption or clear.row.score > 2
+    assert f"segment {clear.segment.number + 1}" in drawn.caption
+    labels = [each.text for each in ET.fromstring(drawn.svg).iter() if each.tag.endswith("}text")]
+    assert len(labels) == 2 * min(20, len(clear.segment.tokens))
+
+
+def test_the_window_is_the_part_that_attends_most_to_itself():
+    weights = np.random.default_rng(0).random((9, 9))
+    sums = [sum(weights[i, j] for i in range(s, s + 4) for j in range(s, s + 4)) for s in range(6)]
+    assert window(weights, 4) == sums.index(max(sums))
+    assert window(weights, 20) == 0

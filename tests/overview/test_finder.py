@@ -1,0 +1,112 @@
+"""Heads by an expression: it finds what Python's own comparison of the numbers finds, and says what it cannot read."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bertviz_core.errors import SettingsError
+from bertviz_core.overview import frame
+from bertviz_core.overview.finder import MAX_CHARACTERS, MAX_DEPTH, find, find_rows, simplified
+
+TABLE = pd.DataFrame(
+    {
+        "layer": [1, 1, 2, 2],
+        "previous": [0.9, 0.2, 0.5, np.nan],
+        "loss_change": [0.02, -0.01, 0.3, 0.5],
+        "behavior": ["previous", "other", "other", "other"],
+    }
+)
+NAMES = {simplified(name): name for name in ("layer", "previous", "loss_change")}
+
+
+def rows(text):
+    return find_rows(TABLE, text, NAMES).tolist()
+
+
+CASES = {
+    "": lambda r: True,
+    "previous > 0.5": lambda r: r.previous > 0.5,
+    "previous >= 50%": lambda r: r.previous >= 0.5,
+    "loss change < -.005": lambda r: r.loss_change < -0.005,
+    "Loss_Change>1e-1 AND layer=2": lambda r: r.loss_change > 0.1 and r.layer == 2,
+    "previous > .8 or loss change > .1 and layer != 1": lambda r: (
+        r.previous > 0.8 or (r.loss_change > 0.1 and r.layer != 1)
+    ),
+    "(previous > .8 or loss change > .1) and layer != 2": lambda r: (
+        (r.previous > 0.8 or r.loss_change > 0.1) and r.layer != 2
+    ),
+    "not previous > 0.3": lambda r: not r.previous > 0.3,
+    "not not (0.3 < previous)": lambda r: r.previous > 0.3,
+    "previous <= loss change": lambda r: r.previous <= r.loss_change,
+}
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_it_finds_what_the_words_say(text):
+    expected = []
+    for row in TABLE.itertuples():
+        lacks = "previous" in text and math.isnan(row.previous)  # a number that is not there satisfies nothing
+        expected.append(not lacks and bool(CASES[text](row)))
+    assert rows(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("prevous > 1", "There is no column 'prevous'; is 'previous' meant? (at character 1)."),
+        ("previous > 0.5 and", "Instead of 'the end' a number or the name of a column is expected (at character 19)."),
+        ("(previous > 1", "This parenthesis is not closed (at character 1)."),
+        ("previous $ 2", "'$' cannot be read (at character 10)."),
+        ("previous 2", "There is no column 'previous 2'; is 'previous' meant? (at character 1)."),
+        ("previous > 0.5 layer", "'layer' is not expected (at character 16)."),
+        ("previous", "Instead of 'the end' one of < <= > >= = == != is expected (at character 9)."),
+        ("behavior > 1", "There is no column 'behavior' (at character 1)."),
+        ("__import__('os').system('x')", '"\'" cannot be read (at character 12).'),
+        ("(" * (MAX_DEPTH + 1), f"More than {MAX_DEPTH} parentheses are inside each other (at character 21)."),
+        ("1" * (MAX_CHARACTERS + 1), f"An expression has at most {MAX_CHARACTERS} characters."),
+    ],
+)
+def test_what_cannot_be_read_is_said_with_its_place(text, what):
+    with pytest.raises(SettingsError) as refused:
+        rows(text)
+    assert refused.value.what == what
+
+
+def test_any_text_is_read_or_refused():
+    random = np.random.default_rng(0)
+    parts = [
+        "previous",
+        "layer",
+        "and",
+        "or",
+        "not",
+        "(",
+        ")",
+        "<",
+        ">=",
+        "=",
+        "0.5",
+        "3%",
+        "-",
+        "é",
+        "'",
+        "\n",
+        "1e999",
+    ]
+    for _ in range(2000):
+        text = " ".join(random.choice(parts, random.integers(1, 9)))
+        try:
+            assert len(rows(text)) == len(TABLE)
+        except SettingsError as problem:
+            assert "character" in problem.what
+
+
+def test_numbers_of_results_have_names_titles_and_the_readers_count(results):
+    table = frame(results)
+    for text in ("previous > 0.2", "attention to the previous token > 20%"):
+        assert find(results, text)["label"].tolist() == table[table["previous"] > 0.2]["label"].tolist()
+    changed = table[table["ablation_loss_change"] > 0.02]["label"].tolist()
+    assert find(results, "loss change > 0.02")["label"].tolist() == changed
+    assert find(results, "layer = 0", 0)["label"].tolist() == table[table["layer"] == 1]["label"].tolist()
