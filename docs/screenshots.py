@@ -2,7 +2,8 @@
 
     python -m docs.screenshots
 
-Needs Chromium. Pages open on the stored sample results; only the attention viewer runs the model, on one sentence.
+Needs Chromium. Pages open on the stored sample results; only the attention viewer and the page of one head run the model, on one
+input each.
 """
 
 import tempfile
@@ -21,6 +22,7 @@ CLEAREST = clearest("previous")
 SINK = clearest("to_cls")
 PAGES = {
     "overview": f"?head={CLEAREST}",
+    "head": f"head?head={CLEAREST}",
     "emergence": "emergence",
     "tour": "tour?step=4",
     "attention_viewer": f"attention_viewer?head={CLEAREST}&pin=from12",
