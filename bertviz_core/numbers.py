@@ -23,11 +23,12 @@ def number(value: float, sign: str = "") -> str:
 
 def column_decimals(largest: float) -> int:
     """Decimals of a column of numbers, of which the largest has this size: three, or what shows three of its digits.
+    The size is NaN where the column has no number.
 
-    >>> column_decimals(0.72), column_decimals(0.042), column_decimals(0.0)
-    (3, 4, 3)
+    >>> column_decimals(0.72), column_decimals(0.042), column_decimals(0.0), column_decimals(math.nan)
+    (3, 4, 3, 3)
     """
-    return 3 if largest == 0 else min(9, max(3, 2 - math.floor(math.log10(largest))))
+    return 3 if largest == 0 or math.isnan(largest) else min(9, max(3, 2 - math.floor(math.log10(largest))))
 
 
 def quantity(label: str, value: str) -> str:

@@ -76,7 +76,7 @@ def offer_missing(shown: OneHead) -> None:
         for text in missing(shown):
             st.caption(plain(text), width="content")
         if needed:
-            stored.start_button(f"Compute ({stored.duration(needed)})", key, "Everything", needed)
+            stored.start_button(stored.timed("Compute", stored.duration(needed)), key, "Everything", needed)
 
 
 selection = session.selection()

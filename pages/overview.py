@@ -1,6 +1,5 @@
 """Overview: every head of the model by its behavior, the stored results, and one job for everything that is missing."""
 
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -16,7 +15,7 @@ from bertviz_core.numbers import number
 from bertviz_core.overview import ClearestHead, behavior_labels, clearest, columns, in_order
 from bertviz_core.overview.finder import find
 from bertviz_core.overview.stored_results import SUFFIXES, to_bytes
-from bertviz_core.overview.summary import behaviors_finding, encoded_cards, one_line, roles
+from bertviz_core.overview.summary import behaviors_finding, encoded_cards, roles
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.tour import END
@@ -199,8 +198,7 @@ if labels is None:
     raise session.PageEnd
 
 draw_opening(chosen)
-finding = memoize(behaviors_finding, results)
-page.finding(replace(finding, sentence=one_line(labels)), bold=True)
+page.finding(memoize(behaviors_finding, results), bold=True)
 expression = choose_heads()
 drawing = memoize(head_panel.map_of, results, selection.base, expression)
 cards = memoize(encoded_cards, results, selection.base)

@@ -74,13 +74,14 @@ def behaviors_finding(results: Results) -> Finding:
     """How many heads have a behavior of Figure 6; NOT_COMPUTED without surface patterns and entropy."""
     state = NOT_COMPUTED
     sentence = "Neither surface patterns nor entropy is computed for this model."
-    number = ""
+    number = claim = ""
     labels = behavior_labels(results)
     if labels is not None:
         named = linguistic(results)
         state = SHOWN if named else _state(results)
         sentence = _describe(labels, named)
         number = f"{with_behavior(labels)} of {labels.size} heads"
+        claim = one_line(labels)
     return Finding(
         "overview.behaviors",
         "overview",
@@ -92,6 +93,7 @@ def behaviors_finding(results: Results) -> Finding:
         state,
         sentence,
         number=number,
+        claim=claim,
     )
 
 

@@ -54,7 +54,7 @@ def test_nearest_heads_and_pages_are_linked():
 def test_what_is_not_computed_is_a_line_with_a_button():
     app = open_app("head", max_length="64")
     assert "Not computed yet" in words(app) or "Nothing is computed yet" in words(app)
-    assert any(button.label.startswith(("Compute (", "Run all (")) for button in app.button)
+    assert any(button.label in ("Compute", "Run all") for button in app.button)
 
 
 def test_the_overview_finds_heads_by_an_expression():

@@ -8,6 +8,7 @@ import sys
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shared.frame import PANEL
 from tests.support.driving import ROOT, open_app, parameter, paste, unescaped, wait_for_job, words
 from tests.support.shipped import COUNT, clearest
 
@@ -68,10 +69,10 @@ def test_three_ways_lead_on() -> None:
     app = open_app()
     labels = [link.proto.label for link in app.main.get("page_link")]
     assert {"Take the tour", "The paper's findings"} <= {*labels}
-    app.session_state["add a corpus"] = False
+    app.session_state[PANEL] = False
     app.run()
     next(b for b in app.button if b.label == "Use your corpus").click().run()
-    assert app.session_state["add a corpus"] is True
+    assert app.session_state[PANEL] is True
 
 
 def test_what_is_folded_is_drawn_once_it_is_open() -> None:
@@ -105,7 +106,7 @@ def test_the_report_is_a_download_once_what_it_lacks_is_computed_as_one_job(plan
     assert "Report" not in downloads(app)
     assert "Not in the report yet: Surface patterns, Entropy" in words(app)
     button = next(b for b in app.button if b.label.startswith("Compute the report"))
-    assert re.fullmatch(r"Compute the report \(about [\d,]+ (s|min)\)", button.label)
+    assert button.label == "Compute the report"  # Nothing like it has run yet, so its time is not known.
     button.click().run()
     app = wait_for_job(app)
     assert not app.error, app.error[0].value

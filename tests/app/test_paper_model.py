@@ -70,7 +70,7 @@ def click(app: AppTest, label: str) -> None:
 def test_one_click_fetches_and_analyzes_it(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored, "MAX_COST", 2)  # surface patterns, entropy, clustering and the linguistic ones
     app = answered(max_length="64")  # the double's positions
-    assert LABEL in labels(app) and " after the download" in words(app)
+    assert LABEL in labels(app) and "runs every analysis." in words(app)
     assert hub.asked == 1
     click(app, LABEL)
     app = wait_for_job(app)

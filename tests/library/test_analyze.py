@@ -109,7 +109,7 @@ def test_trees_and_options_of_an_analysis(tiny_folder):
         ("entropy", {"max_length": 10_000}, "longer than this model allows"),
         ("entropy", {"mode": "fast"}, "no mode 'fast'"),
         ("entropy", {"corpus": "The cat sat."}, "in a list"),
-        ("entropy", {"model": 3}, "An object of type int is not a model. Give `demo`"),
+        ("entropy", {"model": 3}, "An object of type int is not a model. Give demo"),
         ("dependency_heads", {"view": "sideways"}, "no view 'sideways'"),
     ],
 )

@@ -28,7 +28,7 @@ def test_rows_are_placed_among_all_heads_as_defined(results):
                 numbers = [float(row.others[each]) for each in heads]
                 own = float(row.others[row.head])
                 assert row.value == own
-                assert row.score == pytest.approx(oracle.score(own, numbers)), (name, row.name)
+                assert row.score == pytest.approx(oracle.score(own, numbers), rel=1e-5), (name, row.name)
                 assert row.band == pytest.approx([oracle.quantile(share, numbers) for share in (0.05, 0.95)])
                 first = oracle.rank(own, numbers)
                 assert first <= row.rank < first + numbers.count(own)
