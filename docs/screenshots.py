@@ -2,8 +2,8 @@
 
     python -m docs.screenshots
 
-Needs Chromium. Pages open on the stored sample results; only the attention viewer and the page of one head run the model, on one
-input each.
+Needs Chromium. Pages open on the stored sample results; only the attention viewer and the page of one head run the
+model, on one input each.
 """
 
 import tempfile

@@ -8,6 +8,7 @@ import huggingface_hub
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.models import model_sources
 from bertviz_core.models.checkpoint import PAPER_MODEL
 from pages.shared import services, stored
 from tests.support.driving import open_app, unescaped, wait_for_job, words
@@ -49,6 +50,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tiny_folder: Path) -> H
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr(services, "DELAY", 0.0)
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    model_sources._files.cache_clear()  # what the hub of another test has answered
     return double
 
 

@@ -74,7 +74,6 @@ def some_are_inactive(result: Reach, base: int) -> Answer:
         f"{_with_interval(result, 'output', head)} times their mean; {below} of {values.size} heads are below "
         f"{INACTIVE}.",
         head,
-        "output",
     )
 
 
