@@ -264,15 +264,16 @@ def test_diskcaches_table_is_read_in_one_module() -> None:
 
 
 def test_streamlits_pages_are_styled_and_steered_in_listed_places() -> None:
-    """No other file than the style sheet names parts of Streamlit's pages, and one script its storage and history."""
+    """The style sheet and one script name parts of Streamlit's pages, and that script its storage and history."""
     paths = [path for suffix in ("py", "js", "css") for path in (ROOT / "pages").rglob(f"*.{suffix}")]
     texts = {
         path.relative_to(ROOT / "pages/shared").as_posix(): path.read_text() for path in paths if "shared" in path.parts
     }
-    assert {name for name, text in texts.items() if "data-testid=" in text} == {"frame/appearance.css"}
+    script = "components/streamlit_internals.js"
+    assert {name for name, text in texts.items() if "data-testid=" in text} == {"frame/appearance.css", script}
     steering = re.compile(r"pushState|popstate|localStorage|_stcore")
     steered = {name for name, text in texts.items() if steering.search(text)}
-    assert steered == {"components/streamlit_internals.js", "streamlit_internals.py"}
+    assert steered == {script, "streamlit_internals.py"}
 
 
 def test_the_test_command_of_the_readme_is_the_one_that_ci_runs():

@@ -32,6 +32,8 @@ TEST_IDS = {  # `data-testid` in Streamlit's pages -> what appearance.css does w
     "stWidgetLabel": "labels of choices, which stand in the edge of their boxes",
     "stSelectbox": "boxes whose labels stand in their edge",
     "stNumberInput": "the same",
+    "stTextInput": "lines of text, which begin on the side where their writing does",
+    "InputInstructions": "Streamlit's hint in such a line, hidden where it would cover the sentence",
     "stButtonGroup": "segmented controls, as high as the boxes beside them",
     "stCaptionContainer": "captions, of more contrast",
     "stBaseButton-primary": "buttons whose text needs contrast on the dark theme's primary color",

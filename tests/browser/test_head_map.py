@@ -150,7 +150,7 @@ def test_a_card_beside_the_map_of_the_overview_tells_of_the_head_under_the_point
     page.locator("h1").hover()
     page.locator(".map > svg").evaluate("map => map.dispatchEvent(new PointerEvent('pointerleave'))")
     assert page.locator(".card strong").inner_text() == "Head 1-3"
-    page.locator(".card a").click()
+    page.locator(".card a", has_text="Open in the attention viewer").click()
     browser.wait_for_page(page, "Attention viewer")
     assert "head=1-3" in page.url and "input=own+text" in page.url
 
@@ -164,7 +164,7 @@ def test_lines_answer_a_typed_sentence_and_the_viewer_takes_it_over(open_map: An
     page.locator(".card .preview text", has_text="tired").first.wait_for()
     tokens = page.locator(".card .preview text[text-anchor=end]").all_text_contents()
     assert tokens == ["[CLS]", "tom", "said", "that", "he", "was", "tired", ".", "[SEP]"]
-    page.locator(".card a").click()
+    page.locator(".card a", has_text="Open in the attention viewer").click()
     browser.wait_for_page(page, "Attention viewer")
     browser.wait_for_address(page, "text=Tom+said+that+he+was+tired.")
 

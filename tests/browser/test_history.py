@@ -47,7 +47,7 @@ def test_back_restores_a_step_of_the_tour_and_four_lead_out_of_it(page: Any) -> 
     follow(page, "Guided tour", "Guided tour")
     for number in (1, 2):
         page.keyboard.press("ArrowRight")
-        page.get_by_text(f"Step {number} of").wait_for()
+        page.get_by_text(f"Slide {number} of").wait_for()
     page.locator("[data-testid=stMain] [data-testid=stPageLink]").first.click()
     browser.wait_for_page(page, "Attention viewer")
     assert page.get_by_text("Tour, slide 2").is_visible()  # the way back that the page itself has

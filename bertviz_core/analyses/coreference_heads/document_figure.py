@@ -167,11 +167,10 @@ def _guess(svg: ET.Element, document: Mapping[str, Any], line: "Curve", guess: G
     _add(group, "rect", **bounds, rx="3", fill=color, fill_opacity="0.18", stroke=color, **dashed)
     opacity = f"{0.5 + 0.5 * min(1.0, 3 * guess.weight):.2f}" if line.is_shown else "0"
     _add(group, "path", d=line.path, fill="none", pointer_events="none", **stroke, **dashed, opacity=opacity)
-    label = _add(
-        group, "text", mark, x=box.x, y=line.baseline - RISE - 3, font_size="12", font_weight="700", fill=color
-    )
+    # No green or red has enough contrast for small text in both themes: the mark has the color of the words.
+    label = _add(group, "text", mark, x=box.x, y=line.baseline - RISE - 3, font_size="12", font_weight="700")
     if room >= LABEL:
-        _add(label, "tspan", f" {guess.weight:.3f}", font_size="11", font_weight="400", fill="currentColor")
+        _add(label, "tspan", f" {guess.weight:.3f}", font_size="11", font_weight="400")
 
 
 class Curve(NamedTuple):

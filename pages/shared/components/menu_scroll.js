@@ -8,7 +8,7 @@ const STEADY = 1_000; // ms for which the height must hold: figures above it are
 class ScrollKeeper {
   constructor() {
     addEventListener("scroll", () => this.remember(), { capture: true, passive: true });
-    addEventListener("popstate", (event) => (this.returned = event.isTrusted)); // followAddress sends one that is not
+    watchHistory((isReturn) => (this.returned = isReturn));
     for (const touched of ["wheel", "touchmove", "pointerdown", "keydown"]) addEventListener(touched, () => this.stop(), { capture: true, passive: true });
   }
 

@@ -1,5 +1,6 @@
 // What components rely on of Streamlit's pages beyond its documented interface; its next version may change it. The
-// tests of browser/test_history.py (links) and browser/test_appearance.py (theme) fail where it has.
+// tests of browser/test_history.py (links), test_scroll.py and test_appearance.py (theme) in the same folder fail where
+// it has.
 
 const THEME_VERSION = 2; // of Streamlit's entry in the browser's storage, one for each address, which it reads on loading
 
@@ -7,6 +8,11 @@ const THEME_VERSION = 2; // of Streamlit's entry in the browser's storage, one f
 function followAddress(href) {
   history.pushState(null, "", href);
   window.dispatchEvent(new PopStateEvent("popstate"));
+}
+
+// Call `moved` after each move in the browser's history, with whether it is its own Back or Forward, not followAddress.
+function watchHistory(moved) {
+  addEventListener("popstate", (event) => moved(event.isTrusted));
 }
 
 // What scrolls: the page without the sidebar.
