@@ -27,8 +27,7 @@ def most_look_near(result: Reach, base: int) -> Answer:
         decide(share, MOST),
         f"{(values < result.uniform).mean():.0%} of the heads look nearer than uniform attention, whose mean distance "
         f"is {result.uniform:.1f} tokens: from {ends[0]} to {ends[1]}.",
-        farthest,
-        "distance",
+        nearest,
     )
 
 
