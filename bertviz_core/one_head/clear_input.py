@@ -49,7 +49,7 @@ class ClearInput:
 
     @property
     def where(self) -> str:
-        return f"{self.corpus}, segment {self.segment.number + 1}, {self.segment.where}"
+        return f"{self.corpus}, passage {self.segment.number + 1}, {self.segment.where}"
 
 
 @dataclass(frozen=True)
