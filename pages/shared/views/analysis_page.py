@@ -131,7 +131,7 @@ class AnalysisPage:
         quantity = self.column.quantity
         if isinstance(self.result, HeadAverages) and self.result.texts and quantity in self.result.present:
             shown = segments(self.result, quantity, self.selection.head)
-            st.header(f"{plural(len(shown), 'passages')} in which head {self.selection.label} shows it most")
+            st.header(f"{plural(len(shown), 'segments')} in which head {self.selection.label} shows it most")
             st.caption(f"Those with the highest value: {plain(self.column.short)}.")
             for segment in shown:
                 location = plain(f"passage {segment.number + 1}, {segment.where}")
