@@ -112,7 +112,7 @@ def test_lines_are_of_the_input_in_which_the_head_is_clearest(results, demo):
     clear = clear_input(results, head)
     drawn = lines(demo, clear)
     assert "attention to the previous token" in drawn.caption or clear.row.score > 2
-    assert f"segment {clear.segment.number + 1}" in drawn.caption
+    assert f"passage {clear.segment.number + 1}" in drawn.caption
     labels = [each.text for each in ET.fromstring(drawn.svg).iter() if each.tag.endswith("}text")]
     assert len(labels) == 2 * min(20, len(clear.segment.tokens))
 
