@@ -16,14 +16,12 @@ from bertviz_core.analyses.base.statistics import (
     Sums,
     best_heads,
     counts_of_best,
-    effective_n,
     share,
-    t_quantile,
     units_text,
-    wilson,
 )
 from bertviz_core.analyses.dependency_heads.guesses import CAUSAL, COUNTED, DIRECTIONS, FOLDS, SIDES, VIEW_NAMES
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
+from bertviz_core.analyses.dependency_heads.word_intervals import effective_words, interval_of_words, joined_moments
 from bertviz_core.corpora.treebank import ALL, UAS
 from bertviz_core.heads import DirectedHead, Head, all_labels
 
@@ -207,7 +205,7 @@ class RelationCounts(Result):
         """The sums (direction, relation, layer, head) of all heads."""
         n = self.counted.sum(0)[:, :, None, None]
         units = self._units.sum(1)[..., None, None]
-        return self.right, n, _joined(units, None if self.head_moments is None else self.head_moments.sum(1))
+        return self.right, n, joined_moments(units, None if self.head_moments is None else self.head_moments.sum(1))
 
     def sums_held_out(self) -> Sums:
         """The sums (relation,) of each half's best head on the other half; none right is known (NaN) where a half has
@@ -222,7 +220,7 @@ class RelationCounts(Result):
         if (moments := self.head_moments) is not None:
             chosen = [np.stack([counts_of_best(each, best[fold]) for each in moments[:, fold]]) for fold in folds]
             squares = np.sum(chosen, 0, dtype=float)
-        return np.where(words.all(0), right, np.nan), words.sum(0), _joined(np.asarray(units), squares)
+        return np.where(words.all(0), right, np.nan), words.sum(0), joined_moments(np.asarray(units), squares)
 
     def held_out(self) -> tuple[np.ndarray, np.ndarray]:
         """(relation,) accuracy of each half's best head on the other half, NaN where one has no words; and words."""
@@ -238,7 +236,7 @@ class RelationCounts(Result):
             moments = self.offset_moments if self.is_causal else np.stack([self.offset_moments] * len(DIRECTIONS), 1)
             best_offset = self._of_best(self._by_offset).argmax(0)
             squares = moments[:, self.best()[:, 0], best_offset, rows].astype(float)
-        return self._of_best(self._by_offset).max(0), self.best_n, _joined(units, squares)
+        return self._of_best(self._by_offset).max(0), self.best_n, joined_moments(units, squares)
 
     def gain(self, comparisons: int | None = None) -> Interval:
         """(relation,) how far held-out accuracies are above the best fixed offset and, of a causal model, above a
@@ -382,21 +380,3 @@ def chosen_of(counts: RelationCounts) -> tuple[str, DirectedHead] | None:
     if not (chosen := counts.choices):
         return None
     return chosen["relation"], DirectedHead(DIRECTIONS.index(chosen["direction"]), Head.parse(chosen["head"]))
-
-
-def _joined(units: np.ndarray, squares: np.ndarray | None) -> np.ndarray:
-    """(4, ...) moments as in `proportions.effective_n`, those of right guesses NaN where they are not known."""
-    of_right = np.full(units.shape, np.nan) if squares is None else squares
-    return np.stack(np.broadcast_arrays(*units, *of_right)).astype(float)
-
-
-def effective_words(right: np.ndarray, n: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`proportions.effective_n`; where the moments of right guesses are not known, all words of a unit count as one."""
-    size, freedom = effective_n(right, n, moments)
-    return np.where(np.isnan(moments[2]), freedom + 1, size), freedom
-
-
-def interval_of_words(right: np.ndarray, n: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(low, high) of shares: Wilson's interval of the effective numbers, with the quantile of Student's t."""
-    size, freedom = effective_words(right, n, moments)
-    return wilson(share(right, n) * size, size, t_quantile(freedom))
