@@ -14,9 +14,9 @@ from pages.shared.state.choices import (
     CoreferenceHeads,
     DependencyHeads,
     Entropy,
-    Run,
     kind_of,
 )
+from pages.shared.state.runs import Run
 from tests.support.shipped import result
 
 QUANTITIES = ("entropy", "max_weight")  # of entropy, whose highest heads differ

@@ -30,6 +30,7 @@ from bertviz_core.settings import Mode, Weights
 from bertviz_core.tour import OWN
 from bertviz_core.viewer.preview import SENTENCE
 from pages.shared.memoize import memoize
+from pages.shared.state.runs import Runs, same_run
 
 
 class Between(NamedTuple):
@@ -345,35 +346,6 @@ class AttentionViewer(Page):
         return "as" if field == "shape" else field
 
 
-class Run(NamedTuple):
-    """A run that can be compared.
-
-    Attributes:
-        name: Its name in a list.
-        model: The fingerprint of its model.
-        settings: Its settings and options, as pairs of a name and a value.
-        corpus: The digest of its corpus.
-        is_sample: Whether that ships.
-    """
-
-    name: str
-    model: str = ""
-    settings: frozenset[tuple[str, str]] = frozenset()
-    corpus: str = ""
-    is_sample: bool = True
-
-    def distance_from(self, other: Self) -> tuple[bool, bool]:
-        """A key that is low where the corpus is the same, then where it ships."""
-        return self.corpus != other.corpus, not self.is_sample
-
-    def difference_from(self, other: Self) -> tuple[int, bool, bool]:
-        """A key that is low where settings are the same, then for `distance_from`."""
-        return len(self.settings ^ other.settings), *self.distance_from(other)
-
-
-Runs = dict[str, dict[str, Run]]  # analysis -> address -> run
-
-
 @dataclass(frozen=True)
 class Compare(Page):
     page: ClassVar[str] = "compare"
@@ -390,23 +362,12 @@ class Compare(Page):
         """
         analysis = self.analysis if self.analysis in runs else next(iter(runs))
         offered = runs[analysis]
-        first = _same(self.a, runs, offered) or next(iter(offered))
-        second = _same(self.b, runs, offered)
+        first = same_run(self.a, runs, offered) or next(iter(offered))
+        second = same_run(self.b, runs, offered)
         if second is None or (second == first and self.b not in offered):
             others = [address for address in offered if address != first]
             second = min(others, key=lambda address: offered[address].distance_from(offered[first]))
         return analysis, first, second
-
-
-def _same(address: str | None, runs: Runs, offered: dict[str, Run]) -> str | None:
-    """The offered run with an address, or the one most like the run that has it, of the same model; None without."""
-    if address is None or address in offered:
-        return address
-    known = next((listed[address] for listed in runs.values() if address in listed), None)
-    if known is None:
-        return None
-    alike = {key: run for key, run in offered.items() if run.model == known.model}
-    return min(alike, key=lambda key: alike[key].difference_from(known)) if alike else None
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from pages.shared import page, preview, services, uploads, widgets
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import Compare, Run, Runs
+from pages.shared.state.choices import Compare
+from pages.shared.state.runs import Run, Runs
 from pages.shared.state.selection import Selection
 
 FURTHER_FILES = ("treebank", "vectors")  # that probes take beside their treebank
