@@ -86,21 +86,10 @@ class Series:
             if any(results[each] is None for each in REQUIRED):
                 skipped.add("a checkpoint without stored results", name)
                 continue
-            gradients = results[LOSS]
-            if gradients is None:
+            if results[LOSS] is None:
                 skipped.add("no masked-word loss", name)
             relations = results[RELATIONS].default_view()
-            row = {
-                "steps": step,
-                "tokens": UNKNOWN_TOKENS,
-                "loss": gradients.loss if gradients else np.nan,
-                "masked_accuracy": gradients.accuracy if gradients else np.nan,
-                "averages": _averaged(results, "mean").astype(np.float32),
-                "errors": _averaged(results, "error").astype(np.float32),
-                "correct": relations.correct,
-                "head_moments": relations.head_moments,
-            }
-            rows.append(row)
+            rows.append(_row(step, results, relations))
             checkpoints.append({"name": name, "step": step, "fingerprint": checkpoint.fingerprint()})
             notices |= dict.fromkeys(each for name in REQUIRED for each in results[name].provenance.get("notices", ()))
             last = results | {RELATIONS: relations}
@@ -145,6 +134,21 @@ def analyses() -> list[str]:
     """What is computed of each checkpoint, first the analysis that needs the most of the model."""
     others = (name for name, each in ANALYSES.items() if each.followed and each.corpus != "coreference")
     return list(dict.fromkeys([LOSS, *REQUIRED, *others]))
+
+
+def _row(step: int, results: Mapping[str, Any], relations: RelationCounts) -> dict[str, Any]:
+    """The fields of one step that have an axis `step`."""
+    gradients = results[LOSS]
+    return {
+        "steps": step,
+        "tokens": UNKNOWN_TOKENS,
+        "loss": gradients.loss if gradients else np.nan,
+        "masked_accuracy": gradients.accuracy if gradients else np.nan,
+        "averages": _averaged(results, "mean").astype(np.float32),
+        "errors": _averaged(results, "error").astype(np.float32),
+        "correct": relations.correct,
+        "head_moments": relations.head_moments,
+    }
 
 
 def _curves(steps: Sequence[Mapping[str, Result | None]]) -> dict[str, Any]:

@@ -67,11 +67,7 @@ def compute_pass(
     started = time.monotonic()
     first = together[0]
     analysis = ANALYSES[first.analysis]
-    first.settings.check(first.checkpoint.max_length)
-    for request in together:
-        check_model(request)
-    model = runner.start(together, progress)  # Where workers have loaded the model, this one has no weights.
-    first.settings.check(model.checkpoint.max_length)  # The loaded model's embeddings say how long inputs may be.
+    model = _start(together, runner, progress)
     loaded = time.monotonic()
     resumed = store is not None and share_done(store, first)
     corpus = CorpusReading(EXAMPLES[analysis.corpus](first.source, model.tokens, first.settings))
@@ -99,6 +95,17 @@ def compute_pass(
     if store and not resumed and model.encoder is not None:
         runtime_estimate.record(store, together, loaded - started, time.monotonic() - loaded)
     return results
+
+
+def _start(together: list[Request], runner: "LocalRunner", progress: Progress) -> AttentionModel:
+    """The model of the requests, loaded and checked; without weights where workers have loaded it."""
+    settings = together[0].settings
+    settings.check(together[0].checkpoint.max_length)
+    for request in together:
+        check_model(request)
+    model = runner.start(together, progress)
+    settings.check(model.checkpoint.max_length)  # The loaded model's embeddings say how long inputs may be.
+    return model
 
 
 def _finish(
