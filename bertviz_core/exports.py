@@ -52,8 +52,8 @@ def to_json(result: Result) -> bytes:
 def _chosen_json(result: Result) -> dict[str, Any]:
     """What is chosen of a result, by name; what its page says first about it, and what else."""
     finding = chosen_finding(result)
-    said = {"finding": finding.to_json()} if finding else {}
-    return result.choices | said | {"notes": chosen_notes(result)}
+    claim = {"finding": finding.to_json()} if finding else {}
+    return result.choices | claim | {"notes": chosen_notes(result)}
 
 
 def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:

@@ -20,11 +20,13 @@ def describe(kind: str, source: Source) -> str:
         return ""
     describe_kind = {"treebank": _treebank, "coreference": _coreference}.get(kind, _text)
     skipped = Skipped()
-    said = describe_kind(source, skipped)
-    said += "".join(f" {_left_out(reason, entry)}" for reason, entry in skipped.reasons.items() if "unit" in entry)
+    description = describe_kind(source, skipped)
+    description += "".join(
+        f" {_left_out(reason, entry)}" for reason, entry in skipped.reasons.items() if "unit" in entry
+    )
     if left_out := source.left_out():
-        said += f" Not read, as others have another ending: {', '.join(left_out[:5])}."
-    return said
+        description += f" Not read, as others have another ending: {', '.join(left_out[:5])}."
+    return description
 
 
 def _treebank(source: Source, skipped: Skipped) -> str:

@@ -58,8 +58,8 @@ def to_text(shown: OneHead) -> str:
     """The sentence, the findings, every number, what is missing, and where the numbers come from."""
     lines = [shown.sentence, *(finding.sentence for finding in shown.findings)]
     for _, figure in shown.figures:
-        said = [figure.sentence] if figure.sentence else []
-        lines += ["", figure.title, *(f"  {row.sentence}" for row in figure.rows), *(f"  {text}" for text in said)]
+        sentences = [figure.sentence] if figure.sentence else []
+        lines += ["", figure.title, *(f"  {row.sentence}" for row in figure.rows), *(f"  {text}" for text in sentences)]
     return "\n".join([*lines, "", *missing(shown), shown.about])
 
 
@@ -122,8 +122,8 @@ def to_html(shown: OneHead, lines: Lines | None) -> str:
 
 
 def _figure(title: str, svg: str, sentence: str) -> str:
-    said = element("figcaption", sentence) if sentence else ""
-    return f"<figure>{element('h2', title)}{said}{svg}</figure>"
+    caption = element("figcaption", sentence) if sentence else ""
+    return f"<figure>{element('h2', title)}{caption}{svg}</figure>"
 
 
 def to_bytes(shown: OneHead, suffix: str, draw_lines: DrawLines) -> bytes:
