@@ -1,9 +1,10 @@
 """One GPU: the CPU's numbers, and how fast and in how much memory. Prints a table for benchmarks/README.md as it goes.
 
-About five minutes on a GPU. Without one, `--device cpu --quick` runs every part on smaller models and fewer segments.
+About a minute on a large GPU. Without one, `--device cpu --quick` runs every part on smaller models and fewer segments.
 """
 
 import argparse
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,9 +24,11 @@ from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.run import compute
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
-from bertviz_core.corpora.files import SAMPLES, sample
+from bertviz_core.corpora.files import FILES, SAMPLES, sample
+from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.store import temporary_store
 from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import find
@@ -41,6 +44,7 @@ QUICK_LIMITS = {"ablation": 1, "probes": 40}
 QUICK_INPUTS = 4
 RELEASE_SEGMENTS = 32  # its loops take half a second for each
 QUICK_LAYERS = 2
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
 LLAMA = {"hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 32}
 QUICK_LLAMA = {"hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2, "num_attention_heads": 8}
 
@@ -145,6 +149,27 @@ def surface(bench: Bench) -> None:
     bench.row("the release's way, float32, as many", f"{each * count:.1f} s (from {len(few)})")
 
 
+def whole(bench: Bench) -> None:
+    """From a saved model and a text to a stored result: reading, tokenizing, hashing and chunks besides the pass."""
+    from transformers import BertConfig, BertModel
+
+    text = FILES["encyclopedia"].read_bytes()
+    limit = 16 if bench.quick else 1000
+    with TemporaryDirectory() as folder, temporary_store() as store:
+        torch.manual_seed(0)
+        BertModel(BertConfig(num_hidden_layers=QUICK_LAYERS if bench.quick else 12)).save_pretrained(folder)
+        for file in TOKENIZER_FILES:
+            shutil.copy(find("demo").folder / file, folder)
+        corpus = from_bytes(b"\n\n".join([text] * 20), "text.txt")
+        seconds = list[float]()
+        for count in (8, limit):  # the first one is not shown: it loads libraries
+            request = Request("surface_patterns", find(folder), corpus, Settings(limit=count))
+            start = time.perf_counter()
+            compute.compute(request, store, Execution(bench.device))
+            seconds.append(time.perf_counter() - start)
+    bench.row(f"surface patterns from files to the stored result, {limit:,} segments", f"{seconds[-1]:.2f} s")
+
+
 def divergences(bench: Bench) -> None:
     rate, each = divergence.on_device(bench.device, 1 if bench.quick else 64)
     share = ""
@@ -224,7 +249,7 @@ def no_room(device: str, sizes: list[int]) -> Iterator[None]:
             torch.cuda.set_per_process_memory_fraction(1.0)
 
 
-PARTS = {part.__name__: part for part in (equality, surface, divergences, gradients, llama, halving)}
+PARTS = {part.__name__: part for part in (equality, surface, whole, divergences, gradients, llama, halving)}
 
 
 def main() -> None:

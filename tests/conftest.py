@@ -4,6 +4,8 @@ import os
 
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["HF_HUB_OFFLINE"] = "1"  # no test may reach a network
+if "BERTVIZ_TEST_DEVICE" not in os.environ:
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # the same numbers on every machine; a simulated device breaks real ones
 
 import shutil
 import subprocess

@@ -18,9 +18,9 @@ def test_files_of_one_input_agree_with_extract(text: Path, tmp_path: Path) -> No
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert run("extract", text, "--quiet", "--out", tmp_path / "all.safetensors").returncode == 0
     maps = safetensors.numpy.load_file(tmp_path / "all.safetensors")["1"]
-    assert safetensors.numpy.load_file(outs[1])["attention"] == pytest.approx(maps, abs=1e-6)
+    assert safetensors.numpy.load_file(outs[1])["attention"] == pytest.approx(maps, abs=1e-5)
     table = pd.read_csv(outs[0])
-    assert table["weight"].to_numpy() == pytest.approx(maps[1, 4].reshape(-1), abs=1e-6)
+    assert table["weight"].to_numpy() == pytest.approx(maps[1, 4].reshape(-1), abs=1e-5)
     assert set(table["head"]) == {"2-5"}
     assert set(table["model"]) == {"demo"}
     page = outs[2].read_text()

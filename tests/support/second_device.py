@@ -1,6 +1,10 @@
 """A second device in torch, "sim", that computes on the CPU but refuses what a GPU refuses: operations that mix
-devices, numpy on its tensors, and float64 where it is told so, as on Apple's GPUs. What waits for a GPU is counted."""
+devices, numpy on its tensors, and float64 where it is told so, as on Apple's GPUs. What waits for a GPU is counted.
 
+With BERTVIZ_TEST_DEVICE=cuda the tests that use it run on that GPU in its place; waits are not counted there.
+"""
+
+import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +15,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
-_setup_privateuseone_for_python_backend("sim")
-torch.sim.empty_cache = lambda: None
-DEVICE = torch.device("sim", 0)
+NAME = os.environ.get("BERTVIZ_TEST_DEVICE", "sim")
+SIMULATED = NAME == "sim"
+if SIMULATED:  # beside a real device, a second backend breaks autograd
+    _setup_privateuseone_for_python_backend("sim")
+    torch.sim.empty_cache = lambda: None
+DEVICE = torch.device("sim", 0) if SIMULATED else torch.device(NAME)
 aten = torch.ops.aten
 MOVES = {aten._to_copy.default, aten.copy_.default, aten._local_scalar_dense.default}
 INDEXED = {aten.index.Tensor, aten.index_put.default, aten.index_put_.default, aten._index_put_impl_.default}
@@ -87,6 +94,9 @@ class _Literals(torch.overrides.TorchFunctionMode):
 def active(float64: bool = True) -> Iterator[Counter[str]]:
     """Code in which the device can be used; gives what the host has waited for."""
     global _has_float64  # noqa: PLW0603
+    if not SIMULATED:
+        yield waits
+        return
     inference_mode = torch.autograd.grad_mode.inference_mode
     entered = inference_mode.__enter__
     overwrite = torch.__future__.get_overwrite_module_params_on_conversion()
