@@ -4,14 +4,14 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 from bertviz_core.corpora import Skipped
-from bertviz_core.errors import DownloadNeeded, InputError, ModelError
+from bertviz_core.errors import BertvizError, DownloadNeeded, InputError, ModelError
 from bertviz_core.models import model_sources
 from bertviz_core.models.checkpoint import Checkpoint, find, local_folder
 from bertviz_core.numbers import small_int
@@ -20,6 +20,7 @@ from bertviz_core.settings import LOCAL, Access
 UNUSABLE = "a checkpoint that cannot be used"
 HOW_TO_NAME = "Give a folder of checkpoint folders, or revisions of a model on the hub, as owner/name@step*."
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
+NAMES_A_STEP = re.compile(r"(step|checkpoint|epoch)\D*\d", re.IGNORECASE)  # not any number, as of a random seed
 COMMIT = re.compile("[0-9a-f]{40}")
 MOST = 200  # checkpoints from the hub
 ASKED_AT_ONCE = 8  # questions to the hub
@@ -76,6 +77,37 @@ def find_training(training: Path | str, access: Access = LOCAL) -> Training:
         raise InputError(f"There is no folder {name!r}.", hint=HOW_TO_NAME)
     models = _on_hub(name, repository, revisions, access, skipped)
     return _training(name, name, models, skipped)
+
+
+def training_of(checkpoint: Checkpoint, access: Access = LOCAL) -> Training | None:
+    """The training that a checkpoint is a step of, as far as it is on this machine; None where none is known.
+
+    Its other checkpoints are the folders beside its own, or other revisions on the hub. Nothing is downloaded.
+    """
+    if not NAMES_A_STEP.search(name_of(checkpoint)):
+        return None
+    place = _hub_name(checkpoint) if checkpoint.revision else _name_of_folder(checkpoint.folder.parent, access)
+    try:
+        training = find_training(place, replace(access, downloads=0) if access.folders is None else access)
+    except BertvizError:
+        return None
+    is_among = any(each.folder == checkpoint.folder for each in training.checkpoints)
+    return training if is_among and len(training.steps) > 1 else None
+
+
+def _hub_name(checkpoint: Checkpoint) -> str:
+    """A hub model with those of its revisions that are on this machine, each of which has a file in `refs`."""
+    references = checkpoint.folder.parent.parent / "refs"
+    names = (path.relative_to(references).as_posix() for path in references.rglob("*") if path.is_file())
+    repository, _ = model_sources.split_revision(checkpoint.name)
+    return f"{repository}@{','.join(sorted(filter(NAMES_A_STEP.search, names)))}"
+
+
+def _name_of_folder(folder: Path, access: Access) -> str:
+    """The name by which a training's folder may be opened; empty where it may not."""
+    if access.folders is None:
+        return str(folder)
+    return next((name for name, each in model_sources.trainings(access).items() if each == folder), "")
 
 
 def name_of(checkpoint: Checkpoint) -> str:

@@ -7,10 +7,11 @@ from pathlib import Path
 import huggingface_hub
 import pytest
 
-from bertviz_core.emergence.training import MOST, find_training, step_of
+from bertviz_core.emergence.training import MOST, find_training, step_of, training_of
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import BertvizError, DownloadNeeded, InputError, ModelError
 from bertviz_core.models import model_sources
+from bertviz_core.models.checkpoint import find
 from bertviz_core.settings import Access
 from bertviz_core.tasks import download, perform
 from tests.support import families
@@ -90,6 +91,13 @@ def test_named_revisions_need_no_list_and_what_is_here_needs_no_hub(hub, monkeyp
     assert "Name those that are on this machine" in caught.value.hint
     with pytest.raises(InputError, match="not on this machine and the hub cannot be reached"):
         find_training(f"{NAME}@step300-tokens4B")
+
+
+def test_a_revision_knows_those_that_are_on_this_machine(hub):
+    fetch(f"{NAME}@step0-tokens4B, step10-tokens4B")
+    asked = len(hub.asked)
+    assert training_of(find(NAME, "step10-tokens4B")).steps == (0, 10)
+    assert len(hub.asked) == asked
 
 
 @pytest.mark.parametrize(
