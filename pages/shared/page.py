@@ -23,6 +23,7 @@ from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.plotting.plotly_internals import PrevalidatedFigure
 from pages.shared import preview, widgets
 from pages.shared.components import component
+from pages.shared.frame import links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.state import session
@@ -70,12 +71,14 @@ def verdict(state: str, count: int = 0) -> str:
 def finding(shown: Finding, *, bold: bool = False, with_statement: bool = False) -> None:
     """Draw the verdict and the claim of a finding; its details have the whole sentence, the rule and the paper's
     statement, which `with_statement` shows."""
-    sentence = f"**{plain(shown.sentence)}**" if bold else plain(shown.sentence)
+    sentence = links.to_heads(shown.sentence)
     details = ""
     if shown.claim:
-        claim, separator, beside = shown.claim.partition("; ")
-        sentence = f"**{plain(claim)}**{separator}{plain(beside)}" if bold else plain(shown.claim)
+        claim, separator, beside = map(links.to_heads, shown.claim.partition("; "))
+        sentence = f"**{claim}**{separator}{beside}" if bold else f"{claim}{separator}{beside}"
         details = f"{plain(shown.sentence)}\n\n"
+    elif bold:
+        sentence = f"**{sentence}**"
     if with_statement:
         note = f"The paper, section {shown.section}: {shown.statement}" if shown.statement else "Beyond the paper."
         sentence += f"  \n:gray[{plain(note)}]"

@@ -60,3 +60,14 @@ def test_back_restores_a_step_of_the_tour_and_four_lead_out_of_it(page: Any) -> 
     page.get_by_text("Words to begin with").wait_for()
     page.go_back()
     browser.wait_for_page(page, "Overview")
+
+
+def test_a_head_in_a_sentence_leads_to_its_page_in_this_session(page: Any) -> None:
+    follow(page, "Surface patterns", "Surface patterns")
+    before = len(page.context.pages)
+    link = page.get_by_test_id("stMain").get_by_role("link", name="1-3", exact=True)
+    link.click()
+    browser.wait_for_page(page, "Head")
+    assert "head=1-3" in page.url and len(page.context.pages) == before
+    page.go_back()
+    browser.wait_for_page(page, "Surface patterns")

@@ -1,5 +1,6 @@
 """The app as AppTest drives it: opening a page, what it says, waiting for its job."""
 
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -56,8 +57,8 @@ def uploader(app: AppTest) -> Any:
 
 
 def unescaped(markdown: str) -> str:
-    """Without the backslashes that keep markdown plain."""
-    return markdown.replace("\\", "")
+    """What is read: without the backslashes that keep markdown plain, and without the addresses of its links."""
+    return re.sub(r"\[([^][]+)\]\([^()]*\)", r"\1", markdown.replace("\\", ""))
 
 
 def wait_for_job(app: AppTest) -> AppTest:

@@ -15,6 +15,11 @@ function watchHistory(moved) {
   addEventListener("popstate", (event) => moved(event.isTrusted));
 }
 
+// The link of a page's sentences in which an element is; null where it is in none.
+function linkInSentence(element) {
+  return element.closest?.('[data-testid="stMain"] [data-testid="stMarkdownContainer"] a[href]') ?? null;
+}
+
 // What scrolls: the page without the sidebar.
 function scrollingElement() {
   return document.querySelector('[data-testid="stMain"]');

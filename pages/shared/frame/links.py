@@ -2,6 +2,7 @@
 type, as in to(DependencyHeads(relation="det"), head=head). One to the attention viewer also has the input, the words to
 pin, and the page with its choices to which "Back" leads."""
 
+import re
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -16,12 +17,15 @@ import streamlit as st
 from bertviz_core.analyses.base.analysis import Analysis, Kind
 from bertviz_core.analyses.base.registry import ANALYSES, BUILT_IN
 from bertviz_core.heads import Head
+from pages.shared.messages import plain
 from pages.shared.state import address, session
-from pages.shared.state.choices import MAX_CHARACTERS, AttentionViewer, Page, kind_of
+from pages.shared.state.choices import MAX_CHARACTERS, AttentionViewer, HeadPage, Page, kind_of
 
 FOLDER = Path(__file__).parents[2]
 ANALYSIS_PAGE = "pages.shared.views.analysis_page"
 LABEL = "Open in the attention viewer"
+HEAD = re.compile(r"\d+-\d+")  # its label
+NAMED_HEADS = re.compile(r"((?:(?<=\b[Hh]ead )|(?<=\b[Hh]eads ))\d+-\d+(?:(?:, | and | to )\d+-\d+)*)")
 PIN_SIDES = ("from", "to")  # of a pinned word, by the direction in which a head is read
 BACK = ":material/arrow_back:"
 # A page has dozens of addresses with the same parameters.
@@ -108,6 +112,17 @@ def address_of(page: Page, head: Head | None = None) -> str:
     path = "./" if page.page == DEFAULT.name else page.page
     query = urlencode(parameters(page, head), quote_via=_quoted)  # type: ignore[arg-type]
     return f"{path}?{query}" if query else path
+
+
+def to_heads(text: str) -> str:
+    """A text as Markdown, in which every head that it names leads to the page of that head."""
+
+    def linked(label: re.Match[str]) -> str:
+        head = Head.parse(label[0])
+        return f"[{plain(label[0])}]({address_of(HeadPage(), head)})"
+
+    parts = NAMED_HEADS.split(text)  # every other one has labels
+    return "".join(HEAD.sub(linked, part) if index % 2 else plain(part) for index, part in enumerate(parts))
 
 
 def parameters(page: Page, head: Head | None = None) -> dict[str, str]:
