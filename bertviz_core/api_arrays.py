@@ -176,7 +176,7 @@ def _check_weights(maps: np.ndarray, queries: Units, keys: Units) -> None:
 
 
 def _head(layer: Any, head: Any) -> str:
-    return Head(int(layer), int(head)).label()
+    return Head(int(layer), int(head)).key()
 
 
 def _sums(maps: np.ndarray) -> str:

@@ -121,7 +121,7 @@ class HeadStatistics(TrainerCallback):
                 if not np.isnan(values).all():
                     head = highest(values)
                     logged[f"heads/{name}/{quantity}"] = float(values[head.layer, head.head])
-                    logged[f"heads/{name}/{quantity}/head"] = head.label()
+                    logged[f"heads/{name}/{quantity}/head"] = head.key()
         self.history[step] = logged
         self._trainer.log(dict(logged))
 

@@ -1,6 +1,9 @@
-"""Attention heads: indices from 0, labels from 1 or 0."""
+"""Attention heads: indices from 0, keys from 1, and labels that count as the reader does, from 1 or 0."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -8,12 +11,37 @@ import numpy as np
 
 from bertviz_core.errors import SettingsError
 
+_first = ContextVar("first", default=1)  # of a thread: another thread counts from 1 until it is told otherwise
+
+
+def first_number() -> int:
+    """The number of the first layer and of the first head in labels: 1 as in the paper, 0 as in arrays."""
+    return _first.get()
+
+
+def count_from(first: int) -> None:
+    """Let labels that this thread prints count from 1 or 0 from now on."""
+    _first.set(first)
+
+
+@contextmanager
+def counting_from(first: int) -> Iterator[None]:
+    """Let labels count from 1 or 0 in a `with` block."""
+    token = _first.set(first)
+    try:
+        yield
+    finally:
+        _first.reset(token)
+
 
 class Head(NamedTuple):
     """One attention head, an index of (layer, head) arrays.
 
-    >>> Head(7, 9).label()
+    >>> Head(7, 9).key()
     '8-10'
+    >>> with counting_from(0):
+    ...     Head(7, 9).label()
+    '7-9'
     >>> Head.parse("8-10")
     Head(layer=7, head=9)
 
@@ -25,13 +53,21 @@ class Head(NamedTuple):
     layer: int
     head: int
 
-    def label(self, base: int = 1) -> str:
-        """`layer-head`, counted from `base`: 1 as in the paper, 0 as in arrays."""
-        return f"{self.layer + base}-{self.head + base}"
+    def key(self) -> str:
+        """`layer-head`, always counted from 1: in files, addresses, commands and what programs compare."""
+        return f"{self.layer + 1}-{self.head + 1}"
+
+    def label(self) -> str:
+        """`layer-head` for a reader, counted from `first_number()`."""
+        return f"{self.layer + first_number()}-{self.head + first_number()}"
+
+    def full_label(self) -> str:
+        """The label, and beside it the name that other libraries use, from 0: `5-10 · L4H9`."""
+        return f"{self.label()} · L{self.layer}H{self.head}"
 
     @classmethod
     def parse(cls, label: str) -> "Head":
-        """Read a label that counts from 1; raises SettingsError for anything else."""
+        """Read a key; raises SettingsError for anything else."""
         match = re.fullmatch(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*", label)
         if not match or min(int(part) for part in match.groups()) < 1:
             raise SettingsError(f"{label!r} is not a head.", hint="Write layer-head, counted from 1, as in 3-5.")
@@ -41,7 +77,7 @@ class Head(NamedTuple):
         """Raises SettingsError for a head that a model of this size does not have."""
         if self.layer >= layers or self.head >= heads:
             hint = f"Choose one of 1-1 to {layers}-{heads}."
-            raise SettingsError(f"This model has no head {self.label()}.", hint=hint)
+            raise SettingsError(f"This model has no head {self.key()}.", hint=hint)
 
 
 class DirectedHead(NamedTuple):
@@ -72,8 +108,12 @@ def all_heads(layers: int, heads: int) -> tuple[Head, ...]:
 
 
 @lru_cache(16)
-def all_labels(layers: int, heads: int, base: int = 1) -> tuple[str, ...]:
-    return tuple(head.label(base) for head in all_heads(layers, heads))
+def all_keys(layers: int, heads: int) -> tuple[str, ...]:
+    return tuple(head.key() for head in all_heads(layers, heads))
+
+
+def all_labels(layers: int, heads: int) -> tuple[str, ...]:
+    return tuple(head.label() for head in all_heads(layers, heads))
 
 
 def highest(values: np.ndarray) -> Head:

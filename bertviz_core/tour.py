@@ -70,9 +70,9 @@ class Step:
         lists = {name: tuple(value) for name, value in table.items() if isinstance(value, list)}
         return cls(**table | lists)
 
-    def select(self, results: Results, base: int = 1) -> list[Finding]:
+    def select(self, results: Results) -> list[Finding]:
         """The step's findings; without a result only their statements."""
-        by_id = {finding.id: finding for finding in every_finding(results, base)}
+        by_id = {finding.id: finding for finding in every_finding(results)}
         return [by_id[name] for name in self.findings]
 
     def asked(self, findings: Sequence[Finding]) -> list[Finding]:
@@ -80,11 +80,11 @@ class Step:
         names = {field.partition(".")[0] for _, field, *_ in Formatter().parse(self.answer) if field}
         return [each for each in findings if _name(each) in names] or [*findings[:1]]
 
-    def short_answer(self, findings: Sequence[Finding], base: int = 1) -> str:
+    def short_answer(self, findings: Sequence[Finding]) -> str:
         """The answer in a few words; empty where a finding that it is about is missing."""
         briefs = {}
         for each in findings:
-            head = each.head.label(base) if each.head else "no head"
+            head = each.head.label() if each.head else "no head"
             briefs[_name(each)] = Brief(head, each.number or "no number", YES_OR_NO.get(each.state, each.state))
         try:
             return self.answer.format(**briefs)
@@ -104,10 +104,10 @@ def on_one_scale(maps: Sequence[HeadMap]) -> list[HeadMap]:
     return [replace(each, limits=(low, high)) for each in maps]
 
 
-def head_roles(results: Results, base: int) -> dict[Head, str]:
+def head_roles(results: Results) -> dict[Head, str]:
     """The heads of the findings that have a role, with it; heads that find something only if they are linguistic, with
     what they find."""
-    findings = {finding.id: finding for finding in answers(every_finding(results, base))}
+    findings = {finding.id: finding for finding in answers(every_finding(results))}
     named = linguistic(results)
     by_head: dict[Head, str] = {}
     for name, role in roles().items():
@@ -117,7 +117,7 @@ def head_roles(results: Results, base: int) -> dict[Head, str]:
         analysis = ANALYSES.get(finding.analysis)
         if analysis is None or not analysis.names_heads:
             by_head[finding.head] = role
-        elif found := named.get(finding.head.label()):
+        elif found := named.get(finding.head.key()):
             by_head[finding.head] = found
     return by_head
 

@@ -35,7 +35,7 @@ if "to_sink_loss_change" in result.present:
     head = result.largest("to_sink_loss_change")
     change = number(result["to_sink_loss_change"][head], "+")
     title = f"Largest loss change without attention to {TOKENS[result.sink][0]}, nats"
-    entries.append((title, change, f"head {head.label(selection.base)}; no-op: 0"))
+    entries.append((title, change, f"head {head.label()}; no-op: 0"))
 entries.append(("Gradient estimate", f"{result.correlation():.2f}", "Spearman's correlation"))
 page.metrics(entries)
 
@@ -43,7 +43,7 @@ left, right = st.columns(2, gap="medium")
 with left:
     st.header("Does the gradient predict it?")
     alt = "Scatter plot: the gradient estimate of each head against the measured change of the loss"
-    drawing = page.drawn(estimate_figure, result, selection.base)
+    drawing = page.drawn(estimate_figure, result)
     page.chart(drawing, "ablation-estimate", alt, selection.basis, head=selection.head)
     st.header("How many heads are needed?")
     view.draw_finding("together")

@@ -114,7 +114,7 @@ with right.container(gap=None):
         viewer_panes.draw_lines(second, "attention-lines-2", can_mask, chosen.least, field=field)
 guesses = {"": predict(model, original, masked)}
 if ablated is not None:
-    names = [head.label() for head in all_heads(*ablated.shape) if ablated[head]]
+    names = [head.key() for head in all_heads(*ablated.shape) if ablated[head]]
     guesses[" ".join(names)] = predict(model, original, masked, ablated)
 with notes:
     viewer_input.warn_of_cut(original, selection)

@@ -28,7 +28,6 @@ def draw_thresholds() -> None:
 selection = session.selection()
 chosen = session.page(Choices)
 head = selection.head
-base = selection.base
 computed = stored.result_or_stop(selection.request("clustering"), Clustering)
 with page.controls():
     about = "Embed √JS, which is a metric; the paper embeds JS."
@@ -42,17 +41,17 @@ with page.controls():
 with st.spinner("Computing the embedding"):
     embedded = memoize(Clustering.embedded, computed, computed.mds_seed, root)
 result = memoize(Clustering.labeled, embedded, thresholds, named)
-page.finding(memoize(ANALYSES["clustering"].findings, result, base)[0], bold=True)
+page.finding(memoize(ANALYSES["clustering"].findings, result)[0], bold=True)
 
 left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**By behavior**")
     alt = "Scatter plot of heads: similar heads lie close together, markers show behaviors"
-    page.chart(page.drawn(by_behavior, result, base), "clustering-behavior", alt, selection.basis, head=head)
+    page.chart(page.drawn(by_behavior, result), "clustering-behavior", alt, selection.basis, head=head)
 with right:
     st.markdown("**By layer**")
     alt = "The same scatter plot colored by layer, darker for later layers"
-    page.chart(page.drawn(by_layer, result, base), "clustering-layer", alt, selection.basis, head=head)
+    page.chart(page.drawn(by_layer, result), "clustering-layer", alt, selection.basis, head=head)
 stress = ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact")
 page.metrics([stress, behavior_metric(result.behaviors)])
 if named:
@@ -62,7 +61,7 @@ st.header(f"Head {selection.label} and the most similar heads")
 rows = []
 for other, divergence in [(head, 0.0), *result.nearest(head)]:
     row = {
-        "head": other.label(base),
+        "head": other.label(),
         f"divergence, {result.unit}": divergence,
         "behavior": BEHAVIORS[result.behaviors[other]][-1],
     }
@@ -75,11 +74,11 @@ st.dataframe(page.aligned(pd.DataFrame(rows)), hide_index=True, alt=alt)
 st.header("All pairs, ordered by a dendrogram")
 st.caption("Each square under the tree is a head, colored by its behavior; click it to choose the head.")
 alt = "Matrix of divergences of all pairs of heads, ordered by average-linkage clustering"
-page.chart(page.drawn(matrix, result, base), "clustering-matrix", alt, selection.basis, head=head)
+page.chart(page.drawn(matrix, result), "clustering-matrix", alt, selection.basis, head=head)
 
 st.header("All heads")
 columns = ["behavior", "nearest", "x", "y", *result.present]
-frame = memoize(Clustering.to_frame, result, base)
+frame = memoize(Clustering.to_frame, result)
 page.table(frame, columns, selection, "clustering-table")
-page.downloads(memoize(ClusteringView.choose, ClusteringView(head=head.label()), result))
+page.downloads(memoize(ClusteringView.choose, ClusteringView(head=head.key()), result))
 endnotes.ending(result, ANALYSES["clustering"])

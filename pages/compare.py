@@ -38,7 +38,7 @@ basis = Basis(caption, *comparison.names)
 selection = session.rebase(basis)
 
 if comparison.changes:
-    sentence = comparison.change_sentence(key, selection.base)
+    sentence = comparison.change_sentence(key)
     st.markdown(f"**{plain(sentence)}**")
     compare_view.draw_maps(comparison, key, selection)
 st.caption(plain(" ".join(comparison.notes)))
@@ -49,23 +49,23 @@ if comparison.changes:
     left, right = st.columns([2, 3], gap="medium")
     with left:
         st.header("A against B")
-        drawing = page.drawn(figure.scatter, comparison, key, selection.base)
+        drawing = page.drawn(figure.scatter, comparison, key)
         alt = f"{comparison.label(key)}: a dot for each head, run A across and run B up"
         page.chart(drawing, "compare-scatter", alt, basis, head=selection.head)
     with right:
         st.header("Heads that changed most")
-        rows = comparison.changes[key].rows(MAX_ROWS, selection.base)
+        rows = comparison.changes[key].rows(MAX_ROWS)
         st.dataframe(rows, hide_index=True, height="content", alt="Heads by the size of their difference")
 else:
     st.header("By relative depth")
     alt = f"{comparison.label(key)} by layer over the number of layers, a dot for each head of both models"
-    page.chart(page.drawn(figure.by_depth, comparison, key, selection.base), "compare-depth", alt, basis)
+    page.chart(page.drawn(figure.by_depth, comparison, key), "compare-depth", alt, basis)
 
 st.header("Best heads")
 best = comparison.tables()["best"]
 best["quantity"] = best["quantity"].map(comparison.label)
 for name in ("head_a", "head_b"):
-    best[name] = [Head.parse(label).label(selection.base) for label in best[name]]
+    best[name] = [Head.parse(label).label() for label in best[name]]
 headers = {name: label for name, label in BEST.items() if name in best}
 alt = "For each quantity the head with the highest value in A and B"
 st.dataframe(page.aligned(best), hide_index=True, column_config=headers, alt=alt)

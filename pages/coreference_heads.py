@@ -37,11 +37,11 @@ AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
 
 def draw_map() -> None:
     st.markdown(f"**Head map**: {mentions}, {shown_direction}")
-    squares = memoize(accuracy_map, result.accuracy[direction, index], mentions, base)
+    squares = memoize(accuracy_map, result.accuracy[direction, index], mentions)
     alt = f"Map of all heads, layer by head, colored by accuracy on {mentions}"
     page.head_map(squares, "coreference-map", alt, selection)
     if best.head != selection.head:
-        label = f"Choose head {best.head.label(base)}"
+        label = f"Choose head {best.head.label()}"
         st.button(label, icon=":material/visibility:", on_click=session.choose, kwargs={"head": best.head}, key="look")
 
 
@@ -88,7 +88,7 @@ def key_numbers() -> list[page.Metric]:
     """The best head and the baselines, beside the paper's."""
     printed = {name: f"paper: {numbers[index]}%" for name, numbers in cited().items() if index < len(numbers)}
     note = "" if direction else printed.get(PAPER_HEAD, "")
-    entries = [(f"Best head: {best.head.label(base)}", percent(result.row(best, kind)["accuracy"], n), note)]
+    entries = [(f"Best head: {best.head.label()}", percent(result.row(best, kind)["accuracy"], n), note)]
     if result.is_causal and kind == TYPE_ROWS[0]:
         of_all_mentions = percent(result.row(best)["accuracy_of_all_mentions"], result.of_all)
         entries.append(("Best head, of all mentions", of_all_mentions, f"of {result.of_all:,}"))
@@ -107,7 +107,7 @@ def systems_by_type() -> dict[str, Any]:
     ]
     for other in range(1, len(result.directions)):
         directed = result.best(direction=other)
-        shares[f"{arrow(DIRECTIONS[other])}: best head, {directed.head.label(base)}"] = accuracy[directed.at]
+        shares[f"{arrow(DIRECTIONS[other])}: best head, {directed.head.label()}"] = accuracy[directed.at]
     return shares | {f"{shown_direction}: chosen head, {selection.label}": accuracy[choice.at]}
 
 
@@ -122,7 +122,7 @@ def draw_table_2() -> None:
     beside = "; in parentheses: the paper's, on CoNLL-2012" if printed else ""
     st.markdown(f"**Table 2**: accuracy (%), mention → antecedent{beside}")
     st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in parentheses")
-    labels = [directed.head.label(base) if directed else "none" for directed in by_type]
+    labels = [directed.head.label() if directed else "none" for directed in by_type]
     counts = [f"{name} {count:,} ({head})" for name, count, head in zip(TYPE_ROWS, result.n, labels, strict=True)]
     neural = ""
     if printed:
@@ -134,11 +134,11 @@ def draw_groups(title: str, key: str, about: str, grouping: str) -> None:
     """The chart of the chosen head and the baselines by a grouping of mentions."""
     st.markdown(f"**{title}**, {shown_direction}")
     alt = f"Accuracy of the chosen head and of the baselines {about}, with intervals"
-    page.chart(page.drawn(by_group, result, systems, base, grouping), key, alt, selection.basis)
+    page.chart(page.drawn(by_group, result, systems, grouping), key, alt, selection.basis)
 
 
 def draw_genders() -> None:
-    drawing = page.drawn(by_group, result, systems, base, "gender")
+    drawing = page.drawn(by_group, result, systems, "gender")
     alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
     page.chart(drawing, "coreference-gender", alt, selection.basis)
 
@@ -163,7 +163,6 @@ def draw_method() -> None:
 
 
 selection = session.selection()
-base = selection.base
 chosen = session.page(Choices)
 request = selection.request("coreference_heads")
 computed = stored.result_or_stop(request, CoreferenceHeads)
@@ -190,9 +189,9 @@ if n == 0:
     st.info(f"This corpus has no {mentions} with an antecedent.", icon=":material/info:")
     raise session.PageEnd
 best = result.best(kind, direction)
-view = CoreferenceView(chosen.candidates, kind, DIRECTIONS[direction], selection.head.label())
+view = CoreferenceView(chosen.candidates, kind, DIRECTIONS[direction], selection.head.key())
 shown = memoize(CoreferenceView.choose, view, result)
-page.finding(memoize(type_finding, result, kind, direction, base), bold=True)
+page.finding(memoize(type_finding, result, kind, direction), bold=True)
 if result.candidates == "mentions" and 2 * result.stored.single > result.n[0]:
     st.info(
         "Most mentions have only one candidate, so no head can be wrong about them: the file marks few mentions "
@@ -206,7 +205,7 @@ with right:
     draw_documents()
 systems = (choice, *COMPARED)
 paper_best = result.best()
-paper_row = f"best head, {paper_best.head.label(base)}"
+paper_row = f"best head, {paper_best.head.label()}"
 by_type = [result.best(name) if count else None for name, count in zip(TYPE_ROWS, result.n, strict=True)]
 table_2, types, distances, numbers, method, export = st.tabs(TABS)
 with table_2:

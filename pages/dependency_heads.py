@@ -86,12 +86,12 @@ def choose_relation(counts: RelationCounts) -> tuple[str, int]:
 def draw_map() -> None:
     """The map of the relation, and under it what the relation is and the way to its best head."""
     st.markdown(f"**Head map**: {plain(relation)}, {shown_direction}")
-    squares = memoize(accuracy_map, accuracy[direction], relation, base)
+    squares = memoize(accuracy_map, accuracy[direction], relation)
     lines = memoize(of_guesses, result, choice, relation) or None
     alt = f"Map of all heads, layer by head, colored by accuracy on {relation}"
     page.head_map(squares, "relation-map", alt, selection, lines=lines)
     if accuracy[choice.at] != accuracy[best.at]:
-        label = f"Choose {best.head.label(base)}"
+        label = f"Choose {best.head.label()}"
         st.button(label, on_click=session.choose, kwargs={"head": best.head}, icon=":material/my_location:")
     if glossed := explain(relation, "**{}**", "*{}*"):
         st.caption(f"{plain(relation)}: {glossed} (**dependent**, *governor*).")
@@ -149,7 +149,7 @@ def draw_table_1() -> None:
         config[name] = st.column_config.NumberColumn(format="%.1f", width=WIDTHS.get(name))
     config["offset"] = st.column_config.NumberColumn(format="%+d", width=55)
     page.clickable_table(
-        memoize(figure.relation_table, result, base),
+        memoize(figure.relation_table, result),
         "relations",
         lambda row: choose(result.relations[row]),
         "A row for each relation: its best head, interval, held-out accuracy, best offset, and the paper's",
@@ -185,7 +185,7 @@ def key_numbers() -> list[page.Metric]:
         of_offset = f"paper: {values[2]} ({values[3]:+d})"
     if best != best_of_both:
         number = percent(float(accuracy[best_of_both.at]), int(result.best_n[column]))
-        of_best = f"of both directions: {best_of_both.head.label(base)}, {number}"
+        of_best = f"of both directions: {best_of_both.head.label()}, {number}"
     offset = f"Best fixed offset, {guesses.offset_name(row['baseline_offset'])}"
     entries = [
         ("Best head", percent(row["accuracy"], n), of_best),
@@ -215,7 +215,7 @@ def draw_export() -> None:
         **asdict(counted),
         relation=relation,
         direction=guesses.DIRECTIONS[direction],
-        head=selection.head.label(),
+        head=selection.head.key(),
     )
     shown = memoize(RelationView.choose, view, result)
     page.downloads(shown)
@@ -223,7 +223,6 @@ def draw_export() -> None:
 
 
 selection = session.selection()
-base = selection.base
 chosen = session.page(Choices)
 is_paper = selection.settings.paper
 controls, options = page.with_options(page.controls())
@@ -252,7 +251,7 @@ accuracy = result.accuracy[:, column]
 explanation = meaning(relation)
 named = plain(f"{relation} ({explanation})" if explanation else relation)
 
-page.finding(memoize(relation_finding, directed, relation, base), bold=True)
+page.finding(memoize(relation_finding, directed, relation), bold=True)
 left, right = st.columns([2, 3], gap="medium")
 with left:
     draw_map()
@@ -264,7 +263,7 @@ with table_1:
 with offsets:
     draw_offsets()
 with attended:
-    head_panel.draw_facts(memoize(attended_words, computed, counted.view, selection.head, base))
+    head_panel.draw_facts(memoize(attended_words, computed, counted.view, selection.head))
 with numbers:
     st.markdown(f"**Numbers**: {named}, {shown_direction}")
     page.metrics(key_numbers())

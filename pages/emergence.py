@@ -51,7 +51,7 @@ def draw_at(index: int) -> None:
         model = models.get(step)
         alt = "Map of all heads, layer by head: what each head does"
         lines = preview.of(replace(selection, checkpoint=model)) if model else b""
-        squares = memoize(figure.map_at, result, labels, index, selection.base)
+        squares = memoize(figure.map_at, result, labels, index)
         page.head_map(squares, "emergence-map", alt, selection, lines=lines, height=370)
     with middle:
         alt = f"The {result.loss_name}, and the number of heads with each behavior, over the training"
@@ -109,7 +109,7 @@ def draw_relations() -> None:
         label_visibility="collapsed",
     )
     if names:
-        drawing = page.drawn(figure.relations_figure, result, names, selection.base)
+        drawing = page.drawn(figure.relations_figure, result, names)
         alt = "For each relation the accuracy of the best head and of the best fixed offset over the training"
         page.chart(drawing, "emergence-relations-figure", alt, selection.basis)
 
@@ -194,7 +194,7 @@ st.caption(plain(f"{basis} {' '.join(result.notes)} Coreference heads are not co
 draw_relations()
 if result.curves:
     st.markdown("**Sinks, distances and induction**: the highest head of each step, and the mean of all heads.")
-    drawing = page.drawn(figure.curves_figure, result, selection.base)
+    drawing = page.drawn(figure.curves_figure, result)
     alt = "For each further quantity the highest head and the mean over heads, over the training"
     page.chart(drawing, "emergence-curves", alt, selection.basis)
 if selection.head in all_heads(layers, heads):

@@ -30,12 +30,12 @@ if "from_cls" in result.present:
     note = f"paper: {paper.FROM_CLS_LAST_LAYER:.2f}"
     entries.append(("From [CLS], last layer", f"{last:.2f} nats", note))
 broadest = highest(entropy)
-label = f"Highest entropy, {broadest.label(view.selection.base)}: largest weight per token"
+label = f"Highest entropy, {broadest.label()}: largest weight per token"
 entries.append((label, f"{result['max_weight'][broadest]:.1%}", "paper: about 10%"))
 page.metrics(entries)
 about = "As a share of the entropy of uniform attention."
 widgets.slider("List heads below", "share", chosen.share, 0.05, width=280, help=about)
-st.caption(plain(narrow_heads(result, chosen.share, view.selection.base)))
+st.caption(plain(narrow_heads(result, chosen.share)))
 
 view.draw_heads()
 view.end()

@@ -14,7 +14,7 @@ from bertviz_core.one_head.drawing import LEGEND, figure_svg
 from bertviz_core.one_head.files import CLEAREST, SUFFIXES, missing, to_bytes
 from bertviz_core.overview import columns
 from pages.shared import endnotes, head_panel, jobs, messages, page, services, stored
-from pages.shared.frame import links
+from pages.shared.frame import header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.state import session
@@ -27,7 +27,7 @@ def draw_figures(shown: OneHead) -> None:
     for name, figure in shown.figures:
         notes = [{"text": figure.sentence}] if figure.sentence else []
         others = [row.other for row in figure.rows if row.other]
-        notes += [{"text": f"Head {each.label(selection.base)}", "link": address(each)} for each in others]
+        notes += [{"text": f"Head {each.label()}", "link": address(each)} for each in others]
         opened = links.address_of(kind_of(name)(), selection.head)
         notes.append({"text": f"All heads: {links.entry(name).title}", "link": opened})
         items.append(page.Drawing(figure.title, figure_svg(figure), notes=notes))
@@ -87,9 +87,10 @@ if not memoize(columns, results):
     stored.offer_missing(selection)
     raise session.PageEnd
 
-known = memoize(of_model, results, selection.base)
-shown = memoize(one_head, results, selection.head, selection.base, known)
+known = memoize(of_model, results)
+shown = memoize(one_head, results, selection.head, known)
 clear = memoize(clear_input, results, selection.head)
+header.retitle(f"Head {plain(selection.head.full_label())}")
 st.markdown(f"**{plain(shown.does)}** {plain(shown.apart)}")
 left, right = st.columns(2, gap="medium")
 with right:

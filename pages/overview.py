@@ -96,7 +96,7 @@ def draw_strongest() -> None:
             with column.container(border=True, height="stretch"):
                 draw_card(example)
     for name, result in in_order(results):
-        for examples in memoize(ANALYSES[name].head_examples, result, selection.base):
+        for examples in memoize(ANALYSES[name].head_examples, result):
             draw_examples(name, examples)
 
 
@@ -105,7 +105,7 @@ def choose_heads() -> str:
     text = session.page(Overview).heads
     widgets.text("Find heads", "heads", text, placeholder=EXAMPLE, label_visibility="collapsed")
     try:
-        memoize(find, results, text, selection.base)
+        memoize(find, results, text)
     except SettingsError as problem:
         messages.error(problem)
         return ""
@@ -114,7 +114,7 @@ def choose_heads() -> str:
 
 def draw_heads() -> None:
     """A row for each head that is found, with every number; a click on a title sorts, one on a row chooses the head."""
-    found = memoize(find, results, expression, selection.base)
+    found = memoize(find, results, expression)
     names = [str(name) for name in found.columns.drop(["label", "layer", "head"])]
     known = memoize(columns, results)
     titles = {ANALYSES[each.analysis].export_name(each.quantity): each.spec.label for each in known}
@@ -138,7 +138,7 @@ def draw_examples(analysis: str, examples: HeadExamples) -> None:
 
 def draw_card(example: ClearestHead) -> None:
     name = f"{example.name[0].upper()}{plain(example.name[1:])}"
-    st.markdown(f"**{name}: head {example.head.label(selection.base)}**")
+    st.markdown(f"**{name}: head {example.head.label()}**")
     for segment in example.segments[:SEGMENTS]:
         location = plain(f"passage {segment.number + 1}, {segment.where}")
         st.caption(f"**{number(segment.value)}** in {location}")
@@ -146,7 +146,7 @@ def draw_card(example: ClearestHead) -> None:
         st.markdown(joined(" ".join(tokens)))
     with st.container(horizontal=True, gap="small"):
         opened = kind_of(example.analysis).on(example.quantity)
-        links.to(HeadPage(), f"All about head {example.head.label(selection.base)}", head=example.head)
+        links.to(HeadPage(), f"All about head {example.head.label()}", head=example.head)
         links.to(opened, "Show all heads", ":material/grid_on:", head=example.head)
         first = example.segments[0].number + 1 if example.segments else 1
         links.to(AttentionViewer(input="corpus", segment=first), "Show attention lines", head=example.head)
@@ -200,8 +200,8 @@ if labels is None:
 draw_opening(chosen)
 page.finding(memoize(behaviors_finding, results), bold=True)
 expression = choose_heads()
-drawing = memoize(head_panel.map_of, results, selection.base, expression)
-cards = memoize(encoded_cards, results, selection.base)
+drawing = memoize(head_panel.map_of, results, expression)
+cards = memoize(encoded_cards, results)
 lines = lines_on(chosen.sentence)
 alt = "Map of all heads, layer by head, with a marker for what each head does"
 opened = {
@@ -213,16 +213,16 @@ preview.wait_for(selection)
 
 entries = []
 for name, result in in_order(results):
-    entries += ANALYSES[name].key_numbers(result, selection.base)
+    entries += ANALYSES[name].key_numbers(result)
 if entries:
     page.metrics(entries)
 with st.expander("Findings that hold for this model", icon=":material/fact_check:", expanded=True):
-    for finding in memoize(findings, results, selection.base):
+    for finding in memoize(findings, results):
         if finding.id in roles() and finding.state == SHOWN:
             page.finding(finding)
 title = f"Every number of head {selection.label}"
 endnotes.folded(title, ":material/table:", "numbers", head_panel.card, "overview", results, selection)
-count = f"{len(memoize(find, results, expression, selection.base))} of {labels.size} heads"
+count = f"{len(memoize(find, results, expression))} of {labels.size} heads"
 endnotes.folded(f"{count} in a table", ":material/filter_list:", "heads", draw_heads)
 endnotes.folded("The strongest heads", ":material/trophy:", "strongest", draw_strongest)
 endnotes.folded("Stored results and downloads", ":material/database:", "stored", draw_stored)

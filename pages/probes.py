@@ -118,7 +118,7 @@ request = replace(selection.request("probes", options.to_json()), others=others)
 result = stored.result_or_stop(request, Probes)
 
 page.restriction(result)
-page.finding(memoize(ANALYSES["probes"].findings, result, selection.base)[0], bold=True)
+page.finding(memoize(ANALYSES["probes"].findings, result)[0], bold=True)
 left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**Table 3 as a chart**")
@@ -184,7 +184,7 @@ if len(result.attention):
     for column, values, name in zip(columns, result.attention, directions, strict=True):
         with column:
             st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
-            squares = memoize(weight_map, values, f"weight {name}:", selection.base)
+            squares = memoize(weight_map, values, f"weight {name}:")
             alt = f"Map of all heads colored by the weight of attention {name}"
             page.head_map(squares, f"weights {name}", alt, selection)
 

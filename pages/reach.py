@@ -37,12 +37,12 @@ if has_output:
     entries.append(("Inactive heads", f"{(output < below).sum()} of {output.size}", note))
 page.metrics(entries)
 if has_output:
-    st.caption(plain(inactive_heads(result, below, selection.base)))
+    st.caption(plain(inactive_heads(result, below)))
 
 st.header(f"Where head {selection.label} looks")
 page.restriction(result)
 alt = f"Share of the attention of head {selection.label} by the distance of the key from the query"
-page.chart(page.drawn(offsets_figure, result, head, selection.base), "reach-offsets", alt, selection.basis)
+page.chart(page.drawn(offsets_figure, result, head), "reach-offsets", alt, selection.basis)
 
 st.header(f"How strongly head {selection.label} acts")
 st.caption(

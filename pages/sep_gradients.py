@@ -5,6 +5,7 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.sep_gradients.figure import no_op_figure
 from bertviz_core.analyses.sep_gradients.result import sink
+from bertviz_core.heads import first_number
 from bertviz_core.plotting import TOKENS
 from pages.shared import page
 from pages.shared.frame import header
@@ -15,7 +16,6 @@ from pages.shared.views.analysis_page import AnalysisPage
 
 view = AnalysisPage(session.page(SepGradients))
 result = view.result
-base = view.selection.base
 view.draw_figures()
 
 entries = [
@@ -25,7 +25,7 @@ entries = [
 peak = sink(result)
 name = TOKENS[peak.token][0] if peak else ""
 if peak:
-    title = f"Attention to {name}, layer {peak.layer + base}, {result.input_name}"
+    title = f"Attention to {name}, layer {peak.layer + first_number()}, {result.input_name}"
     printed = max(paper.LAYER_MEANS["to_sep"])
     entries.append((title, f"{peak.attention:.2f}", f"paper: [SEP], {printed:.2f}"))
     entries.append((f"Gradient, {name} / other", f"{peak.ratio:.2f}", "paper: near 0"))
@@ -39,9 +39,7 @@ if peak:
         f"near 0 is a no-op: the paper finds that of [SEP] in BERT-base from layer {paper.NO_OP_FROM_LAYER} on."
     )
     alt = f"Attention to {name} by layer, and under it the gradient to {name} and to other tokens"
-    page.chart(
-        page.drawn(no_op_figure, result, base), "no-op-figure", alt, view.selection.basis, head=view.selection.head
-    )
+    page.chart(page.drawn(no_op_figure, result), "no-op-figure", alt, view.selection.basis, head=view.selection.head)
 
 view.draw_heads()
 view.end()

@@ -8,6 +8,7 @@ from bertviz_core.analyses.surface_patterns.analysis import SurfaceView
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, NORM_LABELS, sinks
 from bertviz_core.analyses.surface_patterns.statements import HALF, heads_over, lengths_sentence
+from bertviz_core.heads import first_number
 from pages.shared import page, services, widgets
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
@@ -20,7 +21,6 @@ view = AnalysisPage(chosen)
 result = view.result
 column = view.column
 selection = view.selection
-base = selection.base
 with view.controls:
     over = widgets.decimal("Count heads above", "over", chosen.over, 0.05, width=170)
 view.choose(SurfaceView(over=over))
@@ -28,7 +28,7 @@ view.choose(SurfaceView(over=over))
 is_norms = selection.settings.weights == "norms"
 other_weights = selection.of_weights("attention" if is_norms else "norms")
 other = services.find(other_weights.request(result.analysis))
-view.draw_figures(page.drawn(paper_figure, result, base, other if chosen.both else None))
+view.draw_figures(page.drawn(paper_figure, result, other if chosen.both else None))
 
 entries = [
     (f"{name.capitalize()} token: heads > {over:g}", f"{(result[name] > over).sum()}", f"paper: {count} over {HALF}")
@@ -37,13 +37,13 @@ entries = [
 ]
 for name in sinks(result)[:1]:
     means = result[name].mean(1)
-    layer = int(means.argmax()) + base
+    layer = int(means.argmax()) + first_number()
     printed = max(paper.LAYER_MEANS["to_sep"])
     token = "" if name == "to_sep" else "[SEP], "
     note = f"unmasked text; paper: {token}{printed:.2f}"
     entries.append((f"To {BY_QUANTITY[name].short}, max: layer {layer}", f"{means.max():.2f}", note))
 page.metrics(entries)
-st.caption(plain(heads_over(result, column.quantity, over, base)))
+st.caption(plain(heads_over(result, column.quantity, over)))
 
 if isinstance(other, HeadAverages):
     label = "Add attention weights" if is_norms else "Add norms"
@@ -57,7 +57,7 @@ view.draw_heads()
 # Norms alone have it.
 if "norm_correlation" in result.present:
     st.header("Lengths of the vectors")
-    st.markdown(f"{plain(lengths_sentence(result, base))}.")
+    st.markdown(f"{plain(lengths_sentence(result))}.")
     st.caption(
         "Length: the mean over what the tokens of a class pass on through a head. Correlation: Spearman's, over "
         "the tokens of a passage, of that length with the mean attention weight that a token receives."

@@ -114,7 +114,7 @@ def draw_terms() -> None:
 
 def draw_slide(step: Step) -> None:
     """The question on the left, its figure on the right; the answer once the reader asks for it."""
-    findings = memoize(Step.select, step, results, selection.base)
+    findings = memoize(Step.select, step, results)
     decided = answers(findings)
     is_answered = bool(decided) and chosen.answer == "shown"
     left, right = st.columns([2, 3], gap="medium")
@@ -147,7 +147,7 @@ def draw_slide(step: Step) -> None:
 
 def draw_link(step: Step, decided: list[Finding], head: Head | None) -> None:
     """The link to the page where more of a step is shown, at the head of its answer."""
-    at = f" at head {head.label(selection.base)}" if head else ""
+    at = f" at head {head.label()}" if head else ""
     opened = kind_of(step.page)()
     if decided and decided[0].quantity:
         opened = kind_of(step.page).on(decided[0].quantity)
@@ -158,7 +158,7 @@ def draw_link(step: Step, decided: list[Finding], head: Head | None) -> None:
 def draw_answer(step: Step, findings: list[Finding]) -> None:
     """The answer in a few words, then what this model's results and the paper say, and how a causal mask restricts the
     numbers."""
-    if short := step.short_answer(findings, selection.base):
+    if short := step.short_answer(findings):
         st.subheader(plain(short), anchor=False)
     asked = step.asked(findings)
     for finding in asked:
@@ -182,7 +182,7 @@ def draw_figure(step: Step, findings: list[Finding], is_answered: bool) -> None:
     elif step.page == "attention_viewer":
         draw_lines(viewer_input.SENTENCES["Determiners and nouns"][0])  # short enough
     elif step.page == "overview":
-        squares = memoize(head_panel.map_of, results, selection.base)
+        squares = memoize(head_panel.map_of, results)
         if not is_answered:
             # Names without the number of heads.
             groups = tuple(replace(group, name=group.name.rpartition(" (")[0]) for group in squares.groups)
@@ -198,7 +198,7 @@ def draw_analysis(step: Step, analysis: Analysis, ringed: bool) -> None:
     is the answer."""
     subject = selection.head if analysis.head_in_tour == "subject" else None
     named = memoize(linguistic, results)
-    figure = page.drawn(analysis.tour_figure, results[analysis.name], subject, selection.base, named)
+    figure = page.drawn(analysis.tour_figure, results[analysis.name], subject, named)
     alt = f"{analysis.title}. {step.look}"
     points = analysis.head_in_tour == "point"
     is_about_a_head = session.current().header.head is not None or first_head(answers(step.select(results))) is not None
@@ -231,7 +231,7 @@ def draw_maps(step: Step, findings: list[Finding], is_answered: bool) -> None:
     shown = [*reversed(about.values())][:2]
     columns = [ANALYSES[finding.analysis].column(finding.quantity) for finding in shown]
     maps = [
-        memoize(HeadColumn.map, column, results[finding.analysis], selection.base)
+        memoize(HeadColumn.map, column, results[finding.analysis])
         for column, finding in zip(columns, shown, strict=True)
     ]
     chosen_head = session.current().header.head
@@ -261,7 +261,7 @@ def draw_end() -> None:
     button to compute what is missing."""
     st.header("What this model shows", anchor=False)
     draw_place()
-    findings = memoize(every_finding, results, selection.base)
+    findings = memoize(every_finding, results)
     st.markdown(f"**{plain(count_states(findings))}.**")
     draw_verdicts(findings)
     draw_notes(NOTES["end"])
@@ -309,8 +309,8 @@ def draw_own_sentence() -> None:
         st.markdown("Write one, and see what the heads that this tour has found do with it.")
         sentence = widgets.text("Sentence", "sentence", chosen.sentence, max_chars=300)
         with st.container(horizontal=True, gap="xsmall"):
-            for head, role in memoize(head_roles, results, selection.base).items():
-                label = f"{head.label(selection.base)}: {role}"
+            for head, role in memoize(head_roles, results).items():
+                label = f"{head.label()}: {role}"
                 kind: Kind = "primary" if head == selection.head else "secondary"
                 st.button(label, type=kind, key=f"role-{label}", on_click=session.choose, kwargs={"head": head})
         summary = st.container()

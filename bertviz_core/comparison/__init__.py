@@ -148,7 +148,7 @@ class Comparison(Result):
                 head = highest(run.values)
                 if run.n:
                     row[f"n_{name}"] = run.n
-                row[f"head_{name}"] = head.label()
+                row[f"head_{name}"] = head.key()
                 row[name] = float(run.values[head])
                 best.append(run.of(head))
             change = Change.of(*best)
@@ -168,19 +168,18 @@ class Comparison(Result):
     def label(self, key: str) -> str:
         return ANALYSES[self.compared].label(key)
 
-    def change_sentence(self, key: str, base: int = 1) -> str:
+    def change_sentence(self, key: str) -> str:
         """A sentence on how heads differ in a quantity.
 
         Args:
             key: One of the quantities of `changes`.
-            base: Number of the first layer and the first head in labels.
         """
         change = self.changes[key]
         name = self.label(key)
         head = change.by_size()[0]
         if change.difference[head] == 0:
             return f"No head differs in {name}."
-        moved = f"{head.label(base)} changed most, from {number(change.a[head])} to {number(change.b[head])}"
+        moved = f"{head.label()} changed most, from {number(change.a[head])} to {number(change.b[head])}"
         if change.untested:
             return f"In {name}, head {moved}; without standard errors no difference is marked."
         marked = f"{int(change.marked.sum())} of {change.a.size} heads differ in {name}"

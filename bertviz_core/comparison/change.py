@@ -73,12 +73,11 @@ class Change:
         known = [head for head in all_heads(*self.a.shape) if not np.isnan(self.difference[head])]
         return sorted(known, key=lambda head: -abs(self.difference[head]))
 
-    def rows(self, count: int, base: int) -> list[dict[str, str]]:
+    def rows(self, count: int) -> list[dict[str, str]]:
         """Rows of a table of the heads that differ most.
 
         Args:
             count: The most rows.
-            base: Number of the first layer and the first head in labels.
         """
         rows = []
         decimals = column_decimals(float(np.nanmax(np.abs([self.a, self.b]), initial=0)))
@@ -86,7 +85,7 @@ class Change:
             low = self.low[head]
             interval = f"{fixed(low, decimals)} to {fixed(self.high[head], decimals)}"
             row = {
-                "head": head.label(base),
+                "head": head.label(),
                 "A": fixed(self.a[head], decimals),
                 "B": fixed(self.b[head], decimals),
                 "B − A": fixed(self.difference[head], decimals),

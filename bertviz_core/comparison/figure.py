@@ -19,7 +19,7 @@ def paper_figure(result: Comparison) -> go.Figure:
     return draw(result, result.opens_on)
 
 
-def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
+def scatter(result: Comparison, key: str) -> go.Figure:
     """A dot for each head, its value in A across, in B up; heads that differ are filled."""
     change = result.changes[key]
     figure = go.Figure()
@@ -38,7 +38,7 @@ def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
             mode="markers",
             name=name,
             marker={"symbol": symbol, "size": 9, "color": color},
-            customdata=[[head.label(), head.label(base), p_value(change.p[head])] for head in heads],
+            customdata=[[head.key(), head.label(), p_value(change.p[head])] for head in heads],
             hovertemplate="%{customdata[1]}: A %{x:.3~r}, B %{y:.3~r}; p %{customdata[2]}<extra></extra>",
         )
     a, b = map(escape, result.names)
@@ -47,7 +47,7 @@ def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
     return finish(figure, 380)
 
 
-def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
+def by_depth(result: Comparison, key: str) -> go.Figure:
     """Dots for heads and lines through layer means of both runs, by the layer as a share of all layers."""
     figure = go.Figure()
     for run, estimates, name in zip("AB", (result.a, result.b), result.names, strict=True):
@@ -61,7 +61,7 @@ def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
             name=f"{run}: {escape(name)}",
             legendgroup=run,
             marker={"color": COLORS[run], "size": 7, "opacity": 0.5, "symbol": "circle" if run == "A" else "diamond"},
-            customdata=all_labels(layers, heads, base),
+            customdata=all_labels(layers, heads),
             hovertemplate=f"{run}, %{{customdata}}: %{{y:.3~r}}<extra></extra>",
         )
         means = np.nanmean(values, axis=1)

@@ -18,7 +18,7 @@ from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, Relati
 from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns, sinks
 from bertviz_core.corpora.treebank import UAS
-from bertviz_core.heads import Head, all_labels
+from bertviz_core.heads import Head, all_keys
 from bertviz_core.overview import behavior_labels
 from bertviz_core.plotting import percent
 
@@ -219,7 +219,7 @@ class Emergence(Result):
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """For every head and step behavior, averages and accuracies; for every relation and step the best head."""
-        names = all_labels(*self.shape)
+        names = all_keys(*self.shape)
         steps = self.steps.tolist()
 
         def flat(values: np.ndarray) -> np.ndarray:
@@ -292,7 +292,7 @@ class Emergence(Result):
             "accuracy": [to_lists(each.accuracy) for each in self.dependencies],
             "heldout_accuracy": to_lists(self.heldout),
             "followed_accuracy": to_lists(self.followed()),
-            "followed_heads": [Head(layer, head).label() for _, layer, head in self.dependencies[-1].best().tolist()],
+            "followed_heads": [Head(layer, head).key() for _, layer, head in self.dependencies[-1].best().tolist()],
             "offset_accuracy": to_lists(self.baseline),
             "best_offsets": self.dependencies[-1].best_offset.tolist(),
         }

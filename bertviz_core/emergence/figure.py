@@ -59,7 +59,7 @@ def paper_figure(result: Emergence, labels: np.ndarray | None = None, index: int
     return figure.update_layout(margin={"t": 30, "l": 35, "r": 10}, legend=legend, shapes=marks)
 
 
-def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> go.Figure:
+def relations_figure(result: Emergence, names: Sequence[str]) -> go.Figure:
     """A panel for each relation, in percent; n is the number of words on which the final best head is scored."""
     rows = max(1, -(-len(names) // ACROSS))
     last = result.dependencies[-1]
@@ -76,7 +76,7 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
     courses = [100 * course for course in (result.best_accuracy, result.heldout, result.followed())]
     for panel, row in enumerate(numbers):
         best, heldout, followed = (course[:, row] for course in courses)
-        head = Head(*last.best()[row, 1:].tolist()).label(base)
+        head = Head(*last.best()[row, 1:].tolist()).label()
         of_step = _line(result, best, "best head of each step", BEST, "circle")
         of_step["customdata"] = heldout
         of_step["hovertemplate"] = "step %{text}: %{y:.0f}%, held out %{customdata:.0f}%<extra>best head</extra>"
@@ -95,7 +95,7 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
     return _finish(figure, result, 210 * rows + 90)
 
 
-def curves_figure(result: Emergence, base: int = 1) -> go.Figure:
+def curves_figure(result: Emergence) -> go.Figure:
     """A panel for each of the further quantities: the highest head of each step, the highest of the last step, and the
     mean over heads."""
     columns = followed()
@@ -111,7 +111,7 @@ def curves_figure(result: Emergence, base: int = 1) -> go.Figure:
         values = result.curve(name)
         last = highest(values[-1])
         final = _line(result, values[:, *last], "head that is highest at the end", FOLLOWED, dash="dot")
-        final["hovertemplate"] = f"step %{{text}}: %{{y:.3~r}}<extra>head {last.label(base)}</extra>"
+        final["hovertemplate"] = f"step %{{text}}: %{{y:.3~r}}<extra>head {last.label()}</extra>"
         for trace in (
             _line(result, np.nanmax(values, axis=(1, 2)), "highest head of each step", BEST, "circle"),
             final,
@@ -138,10 +138,10 @@ def head_figure(result: Emergence, head: Head) -> go.Figure:
     return _with_look(figure, 300)
 
 
-def map_at(result: Emergence, labels: np.ndarray, index: int, base: int) -> HeadMap:
+def map_at(result: Emergence, labels: np.ndarray, index: int) -> HeadMap:
     """The map of all heads by their behaviors at one step, with those of all steps in the legend."""
     results = result.results(index)
-    return behavior_map(labels[index], columns(results), linguistic(results), base, behavior_counts(labels))
+    return behavior_map(labels[index], columns(results), linguistic(results), behavior_counts(labels))
 
 
 def numbers(result: Emergence, labels: np.ndarray, index: int) -> list[tuple[str, str, str]]:

@@ -15,7 +15,7 @@ from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow
 from bertviz_core.analyses.base.registry import ANALYSES, findings
 from bertviz_core.analyses.base.result import Results, origin
 from bertviz_core.analyses.behaviors import OTHER, linguistic
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, first_number
 from bertviz_core.models.checkpoint import label_of
 from bertviz_core.overview import behavior_averages, behavior_labels, columns, in_order
 
@@ -44,7 +44,9 @@ class OneHead:
     Attributes:
         model: The name of the model, as it is shown.
         head: The head.
-        base: Number of the first layer and the first head in labels.
+        label: Its label, which counts as the reader does who has asked, in files too.
+        full_label: The label and the head's name in other libraries.
+        first: The number of the first layer and the first head in labels.
         role: What the head does, as the rest of a sentence that begins with the head.
         facts: Its numbers that are furthest from the median of all heads, at most one of each analysis.
         findings: The findings that name the head.
@@ -55,17 +57,15 @@ class OneHead:
 
     model: str
     head: Head
-    base: int
+    label: str
+    full_label: str
+    first: int
     role: str
     facts: tuple[Fact, ...]
     findings: tuple[Finding, ...]
     figures: tuple[tuple[str, HeadFigure], ...]
     missing: tuple[str, ...]
     origins: dict[str, dict[str, Any]]
-
-    @property
-    def label(self) -> str:
-        return self.head.label(self.base)
 
     @property
     def does(self) -> str:
@@ -93,7 +93,7 @@ class OneHead:
     def about(self) -> str:
         """What the numbers are computed from, as a line."""
         corpora = sorted({about["corpus"] for about in self.origins.values()})
-        return f"Stored results of {self.model} on {', '.join(corpora)}. Layers and heads count from {self.base}."
+        return f"Stored results of {self.model} on {', '.join(corpora)}. Layers and heads count from {self.first}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,42 +111,43 @@ class OfModel:
     named: dict[str, str]
 
 
-def of_model(results: Results, base: int = 1) -> OfModel:
-    return OfModel(tuple(findings(results, base)), behavior_labels(results), linguistic(results))
+def of_model(results: Results) -> OfModel:
+    return OfModel(tuple(findings(results)), behavior_labels(results), linguistic(results))
 
 
-def one_head(results: Results, head: Head, base: int = 1, known: OfModel | None = None) -> OneHead:
+def one_head(results: Results, head: Head, known: OfModel | None = None) -> OneHead:
     """What the stored results of one model, some with numbers of heads, say of one of its heads.
 
     Args:
         results: The results.
         head: The head.
-        base: Number of the first layer and the first head in labels.
         known: What `of_model` says of them; computed where it is None.
 
     Raises:
         SettingsError: The model has no such head.
     """
     head.check(*columns(results)[0].values.shape)
-    known = known or of_model(results, base)
+    known = known or of_model(results)
     shown = in_order(results)
-    figures = [(name, each) for name, result in shown for each in ANALYSES[name].head_figures(result, head, base)]
+    figures = [(name, each) for name, result in shown for each in ANALYSES[name].head_figures(result, head)]
     return OneHead(
         label_of(shown[0][1].provenance["model"]["name"]),
         head,
-        base,
+        head.label(),
+        head.full_label(),
+        first_number(),
         role_of(results, head, known),
         distinctive(results, head),
-        findings_on(known.findings, head, base),
+        findings_on(known.findings, head),
         tuple(figures),
         tuple(analysis.title for name, analysis in ANALYSES.items() if name not in results),
         {name: origin(result.default_view().provenance) for name, result in shown},
     )
 
 
-def findings_on(found: Sequence[Finding], head: Head, base: int = 1) -> tuple[Finding, ...]:
+def findings_on(found: Sequence[Finding], head: Head) -> tuple[Finding, ...]:
     """The findings whose sentence names the head, each sentence once."""
-    name = re.compile(rf"ead {head.label(base)}\b(?!-)")
+    name = re.compile(rf"ead {head.label()}\b(?!-)")
     about = [each for each in found if each.head == head and each.state in DECIDED and name.search(each.sentence)]
     return tuple({each.sentence: each for each in reversed(about)}.values())[::-1]
 
@@ -168,7 +169,7 @@ def _distance(row: HeadRow) -> float:
 
 def role_of(results: Results, head: Head, known: OfModel) -> str:
     """What a head does, as the rest of a sentence that begins with it."""
-    if finds := known.named.get(head.label()):
+    if finds := known.named.get(head.key()):
         return f"is best at {finds}"
     if known.labels is None or known.labels[head] == OTHER:
         return "has no named behavior"

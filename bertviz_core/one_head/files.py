@@ -78,7 +78,7 @@ def to_json(shown: OneHead) -> bytes:
             entry["curve"] = _curve_json(figure.curve)
         figures.append(entry)
     whole = {
-        "head": shown.head.label(),
+        "head": shown.head.key(),
         "model": shown.model,
         "sentence": shown.sentence,
         "facts": [{"analysis": fact.analysis} | _without_nan(_numbers(fact.row)) for fact in shown.facts],
@@ -102,7 +102,7 @@ def _without_nan(numbers: dict[str, Any]) -> dict[str, Any]:
 
 def to_html(shown: OneHead, lines: Lines | None) -> str:
     """One page that asks nothing of any server and can be framed in another; every text is escaped."""
-    title = f"Head {shown.label} of {shown.model}"
+    title = f"Head {shown.full_label} of {shown.model}"
     drawn = [shown.facts_figure, *(figure for _, figure in shown.figures)]
     figures = [_figure(figure.title, figure_svg(figure), figure.sentence) for figure in drawn if figure.has_numbers]
     if lines is not None:

@@ -22,6 +22,7 @@ import pandas as pd
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.errors import SettingsError
+from bertviz_core.heads import first_number
 from bertviz_core.numbers import NATS
 from bertviz_core.overview import Column, columns, frame
 
@@ -52,14 +53,15 @@ class Token(NamedTuple):
     start: int
 
 
-def find(results: Results, text: str, base: int = 1) -> pd.DataFrame:
-    """The rows of `overview.frame` that an expression finds, in which layers and heads count from `base`.
+def find(results: Results, text: str) -> pd.DataFrame:
+    """The rows of `overview.frame` that an expression finds, in which layers and heads count as in labels.
 
     Raises:
         SettingsError: The expression cannot be read; the message says what is wrong, and where.
     """
     table = frame(results)
-    counted = table.assign(layer=table["layer"] + base - 1, head=table["head"] + base - 1)
+    shift = first_number() - 1
+    counted = table.assign(layer=table["layer"] + shift, head=table["head"] + shift)
     return table[find_rows(counted, text, names_of(table, columns(results)))].reset_index(drop=True)
 
 

@@ -48,8 +48,8 @@ BROAD = "broad"  # the behavior whose quantity the map also shows of heads witho
 ON_CARD = 2  # quantities in which the head ranks highest, on its card
 
 
-def every_finding(results: Results, base: int = 1) -> list[Finding]:
-    return [behaviors_finding(results), *findings(results, base)]
+def every_finding(results: Results) -> list[Finding]:
+    return [behaviors_finding(results), *findings(results)]
 
 
 def roles() -> dict[str, str]:
@@ -142,7 +142,6 @@ def behavior_map(
     labels: np.ndarray,
     columns: list[Column],
     named: Mapping[str, str],
-    base: int = 1,
     shown: Iterable[str] = (),
     found: Mapping[str, str] | None = None,
 ) -> HeadMap:
@@ -154,16 +153,16 @@ def behavior_map(
     hover = []
     for head in all_heads(layers, heads):
         behavior = str(labels[head])
-        text = f"{head.label(base)}: {named.get(head.label(), BEHAVIORS[behavior][-1])}"
+        text = f"{head.label()}: {named.get(head.key(), BEHAVIORS[behavior][-1])}"
         if column := known.get(BROAD if behavior == OTHER else behavior):
             value = quantity(column.spec.label, column.spec.text(column.values[head]))
             text += f"; {value}, rank {column.rank(head)}"
         hover.append(text)
     groups = []
     for behavior in shown or behavior_counts(labels):
-        members = tuple(head.label() for head in all_heads(layers, heads) if labels[head] == behavior)
+        members = tuple(head.key() for head in all_heads(layers, heads) if labels[head] == behavior)
         groups += _found_groups(members, found) if behavior == LINGUISTIC and found else [_group(behavior, members)]
-    return HeadMap(tuple(hover), layers, heads, base, groups=tuple(groups))
+    return HeadMap(tuple(hover), layers, heads, groups=tuple(groups))
 
 
 def _group(behavior: str, members: tuple[str, ...]) -> MarkerGroup:
@@ -204,7 +203,7 @@ def head_rows(columns: list[Column], head: Head) -> list[dict[str, str]]:
     return rows
 
 
-def encoded_cards(results: Results, base: int) -> bytes:
+def encoded_cards(results: Results) -> bytes:
     """A card for each head, layer by layer, as JSON for the browser."""
     named = linguistic(results)
     labels = behavior_labels(results)
@@ -217,9 +216,9 @@ def encoded_cards(results: Results, base: int) -> bytes:
     for head, *of_head in zip(heads, *lines, strict=True):
         highest = sorted(_plain(quantities, head), key=lambda column: column.ranks[head])[:ON_CARD]
         behavior = NONE if labels[head] == OTHER else BEHAVIORS[str(labels[head])][-1]
-        label = head.label()
+        label = head.key()
         card = {
-            "title": f"Head {head.label(base)}",
+            "title": f"Head {head.full_label()}",
             "behavior": _found(named[label], found[label]) if label in named else behavior,
             "numbers": [(each.spec.label, each.spec.text(each.values[head]), each.rank(head)) for each in highest],
             "lines": list(chain.from_iterable(of_head)),

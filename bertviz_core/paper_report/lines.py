@@ -66,7 +66,7 @@ def lines_of(results: Results, model: AttentionModel, paper: bool) -> Iterator[L
         view = InputView(words=words is not None, first_piece=paper)
         shown = apply_view(layout_of(example, tokens), attention(model, example), view)
         units = shown.queries
-        title = f"{each.head.label()}: {each.role}"
+        title = f"{each.head.key()}: {each.role}"
         rows = [] if words is None else np.flatnonzero(np.isin(words[units.start], each.red)).tolist()
         labels = list(units.labels)
         special = units.special.tolist()

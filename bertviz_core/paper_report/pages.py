@@ -130,7 +130,7 @@ def _column_tables(analysis: Analysis, result: Result) -> Iterator[str]:
             papers = f"layer {int(np.argmax(bert)) + 1}: {max(bert)}"
             header += [column.short, "paper"]
             means_by_layer += [[f"{mean:.2f}" for mean in means], [f"{mean:g}" for mean in bert]]
-        rows.append((column.label, head.label(), value, layer, papers, baseline))
+        rows.append((column.label, head.key(), value, layer, papers, baseline))
     over = f"; intervals over {result.units_text}" if isinstance(result, HeadAverages) else ""
     columns = ("quantity", "highest head", "its value ± 95%", "highest layer mean", BERT, "baseline")
     yield table(f"The highest head and layer of each quantity{over}", columns, rows)
@@ -144,7 +144,7 @@ def _column_tables(analysis: Analysis, result: Result) -> Iterator[str]:
 def _clearest(report: Report) -> Iterator[str]:
     """Figures 1 and 5 of the paper for this model, and a table of their heads."""
     yield element("h2", "The clearest heads")
-    rows = [(each.head.label(), each.name, each.text, "") for each in clearest(report.results)]
+    rows = [(each.head.key(), each.name, each.text, "") for each in clearest(report.results)]
     for name, analysis in ANALYSES.items():
         if name in report.results:
             rows += analysis.clear_head_rows(report.results[name])

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import plotly.io as pio
 from plotly.subplots import make_subplots
 
-from bertviz_core.heads import Head, ranks
+from bertviz_core.heads import Head, first_number, ranks
 from bertviz_core.numbers import quantity
 from bertviz_core.plotting.plotly_internals import set_template
 
@@ -111,7 +111,7 @@ class Series:
 
 
 def layer_figure(
-    panels: Sequence[Sequence[Series]], titles: Sequence[str] = (), *, base: int, height: int, gap: float = 0.17
+    panels: Sequence[Sequence[Series]], titles: Sequence[str] = (), *, height: int, gap: float = 0.17
 ) -> go.Figure:
     """Draw quantities by layer: a dot for each head, and a line through the layer means of each series.
 
@@ -120,7 +120,6 @@ def layer_figure(
     Args:
         panels: For each panel its series, one panel above another.
         titles: A title for each panel.
-        base: Number of the first layer and the first head in labels.
         height: The height of the figure in pixels.
         gap: The distance between panels, as a share of the figure.
     """
@@ -131,8 +130,8 @@ def layer_figure(
     for row, series in enumerate(panels):
         for index, each in enumerate(series):
             shift = 0.16 * (index - (len(series) - 1) / 2)  # side by side, so that series do not hide each other
-            _add_heads(figure, each, row + 1, base, shift)
-            add_means(figure, each, row + 1, base, shift)
+            _add_heads(figure, each, row + 1, shift)
+            add_means(figure, each, row + 1, shift)
         legend = LOOK["legend"] | {"y": 1 - row * (panel_height + gap)}
         if len(series) > 1 and titles:  # the title is the legend's: on narrow screens that takes several lines
             title = figure.layout.annotations[row]
@@ -141,7 +140,7 @@ def layer_figure(
         figure.update_layout({f"legend{row + 1}": legend})
     # Where there are many layers, every second, third or later one has a tick.
     ticks = list(range(1, layers + 1, -(-layers // 24)))
-    names = [str(tick - 1 + base) for tick in ticks]
+    names = [str(tick - 1 + first_number()) for tick in ticks]
     figure.update_xaxes(tickvals=ticks, ticktext=names, range=[0.5, layers + 0.5])
     note = "; band: the middle half of its heads, dot: the highest, line: the mean" if layers * heads > CROWD else ""
     figure.update_xaxes(title=f"layer{note}", row=rows, col=1)
@@ -149,7 +148,7 @@ def layer_figure(
     return finish(figure, height, margin={"t": 60})
 
 
-def _add_heads(figure: go.Figure, series: Series, row: int, base: int, shift: float) -> None:
+def _add_heads(figure: go.Figure, series: Series, row: int, shift: float) -> None:
     values = series.values
     color, symbol = series.marker
     group = f"{row}-{series.key}"
@@ -178,7 +177,7 @@ def _add_heads(figure: go.Figure, series: Series, row: int, base: int, shift: fl
     figure.add_scatter(
         x=layers + 1 + shift,
         y=values[layers, heads],
-        customdata=[[head.label(), head.label(base), str(head_ranks[head])] for head in drawn],
+        customdata=[[head.key(), head.label(), str(head_ranks[head])] for head in drawn],
         hovertemplate=f"%{{customdata[1]}}: {hover}; rank %{{customdata[2]}} of {values.size}<extra></extra>",
         mode="markers",
         name=series.name,
@@ -190,13 +189,13 @@ def _add_heads(figure: go.Figure, series: Series, row: int, base: int, shift: fl
     )
 
 
-def add_means(figure: go.Figure, series: Series, row: int, base: int, shift: float = 0.0, dash: str = "solid") -> None:
+def add_means(figure: go.Figure, series: Series, row: int, shift: float = 0.0, dash: str = "solid") -> None:
     """Add the line through a series' layer means to a panel, rows from 1."""
     layers = np.arange(len(series.values))
     figure.add_scatter(
         x=layers + 1 + shift,
         y=np.nanmean(series.values, axis=1),
-        text=layers + base,
+        text=layers + first_number(),
         mode="lines",
         line={"color": series.marker[0], "width": 2, "dash": dash},
         legendgroup=f"{row}-{series.key}",

@@ -62,7 +62,7 @@ class FigureSpec:
     def spec(self, chosen: Head | None = None, origin: str = "") -> Spec:
         """The figure for one reader: circles around the chosen head's dots, and the origin at the bottom."""
         data = list(self.data)
-        points = self.points.get(chosen.label(), ()) if chosen else ()
+        points = self.points.get(chosen.key(), ()) if chosen else ()
         for index, x, y in points:
             data.append(_circle(data[index], x, y))
         lines = wrap(origin.replace("<", "&lt;"), LINE_LENGTH)

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.heads import all_heads, ranks
+from bertviz_core.heads import all_heads, first_number, ranks
 from bertviz_core.numbers import number, percentage, quantity
 from bertviz_core.plotting import CATEGORIES, COLORBAR, DIVERGING, SEQUENTIAL, Scale, finish
 
@@ -45,7 +45,6 @@ class HeadMap:
         hover: The hover text of each head, layer by layer.
         layers: The number of layers.
         heads: The number of heads of a layer.
-        base: Number of the first layer and the first head on the axes.
         values: (layer, head) values; NaN where a head has none; None for a map without colors.
         limits: The ends of the color scale.
         unit: The title of the scale.
@@ -53,12 +52,12 @@ class HeadMap:
         groups: Markers in place of values.
         picture: Small pictures of all heads as one image, a data URI, in place of values; empty without.
         faint: Labels of heads, from 1, that stand back behind the others.
+        base: Number of the first layer and the first head on the axes, as in the hover texts.
     """
 
     hover: tuple[str, ...]
     layers: int
     heads: int
-    base: int = 1
     values: np.ndarray | None = None
     limits: tuple[float, float] = (0.0, 1.0)
     unit: str = ""
@@ -66,6 +65,7 @@ class HeadMap:
     groups: tuple[MarkerGroup, ...] = ()
     picture: str = ""
     faint: tuple[str, ...] = ()
+    base: int = field(default_factory=first_number)
 
     @cached_property
     def encoded(self) -> bytes:
@@ -87,7 +87,6 @@ def value_map(
     values: np.ndarray,
     name: str = "",
     *,
-    base: int = 1,
     limits: tuple[float, float] = (0.0, 1.0),
     unit: str = "",
     scale: Scale = SEQUENTIAL,
@@ -98,7 +97,6 @@ def value_map(
     Args:
         values: (layer, head) values.
         name: What the values are, in hover texts.
-        base: Number of the first layer and the first head in labels.
         limits: The ends of the color scale.
         unit: The title of the scale.
         scale: The colors.
@@ -107,37 +105,37 @@ def value_map(
     layers, heads = values.shape
     shown = texts or (quantity(name, number(value)) for value in values.flat)
     hover = tuple(
-        f"{head.label(base)}: {text}; rank {rank} of {values.size}"
+        f"{head.label()}: {text}; rank {rank} of {values.size}"
         for head, text, rank in zip(all_heads(layers, heads), shown, ranks(values).flat, strict=True)
     )
-    return HeadMap(hover, layers, heads, base, values, limits, unit, scale)
+    return HeadMap(hover, layers, heads, values, limits, unit, scale)
 
 
-def accuracy_map(values: np.ndarray, of: str, base: int = 1) -> HeadMap:
+def accuracy_map(values: np.ndarray, of: str) -> HeadMap:
     """The map of (layer, head) accuracies on some words or mentions."""
     texts = [f"{percentage(value)} of {of}" for value in values.flat]
-    return value_map(values, base=base, unit="accuracy", texts=texts)
+    return value_map(values, unit="accuracy", texts=texts)
 
 
-def weight_map(weights: np.ndarray, name: str, base: int = 1) -> HeadMap:
+def weight_map(weights: np.ndarray, name: str) -> HeadMap:
     """The map of (layer, head) weights: blue is positive, orange is negative."""
     maximum = float(np.abs(weights).max(initial=0)) or 1.0
-    return value_map(weights, name, base=base, limits=(-maximum, maximum), unit="weight", scale=DIVERGING)
+    return value_map(weights, name, limits=(-maximum, maximum), unit="weight", scale=DIVERGING)
 
 
-def picture_map(pictures: np.ndarray, base: int = 1) -> HeadMap:
+def picture_map(pictures: np.ndarray) -> HeadMap:
     """The map of small (layer, head, down, across) uint8 pictures, 255 for weight 1."""
     import plotly.express as px  # The server's start need not wait for this import.
 
     layers, heads, down, across = pictures.shape
-    hover = tuple(f"Head {head.label(base)}" for head in all_heads(layers, heads))
+    hover = tuple(f"Head {head.label()}" for head in all_heads(layers, heads))
     pixels = np.zeros((heads, down + 1, layers, across + 1, 4), np.uint8)  # A gap of one pixel follows each picture.
     pixels[:, :down, :, :across, :3] = INK
     alpha = np.rint(255 * FAINTEST + (1 - FAINTEST) * pictures)
     pixels[:, :down, :, :across, 3] = alpha.transpose(1, 2, 0, 3)
     pixels = pixels.reshape(heads * (down + 1), -1, 4)
     image = px.imshow(pixels, binary_string=True, binary_backend="pypng", binary_compression_level=4)
-    return HeadMap(hover, layers, heads, base, picture=image.data[0].source)
+    return HeadMap(hover, layers, heads, picture=image.data[0].source)
 
 
 def map_figure(head_map: HeadMap) -> go.Figure:

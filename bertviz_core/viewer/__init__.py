@@ -115,8 +115,8 @@ class InputAttention:
         columns = {"weight": weight, "rank": ranks(weight), "rank_of_target": 1 + (rows > weight[..., None]).sum(-1)}
         return head_frame(columns).sort_values("rank", ignore_index=True)
 
-    def pictures(self, base: int) -> HeadMap:
-        return picture_map(thumbnails(self.weights), base)
+    def pictures(self) -> HeadMap:
+        return picture_map(thumbnails(self.weights))
 
     def to_csv(self, head: Head, origin: dict[str, Any]) -> bytes:
         return csv_bytes(self.to_frame(head).assign(**origin))
@@ -213,5 +213,5 @@ def named_groups(layers: int, heads: int, behaviors: np.ndarray | None = None) -
         if behaviors is not None and behavior != OTHER and (behaviors == behavior).any():
             named[f"behavior {plotting.BEHAVIORS[behavior][-1]}"] = behaviors == behavior
     named |= {f"layer {number + 1}": layer == number for number in range(layers)}
-    named |= {each.label(): (layer == each.layer) & (head == each.head) for each in all_heads(layers, heads)}
+    named |= {each.key(): (layer == each.layer) & (head == each.head) for each in all_heads(layers, heads)}
     return named

@@ -83,9 +83,9 @@ def lines_html(attention: InputAttention, heads: Sequence[Head], head: Head, *, 
         )
     data = {
         "input": columns_of(attention),
-        "weights": {each.label(): pack_weights(attention.weights[each]) for each in heads},
+        "weights": {each.key(): pack_weights(attention.weights[each]) for each in heads},
         "model": model,
-        "head": head.label(),
+        "head": head.key(),
         "minWeight": MIN_WEIGHT,
     }
     return drawing_page(
@@ -113,14 +113,14 @@ def builders(
     """Suffix -> function that builds the bytes: .svg and .csv of one head, the others of every head."""
     return {
         ".svg": lambda: input_svg(attention, head, Path(origin["model"]).name, min_weight),
-        ".csv": lambda: attention.to_csv(head, {"head": head.label(), **origin}),
+        ".csv": lambda: attention.to_csv(head, {"head": head.key(), **origin}),
         ".html": lambda: input_html(attention, head, origin),
         ".safetensors": lambda: attention.to_safetensors(origin),
     }
 
 
 def input_svg(attention: InputAttention, head: Head, model: str, min_weight: float) -> bytes:
-    title = ", ".join(filter(None, (f"Head {head.label()}", model)))
+    title = ", ".join(filter(None, (f"Head {head.key()}", model)))
     panel = Panel(title, attention.queries, attention.keys, attention.weights[head])
     return to_svg(lines_figure([panel], min_weight=min_weight))
 

@@ -9,7 +9,7 @@ from bertviz_core.analyses.base.head_facts import FactColumn, HeadFacts
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.behaviors import OTHER, found_by_heads, linguistic
-from bertviz_core.heads import Head, all_heads, all_labels
+from bertviz_core.heads import Head, all_heads, all_keys
 from bertviz_core.overview import behavior_labels, columns, in_order
 from bertviz_core.overview.finder import find
 from bertviz_core.overview.summary import behavior_map, head_rows
@@ -46,7 +46,7 @@ def role_of(results: Results, head: Head) -> str:
         return ""
     name = str(labels[head])
     behavior = "" if name == OTHER else BEHAVIORS[name][-1]
-    return memoize(linguistic, results).get(head.label(), behavior)
+    return memoize(linguistic, results).get(head.key(), behavior)
 
 
 def card(page: str, results: Results, selection: Selection) -> None:
@@ -57,7 +57,7 @@ def card(page: str, results: Results, selection: Selection) -> None:
     widths = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
     st.dataframe(rows, hide_index=True, height="content", column_config=widths, column_order=shown, alt=alt)
     for name, result in in_order(results):
-        facts = memoize(ANALYSES[name].head_facts, result, selection.head, selection.base)
+        facts = memoize(ANALYSES[name].head_facts, result, selection.head)
         draw_facts(facts, narrow=page in {entry.name for entry in links.HEAD_PAGES})
     for result in results.values():
         if result.provenance["model"].get("causal") and (restriction := result.default_view().restriction):
@@ -96,11 +96,11 @@ def _drawn_as(column: FactColumn) -> Any:
     return st.column_config.NumberColumn(format=pattern, width=column.width, help=note)
 
 
-def map_of(results: Results, base: int, expression: str = "") -> HeadMap:
+def map_of(results: Results, expression: str = "") -> HeadMap:
     """The map of behaviors, on which heads that the expression does not find stand back."""
     labels = memoize(behavior_labels, results)
     named = memoize(linguistic, results)
     assert labels is not None, "drawn only where surface patterns or entropy is stored"
-    squares = behavior_map(labels, memoize(columns, results), named, base, found=memoize(found_by_heads, results))
-    listed = {*memoize(find, results, expression, base)["label"]}
-    return replace(squares, faint=tuple(label for label in all_labels(*labels.shape) if label not in listed))
+    squares = behavior_map(labels, memoize(columns, results), named, found=memoize(found_by_heads, results))
+    listed = {*memoize(find, results, expression)["label"]}
+    return replace(squares, faint=tuple(label for label in all_keys(*labels.shape) if label not in listed))

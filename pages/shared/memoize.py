@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from bertviz_core.analyses.base.result import Result
+from bertviz_core.heads import first_number
 from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.viewer import InputAttention
 
@@ -38,8 +39,9 @@ class _Identity(ref[Any]):
 def memoize(work: Callable[..., T], *arguments: Any, **options: Any) -> T:
     """Return work(*arguments, **options), cached for all sessions. `work` is a function of a module, without side
     effects. Arguments are compared by identity (results, inputs' attention, frames) or by value (arrays, hashable
-    values, and mappings and tuples of any of these)."""
-    key = (work, *map(_identity, arguments), _identity(options))
+    values, and mappings and tuples of any of these); a value may have labels of heads, so that readers who count from 0
+    and from 1 share none."""
+    key = (work, first_number(), *map(_identity, arguments), _identity(options))
     with _lock:
         if key in _values:
             _values.move_to_end(key)

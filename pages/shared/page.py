@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
@@ -15,7 +16,7 @@ from bertviz_core import exports
 from bertviz_core.analyses.base import registry
 from bertviz_core.analyses.base.findings import DEMONSTRATION, NOT_SHOWN, SHOWN, UNDECIDED, Finding, counted
 from bertviz_core.analyses.base.result import Result
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, counting_from, first_number
 from bertviz_core.numbers import column_decimals, fixed
 from bertviz_core.plotting.browser import FOLDER
 from bertviz_core.plotting.drawing import FigureSpec
@@ -165,7 +166,7 @@ def head_map(
             session.choose(head=Head.parse(label))
 
     basis = selection.basis
-    ring = selection.head.label() if ringed else ""
+    ring = selection.head.key() if ringed else ""
     data: dict[str, Any] = {
         "chosen": ring,
         "alt": alt,
@@ -207,7 +208,7 @@ def table(
 ) -> None:
     """Draw a sortable table with a row for each head; a click on a row chooses the head. `columns` are shown besides
     layer and head, some with their own `decimals` and `titles`. A `frame` from `memoize` is converted once."""
-    arrow, formats, labels = memoize(_head_table, frame, tuple(columns), selection.base, decimals or {})
+    arrow, formats, labels = memoize(_head_table, frame, tuple(columns), decimals or {})
 
     def choose(row: int) -> None:
         session.choose(head=Head.parse(labels[row]))
@@ -221,10 +222,11 @@ def table(
 
 
 def _head_table(
-    frame: pd.DataFrame, columns: tuple[str, ...], base: int, decimals: Mapping[str, int]
+    frame: pd.DataFrame, columns: tuple[str, ...], decimals: Mapping[str, int]
 ) -> tuple[pa.Table, dict[str, str], list[str]]:
     """The table that Streamlit sends, the formats of its numbers, and the labels of the rows' heads."""
-    shown = frame[["layer", "head", *columns]].assign(layer=frame["layer"] + base - 1, head=frame["head"] + base - 1)
+    shift = first_number() - 1
+    shown = frame[["layer", "head", *columns]].assign(layer=frame["layer"] + shift, head=frame["head"] + shift)
     largest = shown.select_dtypes("floating").abs().max()
     formats = {}
     for name, value in largest.items():
@@ -252,11 +254,19 @@ def drawings(items: Sequence[Drawing], key: str, basis: Basis, *, in_columns: bo
 
 
 def offer_files(files: Mapping[str, tuple[str, Callable[[], bytes]]]) -> None:
-    """Draw a button for each file, by label: the file's name, and the function that builds its bytes on a click."""
+    """Draw a button for each file, by label: the file's name, and the function that builds its bytes on a click, in
+    which heads count from 1, as in the files of commands."""
     with row("center", gap="small"):
         for label, (name, build) in files.items():
             key = f"download-{label}"
-            st.download_button(label, build, name, on_click="ignore", icon=":material/download:", key=key)
+            st.download_button(
+                label, partial(_from_one, build), name, on_click="ignore", icon=":material/download:", key=key
+            )
+
+
+def _from_one(build: Callable[[], bytes]) -> bytes:
+    with counting_from(1):
+        return build()
 
 
 def downloads(result: Result) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 import streamlit as st
 
 from bertviz_core.errors import SettingsError
-from bertviz_core.heads import Head, all_labels
+from bertviz_core.heads import Head, all_keys
 from pages.shared.state import address, session
 from pages.shared.state.choices import Between
 
@@ -27,7 +27,7 @@ def select(label: str, options: Sequence[T], field: str, value: T, **more: Any) 
 
 def head(label: str, shape: tuple[int, int], field: str, value: Head, **more: Any) -> Head:
     """A box of all heads of a model with these (layers, heads)."""
-    return _draw(st.selectbox, label, all_labels(*shape), field=field, value=value, **more)
+    return _draw(st.selectbox, label, all_keys(*shape), field=field, value=value, **more)
 
 
 def segmented(label: str, options: Sequence[T], field: str, value: T, **more: Any) -> T:
@@ -171,7 +171,7 @@ def _option(sent: Any, format_func: Callable[[Any], str] | None = None, **_: Any
 def _sent(value: Any) -> Any:
     """A value as its widget has it."""
     if isinstance(value, Head):
-        return value.label()
+        return value.key()
     return list(value) if isinstance(value, tuple) else value
 
 

@@ -65,7 +65,7 @@ def test_an_own_sentence_is_read_by_the_heads_that_the_tour_has_found(results: d
     app = tour(OWN)
     assert not app.exception and not app.error
     app.text_input(key="sentence").set_value("A cat slept.").run()
-    heads = head_roles(results, 1)
+    heads = head_roles(results)
     assert len(heads) > 3
     for head, does in heads.items():
         press(app, f"{head.label()}: {does}")

@@ -10,7 +10,7 @@ from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.figure import head_figure, paper_figure, relations_figure
 from bertviz_core.emergence.series import shipped
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, counting_from
 from tests.oracles import emergence as reference_emergence
 
 LAYERS, HEADS = 2, 3
@@ -165,7 +165,8 @@ def test_without_a_loss_there_is_no_panel_for_it(small_bert):
 @pytest.mark.parametrize("count", [1, 2, 6])
 def test_a_panel_for_each_relation_with_its_offset(small_bert, count):
     names = small_bert.relations[1 : 1 + count]
-    figure = relations_figure(small_bert, names, base=0)
+    with counting_from(0):
+        figure = relations_figure(small_bert, names)
     best, level = named(figure, "best head of each step"), named(figure, "best fixed offset")
     assert len(best) == len(level) == count
     for panel, name in enumerate(names):
@@ -175,7 +176,7 @@ def test_a_panel_for_each_relation_with_its_offset(small_bert, count):
         followed = named(figure, "final best head")[panel]
         np.testing.assert_allclose(followed.y, 100 * small_bert.followed()[:, row])
         _, layer, head = small_bert.dependencies[-1].best()[row]
-        assert f"head {Head(layer, head).label(0)}" in followed.hovertemplate
+        assert f"head {layer}-{head}" in followed.hovertemplate
 
 
 def test_one_heads_own_course(small_bert):

@@ -11,7 +11,7 @@ import pytest
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.errors import SettingsError
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.heads import Head, all_heads, counting_from
 from bertviz_core.one_head import FACTS, distinctive, of_model, one_head
 from bertviz_core.one_head.clear_input import clear_input, lines, window
 from bertviz_core.one_head.drawing import figure_svg, lines_svg
@@ -77,7 +77,8 @@ def test_a_head_that_the_model_lacks_is_refused(results):
 
 def test_what_is_missing_is_named_and_labels_follow_the_base(results):
     few = {name: result for name, result in results.items() if name in ("entropy", "clustering")}
-    shown = one_head(few, Head(2, 4), 0, of_model(few, 0))
+    with counting_from(0):
+        shown = one_head(few, Head(2, 4), of_model(few))
     assert "Surface patterns" in shown.missing and "Entropy" not in shown.missing
     assert shown.sentence.startswith("Head 2-4 ")
     assert f"Not computed yet: {', '.join(shown.missing)}." in to_text(shown)

@@ -9,7 +9,7 @@ from bertviz_core.analyses.behaviors import found_by_heads, linguistic
 from bertviz_core.analyses.dependency_heads.head_facts import relation_columns
 from bertviz_core.analyses.dependency_heads.head_relations import Relation, relations
 from bertviz_core.analyses.surface_patterns.result import SINKS, sinks
-from bertviz_core.heads import DirectedHead, Head, all_heads
+from bertviz_core.heads import DirectedHead, Head, all_heads, counting_from
 from bertviz_core.overview import Column, behavior_labels, clearest, columns, frame
 from bertviz_core.overview.summary import behavior_map, head_rows, one_line
 from bertviz_core.plotting import BEHAVIORS
@@ -121,7 +121,8 @@ def test_every_head_stands_at_its_layer_and_number_under_its_behavior():
     assert seen[1, 1][2].startswith("2-2: dobj")
     assert seen[1, 0][2] == "2-1: broad attention; entropy 4.200 nats, rank 1 of 6"
     assert seen[0, 2][2] == "1-3: [SEP]; attention to [SEP] 0.03, rank 3 of 6"
-    from_zero = behavior_map(LABELS, COLUMNS, {}, base=0)  # labels are, and clicks stay from one
+    with counting_from(0):
+        from_zero = behavior_map(LABELS, COLUMNS, {})  # labels are, and clicks stay from one
     assert from_zero.groups[0].heads[0] == "1-1" and from_zero.hover[0].startswith("0-0: ")
 
 

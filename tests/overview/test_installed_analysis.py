@@ -55,7 +55,7 @@ def test_the_overview_shows_what_an_installed_analysis_says_of_heads(results: di
     table = frame(results)
     assert table["name"].tolist() == [f"head {label}" for label in table["label"]]
     assert table["installed_current"].tolist() == table["current"].tolist()
-    cards = json.loads(summary.encoded_cards(results, 1))["cards"]
+    cards = json.loads(summary.encoded_cards(results))["cards"]
     assert [card["lines"] for card in cards] == [[f"Line on {label}"] for label in table["label"]]
     strongest = clearest(results)[-1]
     assert (strongest.analysis, strongest.name) == ("installed", "the token itself")
@@ -65,7 +65,7 @@ def test_the_overview_shows_what_an_installed_analysis_says_of_heads(results: di
 
 def test_an_installed_analysis_inherits_a_figure_in_the_tour_and_a_best_head(results: dict[str, Any]) -> None:
     result = results["installed"]
-    figure = Installed().tour_figure(result, None, 1, {})
+    figure = Installed().tour_figure(result, None, {})
     np.testing.assert_array_equal(figure.data[0].z, result["current"].T)
     assert Installed().best_head(result, ("nonsense", "current")) == clearest(results)[-1].head
     assert Installed().best_head(result, ("nonsense",)) is None

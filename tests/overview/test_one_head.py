@@ -60,7 +60,7 @@ def test_the_tour_answers_with_the_heads_of_the_findings(results: Results) -> No
         for finding in step.asked(findings):
             if step.asks_for_head and finding.head:
                 assert finding.head.label() in short, step.title
-    for head, role in head_roles(results, 1).items():
+    for head, role in head_roles(results).items():
         assert named.get(head.label(), role) == role
 
 

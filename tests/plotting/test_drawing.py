@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 from PIL import Image
 
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.heads import Head, all_heads, counting_from
 from bertviz_core.numbers import number, p_value, quantity
 from bertviz_core.overview import Column
 from bertviz_core.overview.summary import head_rows
@@ -24,7 +24,7 @@ def dots() -> FigureSpec:
     """Two panels, as most figures of the paper are."""
     above = [Series("to_cls", VALUES, "[CLS]", CLS, ""), Series("to_sep", 1 - VALUES, "[SEP]", SEP, "")]
     below = [Series("next", 2 * VALUES, "next", NEXT, "")]
-    return FigureSpec.of(layer_figure([above, below], base=1, height=400))
+    return FigureSpec.of(layer_figure([above, below], height=400))
 
 
 @pytest.mark.parametrize("head", [Head(0, 0), Head(2, 1)])
@@ -74,7 +74,7 @@ def test_a_head_has_one_rank_in_the_hover_and_in_the_table():
 
 def test_many_heads_are_a_band_with_a_dot_for_the_highest_head_of_each_layer():
     values = np.random.default_rng(0).random((20, 64))
-    figure = layer_figure([[Series("next", values, "next token", ("red", "circle"), "")]], base=1, height=400)
+    figure = layer_figure([[Series("next", values, "next token", ("red", "circle"), "")]], height=400)
     band, dots, line = figure.data
     assert dots.y.tolist() == values.max(1).tolist() and line.y.tolist() == values.mean(1).tolist()
     assert [labels[0] for labels in dots.customdata] == [
@@ -86,9 +86,8 @@ def test_many_heads_are_a_band_with_a_dot_for_the_highest_head_of_each_layer():
 
 def test_of_many_layers_few_are_named():
     for layers, named in ((12, list(range(1, 13))), (80, list(range(1, 81, 4)))):
-        figure = layer_figure(
-            [[Series("next", np.ones((layers, 2)), "next", ("red", "circle"), "")]], base=0, height=400
-        )
+        with counting_from(0):
+            figure = layer_figure([[Series("next", np.ones((layers, 2)), "next", ("red", "circle"), "")]], height=400)
         assert list(figure.layout.xaxis.tickvals) == named
         assert list(figure.layout.xaxis.ticktext) == [str(layer - 1) for layer in named]
 
@@ -112,7 +111,8 @@ def test_weights_of_zero_are_in_the_middle_of_the_scale():
 def test_pictures_travel_as_one_image_and_every_head_has_a_name():
     pictures = np.zeros((2, 3, 4, 5), dtype=np.uint8)
     pictures[1, 1, 2, 1] = 255
-    described = picture_map(pictures, base=0)
+    with counting_from(0):
+        described = picture_map(pictures)
     assert described.hover == ("Head 0-0", "Head 0-1", "Head 0-2", "Head 1-0", "Head 1-1", "Head 1-2")
     sent = json.loads(described.encoded)
     assert sent["values"] is None

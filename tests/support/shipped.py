@@ -39,4 +39,4 @@ def values(quantity: str) -> np.ndarray:
 def clearest(quantity: str) -> str:
     """The label of the head with the highest value."""
     highest = values(quantity).argmax()
-    return Head(*map(int, np.unravel_index(highest, values(quantity).shape))).label()
+    return Head(*map(int, np.unravel_index(highest, values(quantity).shape))).key()

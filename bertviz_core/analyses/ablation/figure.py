@@ -8,7 +8,7 @@ from bertviz_core.numbers import half_width, number
 from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, TOKENS, Series, finish, layer_figure
 
 
-def paper_figure(result: Ablation, base: int = 1) -> go.Figure:
+def paper_figure(result: Ablation) -> go.Figure:
     """The change of the loss by layer, a dot for each head: without the head, and without its attention to the sink."""
     series = [Series("loss_change", result["loss_change"], "without the head", (BEST, "circle"), "loss change, nats")]
     if result.sink:
@@ -16,10 +16,10 @@ def paper_figure(result: Ablation, base: int = 1) -> go.Figure:
         values = result["to_sink_loss_change"]
         label = f"loss change without attention to {name}, nats"
         series.append(Series("to_sink_loss_change", values, f"without attention to {name}", marker, label))
-    return layer_figure([series], base=base, height=400).update_yaxes(title="change of the loss, nats")
+    return layer_figure([series], height=400).update_yaxes(title="change of the loss, nats")
 
 
-def estimate_figure(result: Ablation, base: int = 1) -> go.Figure:
+def estimate_figure(result: Ablation) -> go.Figure:
     """The gradient estimate against the measured change with its 95% interval, a dot for each head."""
     change = result["loss_change"]
     interval = result.interval("loss_change")
@@ -27,7 +27,7 @@ def estimate_figure(result: Ablation, base: int = 1) -> go.Figure:
     texts = []
     for head in all_heads(*change.shape):
         measured = f"{number(change[head])} ± {half_width(interval[head])} nats"
-        texts.append([head.label(), f"{head.label(base)}: {measured}; estimate {number(estimate[head])}"])
+        texts.append([head.key(), f"{head.label()}: {measured}; estimate {number(estimate[head])}"])
     figure = go.Figure().add_scatter(
         x=estimate.reshape(-1),
         y=change.reshape(-1),

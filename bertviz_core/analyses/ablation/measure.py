@@ -253,7 +253,7 @@ def finish(run: AblationRun, segments: Segments, provenance: dict[str, Any]) -> 
         records.append(
             {
                 "name": name,
-                "heads": [Head(*at).label() for at in np.argwhere(sets[0]).tolist()],
+                "heads": [Head(*at).key() for at in np.argwhere(sets[0]).tolist()],
                 "loss_change": change[first],
                 "interval": None if np.isnan(interval[first]) else interval[first],
                 "random_loss_change": float(np.mean(draws)) if draws else None,

@@ -97,7 +97,7 @@ class Ablation(LossAverages):
     def tables(self) -> dict[str, pd.DataFrame]:
         groups = pd.DataFrame(self.groups).drop(columns="random_draws")
         heads = all_heads(*self["loss_change"].shape)
-        words = [{"head": head.label()} | word for head in heads for word in self.words(head)]
+        words = [{"head": head.key()} | word for head in heads for word in self.words(head)]
         return {
             "groups": groups.assign(heads=[" ".join(group["heads"]) for group in self.groups]),
             "curve": pd.DataFrame({"removed": self.removed, "loss": self.removed_loss}),

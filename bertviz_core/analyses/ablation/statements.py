@@ -22,7 +22,7 @@ NO_OP = 0.01  # share of the whole model's loss: a smaller change is none, a lar
 TOLERANCE = 0.05  # share of the whole model's loss
 
 
-def matter(result: Ablation, base: int) -> Answer:
+def matter(result: Ablation) -> Answer:
     """Whether the loss rises without some head.
 
     The largest change of the loss (docs/methods.md, section 12) is NO_OP of the whole model's loss or
@@ -38,7 +38,7 @@ def matter(result: Ablation, base: int) -> Answer:
     note = tiny(intervals.at(at), change[at], least, f"{NO_OP:.0%} of the loss")
     return Answer(
         states[at],
-        f"Without head {head.label(base)} the {result.loss_name} changes most, by {number(change[head], '+')} ± "
+        f"Without head {head.label()} the {result.loss_name} changes most, by {number(change[head], '+')} ± "
         f"{half_width(result.interval('loss_change')[head])} nats; {int((states == SHOWN).sum())} of {change.size} "
         f"heads matter.{note}",
         head,
@@ -47,7 +47,7 @@ def matter(result: Ablation, base: int) -> Answer:
     )
 
 
-def no_op(result: Ablation, base: int) -> Answer:
+def no_op(result: Ablation) -> Answer:
     """Whether no head's attention to the sink matters to the loss.
 
     The largest change in size, from what the intervals leave of it at least to what they allow at most (each corrected
@@ -70,7 +70,7 @@ def no_op(result: Ablation, base: int) -> Answer:
             )
     return Answer(
         decide(Interval(-largest, -smallest, enough), -NO_OP * result.loss),
-        f"Without the attention of head {head.label(base)} to {name} the {result.loss_name} of {result.loss:.2f} nats "
+        f"Without the attention of head {head.label()} to {name} the {result.loss_name} of {result.loss:.2f} nats "
         f"changes most, by {number(change[head], '+')} ± {half}; {together}",
         head,
         "to_sink_loss_change",
@@ -78,7 +78,7 @@ def no_op(result: Ablation, base: int) -> Answer:
     )
 
 
-def together(result: Ablation, base: int) -> Answer:
+def together(result: Ablation) -> Answer:
     """How many of the least important heads can be ablated together within TOLERANCE of the whole model's loss.
 
     Nothing is decided, since the curve has no interval (docs/methods.md, section 12, Pruning curve).

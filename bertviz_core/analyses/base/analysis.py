@@ -61,8 +61,7 @@ class Analysis(Registered):
         labels: Displayed names of quantities that have no column.
         statements: What the paper says of it, and how a result decides that; without any, the highest head of each
             column is reported.
-        main_figure: Draws the paper's figure from a result, and for an analysis with columns also from the base of
-            labels; without it a map of the first column is drawn.
+        main_figure: Draws the paper's figure from a result; without it a map of the first column is drawn.
         more_figures: Draws the further figures of its page, by title.
         latex: Writes the paper's table as LaTeX.
         paper_table: The same table for a report, with the paper's numbers.
@@ -321,49 +320,48 @@ class Analysis(Registered):
             figures[f"Head map: {column.label}"] = head_map.map_figure(column.map(result))
         return figures | (self.more_figures(result.default_view()) if self.more_figures else {})
 
-    def chosen_finding(self, result: Result, base: int = 1) -> Finding | None:
+    def chosen_finding(self, result: Result) -> Finding | None:
         """What the page of a result says first, where a reader has chosen something of it; by default of the column."""
         quantity = result.choices.get("quantity")
-        return self.column_finding(self.column(quantity), result, base) if quantity else None
+        return self.column_finding(self.column(quantity), result) if quantity else None
 
-    def chosen_notes(self, result: Result, base: int = 1) -> list[str]:
+    def chosen_notes(self, result: Result) -> list[str]:
         """What the page says of the chosen head, and what else follows choices, in sentences."""
         column = self.chosen_column(result)
         if "head" not in result.choices or column is None:
             return []
         head = Head.parse(result.choices["head"])
         rank = ranks(column.values(result))
-        text = f"Head {head.label(base)}: {column.with_interval(result, head)}, rank {rank[head]} of {rank.size}"
+        text = f"Head {head.label()}: {column.with_interval(result, head)}, rank {rank[head]} of {rank.size}"
         return [f"{text} in {column.label}."]
 
-    def findings(self, result: Result | None, base: int = 1) -> list[Finding]:
+    def findings(self, result: Result | None) -> list[Finding]:
         """The finding of each statement, else of each column; NOT_COMPUTED without a result."""
         if self.statements or result is None:
-            return [statement.finding(self.name, self.title, result, base) for statement in self.statements]
+            return [statement.finding(self.name, self.title, result) for statement in self.statements]
         present = [column for column in self.columns if column.read(result) is not None]
-        return [column_finding(self.name, column, result, base) for column in present]
+        return [column_finding(self.name, column, result) for column in present]
 
-    def column_finding(self, column: HeadColumn, result: Result, base: int = 1) -> Finding:
+    def column_finding(self, column: HeadColumn, result: Result) -> Finding:
         """The finding that a page shows beside a column: of the statement about it, or of the column itself."""
-        for each in self.findings(result, base):
+        for each in self.findings(result):
             if each.quantity == column.quantity and each.state in DECIDED:
                 return each
-        return column_finding(self.name, column, result, base)
+        return column_finding(self.name, column, result)
 
     # What pages of several analyses show of a result
 
-    def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
+    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
         """The figure of its slides in the guided tour; by default the paper's, or a map of the first column.
 
         Args:
             result: A stored result of this analysis.
             head: The chosen head, where `head_in_tour` is "subject"; None otherwise.
-            base: Number of the first layer and the first head in labels.
             named: Label of a head -> what the analyses of relations and of coreference find that it is best at.
         """
         if self.main_figure is None:
-            return head_map.map_figure(self.columns[0].map(result, base))
-        return self.main_figure(result, base) if self.columns else self.main_figure(result)
+            return head_map.map_figure(self.columns[0].map(result))
+        return self.main_figure(result)
 
     def best_head(self, result: Result, targets: Sequence[str]) -> Head | None:
         """The head of a result that is best at something; None where the result has nothing of it.
@@ -380,13 +378,12 @@ class Analysis(Registered):
                     return highest(values)
         return None
 
-    def head_facts(self, result: Result, head: Head, base: int) -> list[HeadFacts]:
+    def head_facts(self, result: Result, head: Head) -> list[HeadFacts]:
         """What a result says of one head beside its columns, under the head's numbers on every page.
 
         Args:
             result: A stored result of this analysis.
             head: The chosen head.
-            base: Number of the first layer and the first head in labels.
         """
         return []
 
@@ -408,13 +405,12 @@ class Analysis(Registered):
         rows = ((column, column_row(column, result, head)) for column in self.head_columns(result))
         return [(column, row) for column, row in rows if row is not None]
 
-    def head_figures(self, result: Result, head: Head, base: int) -> list[HeadFigure]:
+    def head_figures(self, result: Result, head: Head) -> list[HeadFigure]:
         """Small figures of one head with the range of all heads behind it, on the page of the head and in its files.
 
         Args:
             result: A stored result of this analysis.
             head: The head.
-            base: Number of the first layer and the first head in labels.
         """
         rows = self.head_rows(result, head)
         return [HeadFigure(self.title, tuple(rows))] if rows else []
@@ -427,7 +423,7 @@ class Analysis(Registered):
         """For each of the heads the lines on its card beside the overview's map, which has room for a few."""
         return [[] for _ in heads]
 
-    def head_examples(self, result: Result, base: int) -> list[HeadExamples]:
+    def head_examples(self, result: Result) -> list[HeadExamples]:
         """Inputs that show what its best heads do, among the strongest heads on the overview."""
         return []
 
@@ -439,6 +435,6 @@ class Analysis(Registered):
         """
         return {name: self.column(name).short for name in self.behaviors if self.column(name).read(result) is not None}
 
-    def key_numbers(self, result: Result, base: int) -> list[tuple[str, str, str]]:
+    def key_numbers(self, result: Result) -> list[tuple[str, str, str]]:
         """Key numbers on the overview: name, value, and a note beside it."""
         return []

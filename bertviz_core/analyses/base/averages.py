@@ -164,7 +164,7 @@ class HeadColumn:
     def series(self, result: Result) -> Series:
         return Series(self.quantity, self.values(result), self.short, self.marker, self.label)
 
-    def map(self, result: Result, base: int = 1) -> head_map.HeadMap:
+    def map(self, result: Result) -> head_map.HeadMap:
         """The map of heads.
 
         Colors go from 0, or the lowest value where that is below, to the maximum; of a signed column as far to either
@@ -172,7 +172,6 @@ class HeadColumn:
 
         Args:
             result: A result that has the quantity.
-            base: Number of the first layer and the first head in labels.
         """
         values = self.values(result)
         if self.signed and isinstance(result, HeadAverages):
@@ -187,7 +186,7 @@ class HeadColumn:
             texts = list(map(self.text, values.flat))
         unit = "nats" if self.label.endswith(numbers.NATS) else ""
         hover = [numbers.quantity(self.label, text) for text in texts]
-        return head_map.value_map(values, base=base, limits=(minimum, maximum), unit=unit, scale=scale, texts=hover)
+        return head_map.value_map(values, limits=(minimum, maximum), unit=unit, scale=scale, texts=hover)
 
     def _text(self, value: float, half: float) -> str:
         return f"{self.text(value)} ± {numbers.half_width(half, '.1%' if self.percent else '.1g')}"
@@ -203,9 +202,9 @@ def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:
     )
 
 
-def name_heads_over(values: np.ndarray, threshold: float, base: int, description: str) -> str:
+def name_heads_over(values: np.ndarray, threshold: float, description: str) -> str:
     """The heads with values over the threshold, the highest first, after a description of what they do."""
-    labels = all_labels(*values.shape, base)
+    labels = all_labels(*values.shape)
     order = np.argsort(-values, axis=None, kind="stable")
     over = [labels[index] for index in order[values.flat[order] > threshold]]
     more = " …" if len(over) > MAX_NAMED else ""

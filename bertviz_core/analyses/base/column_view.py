@@ -35,4 +35,4 @@ class ColumnView(View):
         values = columns[quantity].values(result)
         head = Head.parse(self.head) if self.head else highest(values)
         head.check(*values.shape)
-        return choosing(result, **asdict(self) | {"quantity": quantity, "head": head.label()})
+        return choosing(result, **asdict(self) | {"quantity": quantity, "head": head.key()})

@@ -211,7 +211,7 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """For exports, the head by its label."""
-        values = vars(self) | {"head": self.head.label() if self.head else None}
+        values = vars(self) | {"head": self.head.key() if self.head else None}
         return {name: value for name, value in values.items() if name != "claim"}
 
 
@@ -224,7 +224,7 @@ class Statement:
         section: The section of the paper; empty beyond it.
         statement: What the paper says of BERT-base, with its numbers; empty beyond it.
         rule: The condition under which a model shows it.
-        answer: From the default view of a result and the base of labels to the verdict; raises KeyError where the
+        answer: From the default view of a result to the verdict; raises KeyError where the
             result lacks what the statement is about.
         role: What the head of the finding does, in a word or two: the overview lists the findings that have a role, and
             the tour's last slide offers their heads. Empty for none.
@@ -234,17 +234,16 @@ class Statement:
     section: str
     statement: str
     rule: str
-    answer: Callable[[Any, int], Answer]
+    answer: Callable[[Any], Answer]
     role: str = ""
 
-    def finding(self, analysis: str, title: str, result: Result | None, base: int = 1) -> Finding:
+    def finding(self, analysis: str, title: str, result: Result | None) -> Finding:
         """The finding of a result of this analysis.
 
         Args:
             analysis: The name of the analysis.
             title: The title of its page, for a sentence that says that there is no result.
             result: The result; None where none is stored.
-            base: Number of the first layer and the first head in labels.
 
         Returns:
             The verdict; NOT_COMPUTED without a result, ABSENT where the result lacks what the statement is about.
@@ -253,7 +252,7 @@ class Statement:
             answer = Answer(NOT_COMPUTED, f"No result of “{title}” is stored for this model.")
         else:
             try:
-                answer = self.answer(result.default_view(), base)
+                answer = self.answer(result.default_view())
             except KeyError:
                 answer = Answer(ABSENT, f"This model or corpus lacks what the statement is about; see “{title}”.")
         state, sentence, head, quantity, number, claim = answer
@@ -265,7 +264,7 @@ class Statement:
         return Finding(finding_id, analysis, *paper, str(state), sentence, head, quantity, number, claim)
 
 
-def column_finding(analysis: str, column: HeadColumn, result: Result, base: int = 1) -> Finding:
+def column_finding(analysis: str, column: HeadColumn, result: Result) -> Finding:
     """The head with the highest value of a column, for analyses and quantities that no statement is about.
 
     Its value is compared with the column's baseline by its interval, corrected for the number of heads
@@ -275,7 +274,6 @@ def column_finding(analysis: str, column: HeadColumn, result: Result, base: int 
         analysis: The name of the analysis.
         column: A column that the result has.
         result: The result.
-        base: Number of the first layer and the first head in labels.
     """
     values = column.values(result)
     state = np.array(UNDECIDED)
@@ -291,6 +289,6 @@ def column_finding(analysis: str, column: HeadColumn, result: Result, base: int 
     value = column.with_interval(result, head)
     name = column.label.removesuffix(NATS)
     unit = " nats" if column.label.endswith(NATS) else ""
-    sentence = f"Head {head.label(base)} has the highest {name}: {value}{unit}{beside}."
+    sentence = f"Head {head.label()} has the highest {name}: {value}{unit}{beside}."
     identity = f"{analysis}.{column.quantity}"
     return Finding(identity, analysis, "", "", rule, str(state), sentence, head, column.quantity)

@@ -20,9 +20,9 @@ def label(quantity: str) -> str:
     return quantity
 
 
-def findings(results: Results, base: int = 1) -> list[Finding]:
+def findings(results: Results) -> list[Finding]:
     """Every finding on one model's results, including missing ones, by section of the paper, others last."""
     listed: list[Finding] = []
     for name, analysis in ANALYSES.items():
-        listed += analysis.findings(results.get(name), base)
+        listed += analysis.findings(results.get(name))
     return sorted(listed, key=lambda finding: finding.section or "beyond")

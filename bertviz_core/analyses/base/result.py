@@ -11,7 +11,7 @@ import pandas as pd
 
 from bertviz_core.analyses.base.statistics import Estimate
 from bertviz_core.engine.packing import metadata_of, pack, unpack
-from bertviz_core.heads import all_labels
+from bertviz_core.heads import all_keys
 from bertviz_core.models.checkpoint import label_of
 from bertviz_core.numbers import plural
 
@@ -207,7 +207,7 @@ def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
     shape = next(iter(columns.values())).shape
     layer, head = np.indices(shape).reshape(2, -1) + 1
     flat = {name: values.reshape(-1) for name, values in columns.items()}
-    return pd.DataFrame({"label": all_labels(*shape), "layer": layer, "head": head} | flat)
+    return pd.DataFrame({"label": all_keys(*shape), "layer": layer, "head": head} | flat)
 
 
 def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, np.ndarray]) -> pd.DataFrame:

@@ -56,7 +56,7 @@ class ClusteringView(View):
         if self.head:
             head = Head.parse(self.head)
             head.check(*result.shape)
-            choices["head"] = head.label()
+            choices["head"] = head.key()
         return choosing(result, **choices)
 
 
@@ -79,16 +79,16 @@ class ClusteringAnalysis(Analysis):
     more_figures = staticmethod(more_figures)
     marks_named_heads = True
 
-    def chosen_finding(self, result: Result, base: int = 1) -> Finding | None:
+    def chosen_finding(self, result: Result) -> Finding | None:
         """The first finding, of the chosen distances and thresholds."""
-        return self.findings(result, base)[0] if result.choices else None
+        return self.findings(result)[0] if result.choices else None
 
-    def chosen_notes(self, result: Result, base: int = 1) -> list[str]:
+    def chosen_notes(self, result: Result) -> list[str]:
         """The heads that are most like the chosen one."""
         if (label := result.choices.get("head")) is None:
             return []
         head = Head.parse(label)
-        return [f"{each.title} of {head.label(base)}{each.detail}." for each in self.head_facts(result, head, base)]
+        return [f"{each.title} of {head.label()}{each.detail}." for each in self.head_facts(result, head)]
 
     def cost(self, checkpoint: Checkpoint) -> float:
         """The pass that computes the maps, and the divergences of all pairs of heads."""
@@ -104,25 +104,25 @@ class ClusteringAnalysis(Analysis):
 
         return measure.finish(accumulator, examples, provenance)
 
-    def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
+    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
         """The heads in the plane, by layer."""
         assert isinstance(result, Clustering)
-        return by_layer(result.labeled(Thresholds(), dict(named)), base)
+        return by_layer(result.labeled(Thresholds(), dict(named)))
 
-    def head_facts(self, result: Result, head: Head, base: int) -> list[HeadFacts]:
+    def head_facts(self, result: Result, head: Head) -> list[HeadFacts]:
         """The most similar heads, with their divergences."""
         assert isinstance(result, Clustering)
-        listed = ", ".join(f"{other.label(base)} ({value:.3g})" for other, value in result.nearest(head, SIMILAR))
+        listed = ", ".join(f"{other.label()} ({value:.3g})" for other, value in result.nearest(head, SIMILAR))
         return [HeadFacts("Most similar heads", f" (divergence, {result.unit}): {listed}")] if listed else []
 
-    def head_figures(self, result: Result, head: Head, base: int) -> list[HeadFigure]:
+    def head_figures(self, result: Result, head: Head) -> list[HeadFigure]:
         """Its nearest heads, before the divergences of all others."""
         assert isinstance(result, Clustering)
-        rows = nearest_rows(result, head, base)
+        rows = nearest_rows(result, head)
         return [HeadFigure("Heads that attend most like it", rows)] if rows else []
 
     def head_texts(self, result: Result, heads: Sequence[Head]) -> dict[str, list[str]]:
         """The most similar heads."""
         assert isinstance(result, Clustering)
         nearest = (result.nearest(head, SIMILAR) for head in heads)
-        return {"nearest": [" ".join(other.label() for other, _ in similar) for similar in nearest]}
+        return {"nearest": [" ".join(other.key() for other, _ in similar) for similar in nearest]}

@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.base.head_figures import HeadRow
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.heads import Head, all_heads, all_labels
+from bertviz_core.heads import Head, all_heads, all_labels, first_number
 from bertviz_core.numbers import number
 from bertviz_core.plotting import BEHAVIORS, COLORBAR, SEQUENTIAL, finish
 
@@ -25,7 +25,7 @@ MAX_ROWS = 150  # rows of the matrix, four pixels each; of more heads, neighbors
 MAX_BRACKETS = 1000  # brackets of the dendrogram that are drawn, the highest ones
 
 
-def nearest_rows(result: Clustering, head: Head, base: int = 1) -> tuple[HeadRow, ...]:
+def nearest_rows(result: Clustering, head: Head) -> tuple[HeadRow, ...]:
     """The nearest heads of a head, each with its divergence before those of all others."""
     divergences = result.divergence[head.layer * result.shape[1] + head.head].reshape(result.shape).astype(float)
     divergences[head] = np.nan
@@ -33,7 +33,7 @@ def nearest_rows(result: Clustering, head: Head, base: int = 1) -> tuple[HeadRow
     median = number(float(np.nanmedian(divergences))) if divergences.size > 1 else ""
     return tuple(
         HeadRow(
-            f"divergence of {other.label(base)}, {result.unit}",
+            f"divergence of {other.label()}, {result.unit}",
             value,
             number(value),
             divergences,
@@ -46,11 +46,11 @@ def nearest_rows(result: Clustering, head: Head, base: int = 1) -> tuple[HeadRow
     )
 
 
-def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
+def paper_figure(result: Clustering) -> go.Figure:
     """Figure 6: by behavior, then by layer."""
     figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=("By behavior", "By layer"))
-    figure.add_traces(by_behavior(result, base).data, rows=1, cols=1)
-    figure.add_traces(by_layer(result, base).data, rows=1, cols=2)
+    figure.add_traces(by_behavior(result).data, rows=1, cols=1)
+    figure.add_traces(by_layer(result).data, rows=1, cols=2)
     upright = {"orientation": "v", "yref": "paper", "y": 0.5, "yanchor": "middle", "len": 0.8, "x": 1.01}
     figure.update_traces(marker_colorbar=upright | {"title_side": "top"}, selector={"name": LAYER})
     figure.update_annotations(xanchor="left", x=0)
@@ -58,11 +58,11 @@ def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
     return _plane(figure, result).update_layout(height=640, margin={"t": 90, "r": 60})
 
 
-def by_behavior(result: Clustering, base: int = 1) -> go.Figure:
+def by_behavior(result: Clustering) -> go.Figure:
     """One point for each head, with the marker, letter or name of its behavior; the legend hides behaviors."""
     figure = go.Figure()
     labels = result.behaviors.reshape(-1)
-    data = hover_data(result, base)
+    data = hover_data(result)
     for behavior in (name for name in BEHAVIORS if (labels == name).any()):
         chosen = labels == behavior
         x, y = result.embedding[chosen].T
@@ -73,7 +73,7 @@ def by_behavior(result: Clustering, base: int = 1) -> go.Figure:
         if letter:
             figure.add_trace(_texts(x, y, [letter] * len(x)).update(legendgroup=behavior, textfont_color="#ffffff"))
         if behavior == "linguistic":
-            names = [f"{Head.parse(key).label(base)} {result.named[key]}" for key in data[chosen, 0]]
+            names = [f"{Head.parse(key).label()} {result.named[key]}" for key in data[chosen, 0]]
             texts = _texts(x, y, names)
             figure.add_trace(texts.update(legendgroup=behavior, textposition="top center", cliponaxis=False))
     return _plane(figure, result)
@@ -98,18 +98,18 @@ def _texts(x: np.ndarray, y: np.ndarray, texts: list[str]) -> go.Scatter:
     return go.Scatter(x=x, y=y, mode="text", text=texts, textfont_size=11, hoverinfo="skip", showlegend=False)
 
 
-def by_layer(result: Clustering, base: int = 1) -> go.Figure:
+def by_layer(result: Clustering) -> go.Figure:
     """One point for each head, darker in later layers."""
     bar = {"title": {"text": LAYER, "side": "bottom"}, "len": 0.4, "x": 0.5, "y": CLEAR}
     marker = {
-        "color": result.layers + base,
+        "color": result.layers + first_number(),
         "colorscale": LAYERS,
         "size": SIZE,
         "line": OUTLINE,
-        "colorbar": COLORBAR | bar | {"tick0": base, "dtick": -(-result.shape[0] // 6)},
+        "colorbar": COLORBAR | bar | {"tick0": first_number(), "dtick": -(-result.shape[0] // 6)},
     }
     x, y = result.embedding.T
-    dots = _markers(x, y, hover_data(result, base), marker).update(name=LAYER, showlegend=False)
+    dots = _markers(x, y, hover_data(result), marker).update(name=LAYER, showlegend=False)
     return _plane(go.Figure(dots), result)
 
 
@@ -123,19 +123,19 @@ def _plane(figure: go.Figure, result: Clustering) -> go.Figure:
     return finish(figure, 500, margin={"t": 30, "b": 130}, legend={"yref": "container", "y": CLEAR})
 
 
-def matrix(result: Clustering, base: int = 1) -> go.Figure:
+def matrix(result: Clustering) -> go.Figure:
     """Draw, from top to bottom, the dendrogram, a square for each head in its behavior's color, which readers click
     (plotly reports no clicks on a heatmap), and the divergences; of over MAX_ROWS heads the means over neighbors."""
     figure = make_subplots(3, 1, shared_xaxes=True, row_heights=[0.16, 0.03, 0.81], vertical_spacing=0.008)
     count = len(result.order)
-    labels = [all_labels(*result.shape, base)[i] for i in result.order]
+    labels = [all_labels(*result.shape)[i] for i in result.order]
     squares = {
         "symbol": "square",
         "size": max(4, min(14, 800 // count)),
         "color": [BEHAVIORS[name][0] for name in result.behaviors.reshape(-1)[result.order]],
         "line": OUTLINE,
     }
-    data = hover_data(result, base)[result.order]
+    data = hover_data(result)[result.order]
     leaves = _markers(np.arange(count), np.zeros(count), data, squares)
     figure.add_traces([_tree(result), leaves, _cells(result, labels)], rows=[1, 2, 3], cols=[1, 1, 1])
     figure.update_xaxes(showticklabels=False, showgrid=False, zeroline=False, fixedrange=True)
@@ -191,19 +191,19 @@ def _cells(result: Clustering, labels: list[str]) -> go.Heatmap:
     )
 
 
-def hover_data(result: Clustering, base: int) -> np.ndarray:
+def hover_data(result: Clustering) -> np.ndarray:
     """(head, 2): the label counted from 1, for clicks, and the hover text."""
     rows = []
     for head, behavior in zip(all_heads(*result.shape), result.behaviors.reshape(-1).tolist(), strict=True):
         name = BEHAVIORS[behavior][-1]
         if behavior == "linguistic":
-            text = f"{name}: {result.named[head.label()]}"
+            text = f"{name}: {result.named[head.key()]}"
         elif behavior in ("broad", "other"):
             text = f"{name}, entropy {result['entropy'][head]:.2f} nats"
         else:
             text = f"{result[behavior][head]:.2f} to {name}"
-        near = ", ".join(f"{other.label(base)} at {value:.3g}" for other, value in result.nearest(head, 2))
-        rows.append([head.label(), f"{head.label(base)}: {text}<br>nearest: {near or 'none'}"])
+        near = ", ".join(f"{other.label()} at {value:.3g}" for other, value in result.nearest(head, 2))
+        rows.append([head.key(), f"{head.label()}: {text}<br>nearest: {near or 'none'}"])
     return np.array(rows)
 
 

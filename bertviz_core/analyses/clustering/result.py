@@ -11,7 +11,7 @@ from bertviz_core.analyses.base.result import Result, head_frame, to_lists
 from bertviz_core.analyses.base.statistics import Estimate, share
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors, present
 from bertviz_core.analyses.clustering.embedding import embed
-from bertviz_core.heads import Head, all_heads, all_labels
+from bertviz_core.heads import Head, all_heads, all_keys
 
 NEAREST = 5  # heads that are listed beside one
 
@@ -122,14 +122,14 @@ class Clustering(Result):
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """The divergence of each pair, once."""
-        names = np.array(all_labels(*self.shape))
+        names = np.array(all_keys(*self.shape))
         first, second = np.triu_indices(len(names), 1)
         columns = {"head": names[first], "other": names[second], "divergence": self.divergence[first, second]}
         return {"pairs": pd.DataFrame(columns)}
 
-    def to_frame(self, base: int = 1) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """A row for each head: its behavior, its place in the plane, its nearest heads, and its averages."""
-        near = [" ".join(other.label(base) for other, _ in self.nearest(head)) for head in all_heads(*self.shape)]
+        near = [" ".join(other.label() for other, _ in self.nearest(head)) for head in all_heads(*self.shape)]
         x, y = self.embedding.T
         columns = {
             "behavior": self.behaviors,

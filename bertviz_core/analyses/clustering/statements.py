@@ -64,12 +64,12 @@ def alike(result: Clustering, labels: np.ndarray, same: str, different: str) -> 
     )
 
 
-def layers_are_alike(result: Clustering, base: int) -> Answer:
+def layers_are_alike(result: Clustering) -> Answer:
     """Whether heads of one layer are closer to each other than heads of different layers, see `alike`."""
     return alike(result, result.layers.astype(str), "of one layer", "of different layers")
 
 
-def behaviors_are_alike(result: Clustering, base: int) -> Answer:
+def behaviors_are_alike(result: Clustering) -> Answer:
     """Whether heads with one behavior are closer to each other than heads with different ones, see `alike`."""
     return alike(result, result.behaviors, "with the same behavior", "with different behaviors")
 

@@ -64,19 +64,19 @@ class CoreferenceAnalysis(Analysis):
     names_heads = True
     has_attention_lines = True
 
-    def chosen_finding(self, result: Result, base: int = 1) -> Finding | None:
+    def chosen_finding(self, result: Result) -> Finding | None:
         """The best head on the chosen mentions in the chosen direction."""
         if (chosen := chosen_of(result)) is None:
             return None
         kind, choice = chosen
-        return type_finding(cast(AntecedentCounts, result), kind, choice.direction, base)
+        return type_finding(cast(AntecedentCounts, result), kind, choice.direction)
 
-    def chosen_notes(self, result: Result, base: int = 1) -> list[str]:
+    def chosen_notes(self, result: Result) -> list[str]:
         """What the chosen head finds of these mentions, if there are any."""
         counts = cast(AntecedentCounts, result)
         if (chosen := chosen_of(result)) is None or not counts.n[TYPE_ROWS.index(chosen[0])]:
             return []
-        return [head_sentence(counts, *chosen, base)]
+        return [head_sentence(counts, *chosen)]
 
     def drawn_inputs(self, result: Result, tokens: Tokens) -> Iterable[DrawnInput]:
         return report.drawn_inputs(cast(AntecedentCounts, result.default_view()), tokens)
@@ -84,7 +84,7 @@ class CoreferenceAnalysis(Analysis):
     def named_heads(self, result: Result) -> list[tuple[str, str]]:
         """The best head on all mentions."""
         counts = cast(AntecedentCounts, result.default_view())
-        return [(counts.best().head.label(), COREFERENCE)] if counts.finds_antecedents() else []
+        return [(counts.best().head.key(), COREFERENCE)] if counts.finds_antecedents() else []
 
     def found_by(self, name: str) -> str:
         return "antecedents"
@@ -99,10 +99,10 @@ class CoreferenceAnalysis(Analysis):
 
         return measure.finish(accumulator, examples, provenance)
 
-    def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
+    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
         """The head and the baselines by distance of the antecedent."""
         assert isinstance(result, CoreferenceHeads) and head is not None
-        return by_group(result.default_view(), (DirectedHead(0, head), *COMPARED), base)
+        return by_group(result.default_view(), (DirectedHead(0, head), *COMPARED))
 
     def best_head(self, result: Result, targets: Sequence[str]) -> Head | None:
         """The best head on all mentions, where "coreference" is a target."""
@@ -114,7 +114,7 @@ class CoreferenceAnalysis(Analysis):
         assert isinstance(result, CoreferenceHeads)
         return _type_rows(result.default_view(), head)[:1]
 
-    def head_figures(self, result: Result, head: Head, base: int) -> list[HeadFigure]:
+    def head_figures(self, result: Result, head: Head) -> list[HeadFigure]:
         """What it finds of the antecedents of each type of mention, beside the nearest one with the same head word."""
         assert isinstance(result, CoreferenceHeads)
         counts = result.default_view()

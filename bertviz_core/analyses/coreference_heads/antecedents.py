@@ -23,7 +23,7 @@ from bertviz_core.analyses.base.statistics import (
 from bertviz_core.analyses.coreference_heads.baselines import EXACT, SIMPLE
 from bertviz_core.analyses.coreference_heads.groups import BREAKDOWNS, COLUMNS, FOLDS, TYPE_ROWS, TYPED, by_row, pooled
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
-from bertviz_core.heads import DirectedHead, Head, all_labels, highest
+from bertviz_core.heads import DirectedHead, Head, all_keys, highest
 
 CAUSAL = (
     "A token of this model sees only what comes earlier: only mentions with an antecedent whose head word comes "
@@ -247,7 +247,7 @@ class AntecedentCounts(Result):
             correct, n_held_out, _ = self.sums_held_out(picked_on, at.direction)
             heldout = float(share(correct, n_held_out)[index])
             direction = DIRECTIONS[at.direction]
-            name = f"head {at.head.label()}" + (f", {direction}" if at.direction else "")
+            name = f"head {at.head.key()}" + (f", {direction}" if at.direction else "")
         row = {
             "system": name,
             "type": kind,
@@ -290,7 +290,7 @@ class AntecedentCounts(Result):
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Every head on every type of mention; every head and every system by distance and by gender."""
-        labels = all_labels(*self.accuracy.shape[2:])
+        labels = all_keys(*self.accuracy.shape[2:])
         scores = self.scores()
         right, low, high = (np.moveaxis(part, -1, 1) for part in (scores.right, scores.low, scores.high))
         n = np.broadcast_to(scores.n[:, None, None], right.shape)

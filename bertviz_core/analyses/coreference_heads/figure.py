@@ -55,16 +55,14 @@ def paper_figure(result: AntecedentCounts) -> go.Figure:
     return finish(figure, height, showlegend=False, margin={"t": 30, "b": 80}, title=None, meta=DIRECTIONS[0])
 
 
-def by_group(
-    result: AntecedentCounts, systems: Sequence[DirectedHead | str], base: int = 1, breakdown: str = "distance"
-) -> go.Figure:
+def by_group(result: AntecedentCounts, systems: Sequence[DirectedHead | str], breakdown: str = "distance") -> go.Figure:
     """Accuracy of each head or system by type of mention, distance of the nearest antecedent or gender of the pronoun,
     with bars of 95% intervals over documents; groups of fewer than MIN_ITEMS are gaps."""
     figure = go.Figure()
     ticks = TICKS[breakdown]
     counts = np.zeros(len(ticks))
     for index, (system, (color, dash, symbol)) in enumerate(zip(systems, LINES, strict=False)):
-        name = system if isinstance(system, str) else f"head {system.head.label(base)}"
+        name = system if isinstance(system, str) else f"head {system.head.label()}"
         if isinstance(system, DirectedHead) and system.direction:  # the paper's direction is omitted
             name += f", {arrow(DIRECTIONS[system.direction])}"
         right, total, low, high = result.scores(system).of(breakdown)

@@ -47,7 +47,7 @@ class CoreferenceView(View):
         best = result.best(self.kind, result.directions.index(self.direction)).head
         head = Head.parse(self.head) if self.head else best
         head.check(*result.accuracy.shape[2:])
-        return choosing(result, kind=self.kind, direction=self.direction, head=head.label())
+        return choosing(result, kind=self.kind, direction=self.direction, head=head.key())
 
 
 @dataclass(frozen=True)

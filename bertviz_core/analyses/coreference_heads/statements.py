@@ -22,12 +22,11 @@ HEAD_2 = paper.TABLE_2["head 5-4"][0]
 RULE = "with the interval of the difference. " + HELD_OUT
 
 
-def above_simple(counts: AntecedentCounts, base: int, direction: int = 0, kind: str = "all") -> Answer:
+def above_simple(counts: AntecedentCounts, direction: int = 0, kind: str = "all") -> Answer:
     """Whether the best head of one direction is above all of SIMPLE, see `AntecedentCounts.above_simple`.
 
     Args:
         counts: The counts for one set of candidates.
-        base: Number of the first head in labels.
         direction: Index in DIRECTIONS.
         kind: The mentions on which heads are chosen and scored, one of TYPE_ROWS.
 
@@ -39,13 +38,13 @@ def above_simple(counts: AntecedentCounts, base: int, direction: int = 0, kind: 
     best = counts.best(kind, direction)
     gain = counts.simple_gain(direction, kind)
     difference = counts.simple_difference(direction, kind)
-    sentence = _sentence(counts, best, base, kind) + tiny(gain, difference, GAIN, f"{100 * GAIN:.0f} points")
+    sentence = _sentence(counts, best, kind) + tiny(gain, difference, GAIN, f"{100 * GAIN:.0f} points")
     beaten = _beaten(counts, direction, kind)
-    claim = _claim(counts, best, base, kind)
+    claim = _claim(counts, best, kind)
     return Answer(counts.above_simple(direction, kind), sentence, best.head, number=beaten, claim=claim)
 
 
-def close_to_rules(counts: AntecedentCounts, base: int) -> Answer:
+def close_to_rules(counts: AntecedentCounts) -> Answer:
     """Whether the best head is at most CLOSE below the rule-based system.
 
     The interval of its held-out accuracy minus that of the system, see `AntecedentCounts.gain`, is to be above -CLOSE
@@ -53,20 +52,20 @@ def close_to_rules(counts: AntecedentCounts, base: int) -> Answer:
     """
     best = counts.best()
     state = decide(counts.gain(RULE_BASED), -CLOSE)
-    return Answer(state, _sentence(counts, best, base), best.head, number=_beaten(counts, 0))
+    return Answer(state, _sentence(counts, best), best.head, number=_beaten(counts, 0))
 
 
-def _claim(counts: AntecedentCounts, best: DirectedHead, base: int, kind: str) -> str:
+def _claim(counts: AntecedentCounts, best: DirectedHead, kind: str) -> str:
     """The numbers of `_sentence` in one line."""
     row = counts.row(best, kind)
     mentions = f"{row['accuracy']:.1%} of {row['n']:,} {TYPE_NAMES[kind]}"
-    finds = f"Head {best.head.label(base)} finds an antecedent of {mentions}"
+    finds = f"Head {best.head.label()} finds an antecedent of {mentions}"
     nearer = NAMED[:0:-1]  # the best first, without chance
     others = (f"{name} {counts.of_system(name)[TYPE_ROWS.index(kind)]:.1%}" for name in nearer)
     return f"{finds}; {', '.join(others)}"
 
 
-def _sentence(counts: AntecedentCounts, best: DirectedHead, base: int, kind: str = "all") -> str:
+def _sentence(counts: AntecedentCounts, best: DirectedHead, kind: str = "all") -> str:
     """What the best head finds of the mentions of one of TYPE_ROWS, and what each of NAMED finds."""
     row = counts.row(best, kind, picked_on=kind)
     interval = "no interval"
@@ -86,7 +85,7 @@ def _sentence(counts: AntecedentCounts, best: DirectedHead, base: int, kind: str
         notes += f" Fewer than {MIN_SCORED} mentions are too few to decide."
     others = ", ".join(f"{name} {counts.of_system(name)[TYPE_ROWS.index(kind)]:.1%}" for name in NAMED)
     return (
-        f"Head {best.head.label(base)}, {arrow(DIRECTIONS[best.direction])}, finds an antecedent of "
+        f"Head {best.head.label()}, {arrow(DIRECTIONS[best.direction])}, finds an antecedent of "
         f"{row['accuracy']:.1%} of {mentions} ({interval}); {others}.{notes}"
     )
 
@@ -99,18 +98,18 @@ def _beaten(counts: AntecedentCounts, direction: int, kind: str = "all") -> str:
     return listed + (f"; not {', '.join(others)}" if others and beaten else "")
 
 
-def type_finding(counts: AntecedentCounts, kind: str, direction: int, base: int = 1) -> Finding:
+def type_finding(counts: AntecedentCounts, kind: str, direction: int) -> Finding:
     """The best head of one direction on the mentions of one of TYPE_ROWS, beside the baselines of SIMPLE."""
     answer = partial(above_simple, direction=direction, kind=kind)
-    return replace(STATEMENTS[0], answer=answer).finding("coreference_heads", "", counts, base)
+    return replace(STATEMENTS[0], answer=answer).finding("coreference_heads", "", counts)
 
 
-def head_sentence(counts: AntecedentCounts, kind: str, choice: DirectedHead, base: int = 1) -> str:
+def head_sentence(counts: AntecedentCounts, kind: str, choice: DirectedHead) -> str:
     """What one head finds of the mentions of one of TYPE_ROWS, with the interval."""
     row = counts.row(choice, kind)
     interval = "no interval" if np.isnan(row["low"]) else f"95% interval {row['low']:.1%} to {row['high']:.1%}"
     finds = f"finds an antecedent of {row['accuracy']:.1%} of {row['n']:,} {TYPE_NAMES[kind]} ({interval})"
-    return f"The chosen head {choice.head.label(base)}, {arrow(DIRECTIONS[choice.direction])}, {finds}."
+    return f"The chosen head {choice.head.label()}, {arrow(DIRECTIONS[choice.direction])}, {finds}."
 
 
 STATEMENTS = (

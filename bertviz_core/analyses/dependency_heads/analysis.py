@@ -87,19 +87,19 @@ class DependencyAnalysis(Analysis):
     names_heads = True
     has_attention_lines = True
 
-    def chosen_finding(self, result: Result, base: int = 1) -> Finding | None:
+    def chosen_finding(self, result: Result) -> Finding | None:
         """The best head of the chosen relation in the chosen direction."""
         chosen = chosen_of(cast(RelationCounts, result))
         if chosen is None:
             return None
         relation, choice = chosen
-        return relation_finding(cast(RelationCounts, result).in_direction(choice.direction), relation, base)
+        return relation_finding(cast(RelationCounts, result).in_direction(choice.direction), relation)
 
-    def chosen_notes(self, result: Result, base: int = 1) -> list[str]:
+    def chosen_notes(self, result: Result) -> list[str]:
         """What the chosen head finds of the relation."""
         counts = cast(RelationCounts, result)
         chosen = chosen_of(counts)
-        return [head_sentence(counts, *chosen, base)] if chosen else []
+        return [head_sentence(counts, *chosen)] if chosen else []
 
     def reading(self, options: Mapping[str, Any]) -> str:
         return f"trees: {VIEW_NAMES[options['view']]}" if "view" in options else ""
@@ -130,7 +130,7 @@ class DependencyAnalysis(Analysis):
 
         return measure.finish(accumulator, examples, provenance)
 
-    def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
+    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
         """The most frequent relations of Table 1."""
         assert isinstance(result, DependencyHeads)
         return paper_figure(result.default_view(), max_relations=IN_TOUR)
@@ -141,11 +141,11 @@ class DependencyAnalysis(Analysis):
         counts = result.default_view()
         return next((counts.best_choice(target).head for target in targets if target in counts.relations), None)
 
-    def head_facts(self, result: Result, head: Head, base: int) -> list[HeadFacts]:
+    def head_facts(self, result: Result, head: Head) -> list[HeadFacts]:
         """Its best relations, and the words that it attends to."""
         assert isinstance(result, DependencyHeads)
-        best = head_facts.best_relations(result.default_view(), head, base)
-        return best + head_facts.attended_words(result, DEFAULT_VIEW, head, base)
+        best = head_facts.best_relations(result.default_view(), head)
+        return best + head_facts.attended_words(result, DEFAULT_VIEW, head)
 
     def head_rows(self, result: Result, head: Head) -> list[HeadRow]:
         """Its UAS, the relations that it finds furthest above an offset, and the words that it prefers."""
@@ -155,7 +155,7 @@ class DependencyAnalysis(Analysis):
     def _found(self, result: DependencyHeads, head: Head) -> list[HeadRow]:
         return super().head_rows(result, head) + head_facts.relation_rows(result.default_view(), head)
 
-    def head_figures(self, result: Result, head: Head, base: int) -> list[HeadFigure]:
+    def head_figures(self, result: Result, head: Head) -> list[HeadFigure]:
         """Its relations against offsets, and the words that it attends to."""
         assert isinstance(result, DependencyHeads)
         (strongest,) = relations(result.default_view(), [head], 1)
@@ -178,7 +178,7 @@ class DependencyAnalysis(Analysis):
         strongest = relations(result.default_view(), heads, 1)
         return [[relation.sentence for relation in best] for best in strongest]
 
-    def head_examples(self, result: Result, base: int) -> list[HeadExamples]:
+    def head_examples(self, result: Result) -> list[HeadExamples]:
         """Sentences of the clearest relations."""
         assert isinstance(result, DependencyHeads)
-        return head_facts.relation_examples(result.default_view(), base)
+        return head_facts.relation_examples(result.default_view())

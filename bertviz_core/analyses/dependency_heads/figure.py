@@ -137,7 +137,7 @@ def example_svg(example: SentenceExample, choice: DirectedHead, *, every: bool =
     return sentence_svg(words, gold, guessed, f"Gold arcs and the guesses of head {head}, for: {' '.join(words)}")
 
 
-def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:
+def relation_table(result: RelationCounts) -> pd.DataFrame:
     """A row for each relation, in percent, for the screen; the paper's columns are empty where it has no such label."""
     frame = result.to_frame()
 
@@ -148,7 +148,7 @@ def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:
     paper_values = [paper.TABLE_1.get(relation, (None, None)) for relation in frame["relation"]]
     table = frame[["relation", "n"]].copy()
     table.insert(1, "meaning", frame["relation"].map(meaning))
-    table["head"] = [Head.parse(label).label(base) for label in frame["head"]]
+    table["head"] = [Head.parse(label).label() for label in frame["head"]]
     table["direction"] = frame["direction"].map(arrow)
     table["accuracy"] = percents("accuracy")
     ends = zip(100 * frame["low"], 100 * frame["high"], strict=True)

@@ -27,13 +27,13 @@ MAX_CLASSES = 6  # the most classes of words that are listed, by attention
 TIMES = "The attention divided by the share of such words among all words."
 
 
-def best_relations(counts: RelationCounts, head: Head, base: int) -> list[HeadFacts]:
+def best_relations(counts: RelationCounts, head: Head) -> list[HeadFacts]:
     """A table of the relations that the head finds; none where it is above no fixed offset."""
     (best,) = relations(counts, [head])
     if not best:
         return []
     columns = relation_columns(best, int(np.prod(counts.correct.shape[3:])))
-    table = FactTable(columns, f"The best relations of head {head.label(base)}")
+    table = FactTable(columns, f"The best relations of head {head.label()}")
     return [HeadFacts("Best relations", f" ({counts.trees}), with the best fixed offset", (table,))]
 
 
@@ -106,7 +106,7 @@ def _with_meaning(name: str) -> str:
     return f"{name} ({meaning(name)})" if meaning(name) else name
 
 
-def attended_words(result: DependencyHeads, view: str, head: Head, base: int) -> list[HeadFacts]:
+def attended_words(result: DependencyHeads, view: str, head: Head) -> list[HeadFacts]:
     """The head's attention to words by part of speech and by relation under a view; none where it attends to none."""
     classes = WordClasses(result)
     by_scheme = {scheme: classes.attended(scheme, head) for scheme in classes.schemes(view)}
@@ -118,7 +118,7 @@ def attended_words(result: DependencyHeads, view: str, head: Head, base: int) ->
     if preferred:
         text += f" Beyond their share it attends most to {' and '.join(preferred)}."
     titles = {scheme: "relation" if scheme == view else scheme for scheme in by_scheme}
-    label = head.label(base)
+    label = head.label()
     tables = (_attended_table(attended, titles[scheme], label) for scheme, attended in by_scheme.items())
     title = f"Words that head {label} attends to"
     return [HeadFacts(title, " (% of its attention to words)", tuple(tables), text)]
@@ -142,18 +142,18 @@ def attends_to(result: DependencyHeads, heads: Sequence[Head]) -> list[list[str]
     return [[text for text in of_head if text] for of_head in zip(*preferred, strict=True)]
 
 
-def relation_examples(counts: RelationCounts, base: int) -> list[HeadExamples]:
+def relation_examples(counts: RelationCounts) -> list[HeadExamples]:
     """Sentences that show the best heads of the clearest relations."""
-    return [_examples_of(counts, relation, base) for relation in relation_heads(counts)]
+    return [_examples_of(counts, relation) for relation in relation_heads(counts)]
 
 
-def _examples_of(counts: RelationCounts, relation: Relation, base: int) -> HeadExamples:
+def _examples_of(counts: RelationCounts, relation: Relation) -> HeadExamples:
     drawings = []
     for each in surest_sentences(counts, relation):
         words = tuple(each.sentence["words"])
         drawings.append(ExampleDrawing(each.where, example_svg(each, relation.choice), words, tuple(each.chosen)))
     return HeadExamples(
-        relation_finding(counts, relation.name, base),
+        relation_finding(counts, relation.name),
         relation.name,
         relation.choice.head,
         relation.choice.direction,

@@ -23,7 +23,7 @@ from bertviz_core.analyses.dependency_heads.guesses import CAUSAL, COUNTED, DIRE
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.dependency_heads.word_intervals import effective_words, interval_of_words, joined_moments
 from bertviz_core.corpora.treebank import ALL, UAS
-from bertviz_core.heads import DirectedHead, Head, all_labels
+from bertviz_core.heads import DirectedHead, Head, all_keys
 
 ROOT = "root"  # in upper or lower case. No head can find the governor of a root, so it has no row.
 NO_RELATION = (ALL, UAS, ROOT, "punct")  # rows that say nothing of a relation
@@ -329,7 +329,7 @@ class RelationCounts(Result):
         columns = {
             "relation": self.relations,
             "n": n,
-            "head": [Head(*each).label() for each in best[:, 1:].tolist()],
+            "head": [Head(*each).key() for each in best[:, 1:].tolist()],
             "direction": [DIRECTIONS[direction] for direction in best[:, 0]],
             "accuracy": share(right, n),
             "low": low,
@@ -365,7 +365,7 @@ class RelationCounts(Result):
         by_offset = self.offset_correct
         n = np.broadcast_to(n[:, None] if self.is_causal else n[0], by_offset.shape)
         offsets = {"n": n, "right": by_offset, "accuracy": share(by_offset, n)}
-        names = all_labels(*self.correct.shape[3:])
+        names = all_keys(*self.correct.shape[3:])
         tables = {
             "heads": tidy({"direction": DIRECTIONS, "relation": self.relations, "head": names}, heads),
             "offsets": tidy(axes, offsets),

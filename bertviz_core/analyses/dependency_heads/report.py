@@ -27,5 +27,5 @@ def clear_head_rows(counts: RelationCounts) -> list[tuple[str, str, str, str]]:
     rows = []
     for each in relation_heads(counts):
         name = f"{each.name}, {each.counted}" if each.counted else each.name
-        rows.append((each.choice.head.label(), name, f"{each.accuracy:.1%}", f"best fixed offset {each.baseline:.1%}"))
+        rows.append((each.choice.head.key(), name, f"{each.accuracy:.1%}", f"best fixed offset {each.baseline:.1%}"))
     return rows

@@ -85,7 +85,7 @@ class RelationView(RelationFilter):
         directed = result.in_direction(DIRECTIONS.index(direction))
         head = Head.parse(self.head) if self.head else directed.best_choice(relation).head
         head.check(*result.correct.shape[3:])
-        return choosing(result, relation=relation, direction=direction, head=head.label())
+        return choosing(result, relation=relation, direction=direction, head=head.key())
 
 
 @dataclass(frozen=True)

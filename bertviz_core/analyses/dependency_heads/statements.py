@@ -22,13 +22,12 @@ CONTROL = " (of a causal model also above a random word)"
 CORRECTED = f"with an interval corrected for the number of relations. {HELD_OUT}"
 
 
-def relation_sentence(counts: RelationCounts, relation: str, base: int) -> str:
+def relation_sentence(counts: RelationCounts, relation: str) -> str:
     """A sentence on what the best head of a relation finds, the best fixed offset, and of a causal model a random word.
 
     Args:
         counts: The counts under one view of the trees.
         relation: A relation of `counts`, or one of the totals.
-        base: Number of the first head in labels.
     """
     row = counts.row(relation)
     choice = counts.best_choice(relation)
@@ -48,13 +47,13 @@ def relation_sentence(counts: RelationCounts, relation: str, base: int) -> str:
         interval += f"; {row['heldout_accuracy']:.1%} held out"
     if row["n"] < MIN_SCORED:
         notes += f" Fewer than {MIN_SCORED} words are too few to decide."
-    notes = _other_direction(counts, relation, base) + notes
+    notes = _other_direction(counts, relation) + notes
     direction = arrow(DIRECTIONS[choice.direction])
-    finds = f"Head {choice.head.label(base)}, {direction}, finds {row['accuracy']:.1%}"
+    finds = f"Head {choice.head.label()}, {direction}, finds {row['accuracy']:.1%}"
     return f"{finds} of {words} ({interval}); {offset}.{notes}"
 
 
-def _other_direction(counts: RelationCounts, relation: str, base: int) -> str:
+def _other_direction(counts: RelationCounts, relation: str) -> str:
     """Where the heads of one direction compete: the best head of both, if it is of the other direction."""
     both = counts.in_direction(None)
     best = both.best_choice(relation)
@@ -62,44 +61,43 @@ def _other_direction(counts: RelationCounts, relation: str, base: int) -> str:
         return ""
     accuracy = both.best_accuracy[counts.relations.index(relation)]
     direction = arrow(DIRECTIONS[best.direction])
-    return f" The best head of both directions is {best.head.label(base)}, {direction}, with {accuracy:.1%}."
+    return f" The best head of both directions is {best.head.label()}, {direction}, with {accuracy:.1%}."
 
 
-def relation_answer(counts: RelationCounts, base: int, relation: str) -> Answer:
+def relation_answer(counts: RelationCounts, relation: str) -> Answer:
     """Whether the best head of a relation is above every baseline, see `RelationCounts.states`.
 
     Args:
         counts: The counts under one view of the trees.
-        base: Number of the first head in labels.
         relation: A relation of `counts`, or one of the totals.
     """
     at = counts.relations.index(relation)
     difference = counts.held_out()[0][at] - counts.control[at]
-    sentence = relation_sentence(counts, relation, base)
+    sentence = relation_sentence(counts, relation)
     sentence += tiny(counts.gain().at(at), difference, GAIN, f"{100 * GAIN:.0f} points")
     row = counts.row(relation)
     points = f"{relation}, {100 * (row['accuracy'] - row['baseline_accuracy']):.1f} points above the best offset"
     head = counts.best_choice(relation).head
-    return Answer(counts.states()[at], sentence, head, number=points, claim=_claim(counts, relation, base))
+    return Answer(counts.states()[at], sentence, head, number=points, claim=_claim(counts, relation))
 
 
-def _claim(counts: RelationCounts, relation: str, base: int) -> str:
+def _claim(counts: RelationCounts, relation: str) -> str:
     """The numbers of `relation_sentence` in one line, beside the paper's."""
     row = counts.row(relation)
-    head = counts.best_choice(relation).head.label(base)
+    head = counts.best_choice(relation).head.label()
     claim = f"Head {head} finds {row['accuracy']:.1%} of {row['n']:,} {TOTALS.get(relation, relation)}"
     claim += f"; the best fixed offset, {row['baseline_offset']:+d}, {row['baseline_accuracy']:.1%}"
     both = counts.in_direction(None)
     best = both.best_choice(relation)
     if counts.direction not in (None, best.direction):
         accuracy = both.best_accuracy[counts.relations.index(relation)]
-        claim += f"; the other direction's {best.head.label(base)}, {accuracy:.1%}"
+        claim += f"; the other direction's {best.head.label()}, {accuracy:.1%}"
     elif relation in paper.TABLE_1:
         claim += f"; the paper's head, {paper.TABLE_1[relation][1]}%"
     return claim
 
 
-def relation_finding(counts: RelationCounts, relation: str, base: int = 1) -> Finding:
+def relation_finding(counts: RelationCounts, relation: str) -> Finding:
     """The finding of one relation, of the direction whose heads compete, beside what Table 1 says of it."""
     statement = ""
     if relation in paper.TABLE_1:
@@ -107,20 +105,20 @@ def relation_finding(counts: RelationCounts, relation: str, base: int = 1) -> Fi
         statement = f"Head {head} finds {accuracy}% of {relation}, the fixed offset {offset:+d} {baseline}%."
     rule = f"The best head is {GAIN:.0%} or more above the best fixed offset{CONTROL}, {CORRECTED}"
     declared = Statement(relation, "4.2", statement, rule, partial(relation_answer, relation=relation))
-    return declared.finding("dependency_heads", "", counts, base)
+    return declared.finding("dependency_heads", "", counts)
 
 
-def head_sentence(counts: RelationCounts, relation: str, choice: DirectedHead, base: int = 1) -> str:
+def head_sentence(counts: RelationCounts, relation: str, choice: DirectedHead) -> str:
     """What one head finds of a relation in one direction, with the interval."""
     at = (choice.direction, counts.relations.index(relation))
     low, high = (float(end[at][choice.head]) for end in counts.intervals())
     words = int(counts.counted.sum(0)[at])
     finds = f"finds {counts.accuracy[at][choice.head]:.1%} of {words:,} {TOTALS.get(relation, relation)}"
     interval = "no interval" if np.isnan(low) else f"95% interval {low:.1%} to {high:.1%}"
-    return f"The chosen head {choice.head.label(base)}, {arrow(DIRECTIONS[choice.direction])}, {finds} ({interval})."
+    return f"The chosen head {choice.head.label()}, {arrow(DIRECTIONS[choice.direction])}, {finds} ({interval})."
 
 
-def clearest_relation(counts: RelationCounts, base: int) -> Answer:
+def clearest_relation(counts: RelationCounts) -> Answer:
     """Whether the best head of the clearest relation is more than POINTS above every baseline.
 
     The interval of the held-out gain, see `RelationCounts.gain`, is to be above POINTS. The clearest
@@ -133,21 +131,21 @@ def clearest_relation(counts: RelationCounts, base: int) -> Answer:
     if relation in NO_RELATION:
         raise KeyError("relations")
     state = decide(counts.gain(), POINTS)[counts.relations.index(relation)]
-    return relation_answer(counts, base, relation)._replace(state=state)
+    return relation_answer(counts, relation)._replace(state=state)
 
 
-def no_head_parses(counts: RelationCounts, base: int) -> Answer:
+def no_head_parses(counts: RelationCounts) -> Answer:
     """Whether on all words the best head is less than OVERALL above the best offset.
 
     With [low, high] the interval of the held-out gain on all words, not corrected for the number of relations, it is
     shown where high < OVERALL: where all of [-high, -low] is above -OVERALL (docs/methods.md, section 6, Decisions).
     """
     states = decide(counts.gain(1).negative(), -OVERALL)
-    text = relation_sentence(counts, ALL, base)
+    text = relation_sentence(counts, ALL)
     return Answer(states[counts.relations.index(ALL)], text, counts.best_choice(ALL).head)
 
 
-def dependents_attend(counts: RelationCounts, base: int) -> Answer:
+def dependents_attend(counts: RelationCounts) -> Answer:
     """Whether of the relations whose best head is above every baseline, more than half have one that reads dependent →
     governor.
 

@@ -11,7 +11,7 @@ from bertviz_core.analyses.base.statistics import error_by_document, share, t_qu
 from bertviz_core.analyses.dependency_heads.guesses import VIEWS
 from bertviz_core.analyses.dependency_heads.unit_sums import Name, NamedSums, OpenUnits
 from bertviz_core.corpora.treebank import Sentence
-from bertviz_core.heads import Head, all_labels
+from bertviz_core.heads import Head, all_keys
 
 ClassName = Name  # a scheme is a view of the trees, or PART_OF_SPEECH
 PART_OF_SPEECH = "part of speech"
@@ -180,7 +180,7 @@ class WordClasses:
         columns = {"n": self.counts[rows, 0].astype(int), "share": shares}
         columns |= {"share_interval": half.reshape(shares.shape)}
         columns |= {"expected": expected, "times": shares / expected}
-        heads = all_labels(*self.sums.shape[2:])
+        heads = all_keys(*self.sums.shape[2:])
         frame = tidy({"class": [label for _, label in names], "head": heads}, columns)
         frame.insert(0, "scheme", np.repeat([scheme for scheme, _ in names], len(heads)))
         return frame

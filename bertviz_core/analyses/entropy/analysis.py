@@ -57,12 +57,12 @@ class EntropyAnalysis(Analysis):
 
         return measure.accumulator(model, request)
 
-    def chosen_notes(self, result: Result, base: int = 1) -> list[str]:
+    def chosen_notes(self, result: Result) -> list[str]:
         """The chosen head, and the heads that attend narrowly."""
-        notes = super().chosen_notes(result, base)
+        notes = super().chosen_notes(result)
         if not (chosen := result.choices):
             return notes
-        return [*notes, narrow_heads(cast(Entropy, result), chosen["share"], base)]
+        return [*notes, narrow_heads(cast(Entropy, result), chosen["share"])]
 
     def clearest(self, result: Result) -> dict[str, str]:
         assert isinstance(result, Entropy)

@@ -8,12 +8,12 @@ from bertviz_core.analyses.entropy.result import COLUMNS, Entropy
 PANELS = {"entropy": "Average over all tokens", "from_cls": "From [CLS] alone"}  # titles of the panels
 
 
-def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
+def paper_figure(result: Entropy) -> go.Figure:
     """Entropy by layer in nats, a dot for each head, lines for layer means, the uniform reference dashed."""
     columns = [column for column in COLUMNS if column.quantity in PANELS and column.quantity in result]
     panels = [[column.series(result)] for column in columns]
     titles = [PANELS[column.quantity] for column in columns]
-    figure = plotting.layer_figure(panels, titles, base=base, height=330 * len(panels), gap=0.12)
+    figure = plotting.layer_figure(panels, titles, height=330 * len(panels), gap=0.12)
     figure.update_annotations(yshift=0).update_layout(showlegend=False)
     line = {"dash": "dash", "color": plotting.NEUTRAL[0], "width": 1}
     note = {"text": f"uniform attention: {result.uniform:.2f}", "font_size": 12}

@@ -15,14 +15,14 @@ from bertviz_core.analyses.base.findings import (
     tiny,
 )
 from bertviz_core.analyses.entropy.result import Entropy
-from bertviz_core.heads import highest
+from bertviz_core.heads import first_number, highest
 from bertviz_core.numbers import half_width
 
 BROAD = 0.1  # A broad head's largest weight, the mean over rows, is below this.
 BROADER = 0.5  # nats: the smallest difference of entropies that is worth the name
 
 
-def broad_early_head(result: Entropy, base: int) -> Answer:
+def broad_early_head(result: Entropy) -> Answer:
     """Whether a head of the first third of the layers, at least one layer, attends broadly, and the average head does
     not: in a randomly initialized network all do.
 
@@ -37,19 +37,20 @@ def broad_early_head(result: Entropy, base: int) -> Answer:
     low, high, enough = head_intervals(result, "max_weight", 1)
     everywhere = decide(Interval(low.mean(), high.mean(), enough), BROAD)
     highest_of_all = highest(result["entropy"])
-    deeper = "" if highest_of_all == head else f" Of all layers {highest_of_all.label(base)} has the highest."
+    deeper = "" if highest_of_all == head else f" Of all layers {highest_of_all.label()} has the highest."
     others = "" if everywhere == SHOWN else " But the average head is as broad, as in an untrained network."
-    last = len(early) - 1 + base
-    layers = f"layers {base} to {last}" if last > base else f"layer {base}"
+    first = first_number()
+    last = len(early) - 1 + first
+    layers = f"layers {first} to {last}" if last > first else f"layer {first}"
     is_broad = decide(head_intervals(result, "max_weight", early.size).negative(), -BROAD)[head]
     entropy = result["entropy"][head]
     claim = (
-        f"Head {head.label(base)} has the highest entropy of {layers}: {entropy:.2f} of {result.uniform:.2f} nats; "
+        f"Head {head.label()} has the highest entropy of {layers}: {entropy:.2f} of {result.uniform:.2f} nats; "
         f"largest weight per token {largest[head]:.1%}, of all heads {largest.mean():.1%}"
     )
     return Answer(
         all_of(is_broad, everywhere),
-        f"Of {layers} head {head.label(base)} has the highest entropy: {entropy:.2f} nats, where uniform attention "
+        f"Of {layers} head {head.label()} has the highest entropy: {entropy:.2f} nats, where uniform attention "
         f"would have {result.uniform:.2f}; its largest weight per token is {largest[head]:.1%} ± {width} "
         f"percentage points on average, that of all heads {largest.mean():.1%}.{deeper}{others}",
         head,
@@ -59,7 +60,7 @@ def broad_early_head(result: Entropy, base: int) -> Answer:
     )
 
 
-def broad_from_cls(result: Entropy, base: int) -> Answer:
+def broad_from_cls(result: Entropy) -> Answer:
     """Whether attention from [CLS] is broader in the last layer than on average.
 
     The last layer's mean entropy minus the mean over layers is to be BROADER or more, and above 0 with the intervals
@@ -80,10 +81,10 @@ def broad_from_cls(result: Entropy, base: int) -> Answer:
     )
 
 
-def narrow_heads(result: Entropy, share: float, base: int = 1) -> str:
+def narrow_heads(result: Entropy, share: float) -> str:
     """The heads with at most a share of the entropy of uniform attention, in a sentence."""
     description = f"At most {share:.0%} of the entropy of uniform attention ({result.uniform:.2f} nats)"
-    return name_heads_over(-result["entropy"], -share * result.uniform, base, description)
+    return name_heads_over(-result["entropy"], -share * result.uniform, description)
 
 
 STATEMENTS = (

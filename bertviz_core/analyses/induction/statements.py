@@ -11,7 +11,7 @@ LEAST = 0.1  # the smallest difference that is worth the name, as a share of the
 POINTS = f"{100 * LEAST:.0f} points"
 
 
-def strongest(result: Induction, base: int, quantity: str) -> Answer:
+def strongest(result: Induction, quantity: str) -> Answer:
     """Whether the head with the highest attention of a kind gives it because of the repetition.
 
     Its attention minus that of its control (CONTROLS), with the intervals of both, each corrected for the number of
@@ -19,7 +19,6 @@ def strongest(result: Induction, base: int, quantity: str) -> Answer:
 
     Args:
         result: The averages of attention.
-        base: Number of the first head in labels.
         quantity: The kind of attention, one of KINDS.
     """
     position, words = CONTROLS[quantity]
@@ -30,11 +29,11 @@ def strongest(result: Induction, base: int, quantity: str) -> Answer:
     gain = head_intervals(result, quantity).minus(head_intervals(result, control))
     difference = values[head] - result[control][head]
     where = KINDS[quantity][0]
-    gives = f"Head {head.label(base)} gives {values[head]:.1%} of its attention {where}"
+    gives = f"Head {head.label()} gives {values[head]:.1%} of its attention {where}"
     claim = f"{gives}; {result[control][head]:.1%} where nothing is repeated"
     return Answer(
         decide_worth(gain.at(head), difference, LEAST),
-        f"Head {head.label(base)} gives the most attention {KINDS[quantity][0]}: {values[head]:.1%} ± {half} in "
+        f"Head {head.label()} gives the most attention {KINDS[quantity][0]}: {values[head]:.1%} ± {half} in "
         f"repeated sequences; {result[control][head]:.1%} {words}.{tiny(gain.at(head), difference, LEAST, POINTS)}",
         head,
         quantity,

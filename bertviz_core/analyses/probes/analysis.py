@@ -72,7 +72,7 @@ class ProbesAnalysis(Analysis):
 
         return measure.finish(accumulator, examples, provenance)
 
-    def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
+    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
         """A line for each probe."""
         assert isinstance(result, Probes)
         return paper_figure(result)

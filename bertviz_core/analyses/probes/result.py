@@ -8,7 +8,7 @@ import pandas as pd
 
 from bertviz_core.analyses.base.result import Result, tidy, to_lists
 from bertviz_core.analyses.base.statistics import share
-from bertviz_core.heads import all_labels
+from bertviz_core.heads import all_keys
 from bertviz_core.numbers import plural
 
 ATTENTION_DIRECTIONS = ("governor->dependent", "dependent->governor")  # the first axis of `attention`
@@ -95,7 +95,7 @@ class Probes(Result):
         def shares(axis: str, names: list[Any], n: np.ndarray, right: np.ndarray) -> pd.DataFrame:
             return tidy({"probe": self.probes, axis: names}, {"n": n, "right": right, "accuracy": share(right, n)})
 
-        names = all_labels(*self.attention.shape[1:])
+        names = all_keys(*self.attention.shape[1:])
         weights = np.concatenate([self.attention, self.root]).reshape(-1, len(names))
         ways = (*ATTENTION_DIRECTIONS, *ROOT_DIRECTIONS)[: len(weights)]  # mode paper has no weights of ROOT's own
         return {

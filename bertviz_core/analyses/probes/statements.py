@@ -12,7 +12,7 @@ POINTS = 0.1  # substantial difference of shares
 ENDS = "with a conservative interval, from both intervals' end points."
 
 
-def above(result: Probes, base: int, probe: str, other: str, points: float) -> Answer:
+def above(result: Probes, probe: str, other: str, points: float) -> Answer:
     """Whether one probe finds more governors than another.
 
     With [l1, h1] and [l2, h2] the 95% bootstrap intervals of the two scores over units, the difference has the
@@ -22,7 +22,6 @@ def above(result: Probes, base: int, probe: str, other: str, points: float) -> A
 
     Args:
         result: The scores of the probes.
-        base: Number of the first head in labels; the sentence has none.
         probe: Name of the probe that the statement says is better.
         other: Name of the probe that it is compared with.
         points: By how much the score is to be higher, as a share.

@@ -58,15 +58,15 @@ class ReachAnalysis(Analysis):
 
         return measure.accumulator(model, request)
 
-    def chosen_notes(self, result: Result, base: int = 1) -> list[str]:
+    def chosen_notes(self, result: Result) -> list[str]:
         """The chosen head, and the heads whose output is short."""
-        notes = super().chosen_notes(result, base)
+        notes = super().chosen_notes(result)
         if not (chosen := result.choices) or "output" not in cast(Reach, result):
             return notes
-        return [*notes, inactive_heads(cast(Reach, result), chosen["below"], base)]
+        return [*notes, inactive_heads(cast(Reach, result), chosen["below"])]
 
-    def head_figures(self, result: Result, head: Head, base: int) -> list[HeadFigure]:
+    def head_figures(self, result: Result, head: Head) -> list[HeadFigure]:
         """Its numbers, and its attention by distance."""
         assert isinstance(result, Reach)
         by_distance = HeadFigure("Where it looks", curve=offsets_curve(result, head), sentence=result.restriction)
-        return [*super().head_figures(result, head, base), by_distance]
+        return [*super().head_figures(result, head), by_distance]

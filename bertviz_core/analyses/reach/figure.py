@@ -13,14 +13,14 @@ CONTEXT = 4  # tokens that a drawing shows on either side of a pair
 TICKS = (f"< -{FARTHEST}", *map(str, range(-FARTHEST, FARTHEST + 1)), f"> {FARTHEST}")
 
 
-def paper_figure(result: Reach, base: int = 1) -> go.Figure:
+def paper_figure(result: Reach) -> go.Figure:
     """Distance, sink rates and relative output by layer, a dot for each head, lines for layer means."""
     panels = {"Mean distance, tokens": ["distance"], "Sink rate": result.sinks}
     if "output" in result:
         panels["Length of the output beside the layer's mean"] = ["output"]
     panels = {title: names for title, names in panels.items() if names}
     series = [[BY_QUANTITY[name].series(result) for name in names] for names in panels.values()]
-    figure = plotting.layer_figure(series, tuple(panels), base=base, height=270 * len(panels), gap=0.14)
+    figure = plotting.layer_figure(series, tuple(panels), height=270 * len(panels), gap=0.14)
     _add_line(figure, result.uniform, "uniform attention", 1)
     if "output" in result:
         _add_line(figure, INACTIVE, "inactive below", len(panels))
@@ -33,7 +33,7 @@ def _add_line(figure: go.Figure, value: float, name: str, row: int) -> None:
     figure.add_hline(value, row=row, col=1, line=line, annotation=note, annotation_position="top right")
 
 
-def offsets_figure(result: Reach, head: Head, base: int = 1) -> go.Figure:
+def offsets_figure(result: Reach, head: Head) -> go.Figure:
     """A head's attention by distance, key minus query, with its intervals; behind it the middle 90% of all heads."""
     curve = offsets_curve(result, head)
     x = curve.ticks
@@ -47,7 +47,7 @@ def offsets_figure(result: Reach, head: Head, base: int = 1) -> go.Figure:
         error_y={"array": np.nan_to_num(curve.half), "thickness": 1},
         mode="lines+markers",
         marker={"color": plotting.BEST},
-        name=f"head {head.label(base)}",
+        name=f"head {head.label()}",
         hovertemplate="distance %{x}: %{y:.3f}<extra></extra>",
     )
     figure.update_xaxes(title=curve.axis, type="category")

@@ -10,7 +10,7 @@ import pandas as pd
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn, averaged_column
 from bertviz_core.analyses.base.result import tidy
 from bertviz_core.analyses.base.statistics import t_quantile
-from bertviz_core.heads import Head, all_heads, all_labels
+from bertviz_core.heads import Head, all_heads, all_keys
 from bertviz_core.plotting import BROAD, NEUTRAL, PREVIOUS, TOKENS
 
 FARTHEST = 10  # tokens; greater distances count together, on either side
@@ -139,7 +139,7 @@ class Reach(HeadAverages):
 
     def tables(self) -> dict[str, pd.DataFrame]:
         layers, heads = self.offsets.shape[1:]
-        axes = {"offset": OFFSETS, "label": all_labels(layers, heads)}
+        axes = {"offset": OFFSETS, "label": all_keys(layers, heads)}
         by_offset = {"share": self.offsets, "interval": self.offset_intervals()}
         flat = {name: values.reshape(len(OFFSETS), -1) for name, values in by_offset.items()}
         return {"offsets": tidy(axes, flat).dropna(subset="share"), "acts": pd.DataFrame(self._act_rows(layers, heads))}
@@ -151,4 +151,4 @@ class Reach(HeadAverages):
                     f"{act.number + 1}: {act.tokens[act.query]} → {act.tokens[act.key]}"
                     for act in self.acts(head, tenth)
                 ]
-                yield {"label": head.label(), "from": tenth / TENTHS, "inputs": count, "examples": "; ".join(acts)}
+                yield {"label": head.key(), "from": tenth / TENTHS, "inputs": count, "examples": "; ".join(acts)}

@@ -12,7 +12,7 @@ from bertviz_core.plotting import TOKENS
 MOST = 0.5  # of the heads, or of the inputs
 
 
-def most_look_near(result: Reach, base: int) -> Answer:
+def most_look_near(result: Reach) -> Answer:
     """Whether most heads look nearer than uniform attention.
 
     The share of heads below it, from those whose interval, corrected for their number, is below it as a whole to those
@@ -22,7 +22,7 @@ def most_look_near(result: Reach, base: int) -> Answer:
     heads = head_intervals(result, "distance")
     share = Interval((heads.high < result.uniform).mean(), (heads.low < result.uniform).mean(), heads.enough)
     nearest, farthest = highest(-values), highest(values)
-    ends = [f"{_with_interval(result, 'distance', head)} in head {head.label(base)}" for head in (nearest, farthest)]
+    ends = [f"{_with_interval(result, 'distance', head)} in head {head.label()}" for head in (nearest, farthest)]
     return Answer(
         decide(share, MOST),
         f"{(values < result.uniform).mean():.0%} of the heads look nearer than uniform attention, whose mean distance "
@@ -31,7 +31,7 @@ def most_look_near(result: Reach, base: int) -> Answer:
     )
 
 
-def some_have_a_sink(result: Reach, base: int) -> Answer:
+def some_have_a_sink(result: Reach) -> Answer:
     """Whether one head has one token as its sink in most inputs.
 
     The highest rate of all heads and tokens is compared with MOST by its interval, corrected for the number of both
@@ -51,14 +51,14 @@ def some_have_a_sink(result: Reach, base: int) -> Answer:
     token = TOKENS[quantity.removeprefix("sink_")][0]
     return Answer(
         decide(intervals, MOST)[head],
-        f"Head {head.label(base)} puts more than {SINK} of its attention on {token} in {result[quantity][head]:.0%} of "
+        f"Head {head.label()} puts more than {SINK} of its attention on {token} in {result[quantity][head]:.0%} of "
         f"the inputs; {over} of {rates[0].size} heads have a sink in most inputs.",
         head,
         quantity,
     )
 
 
-def some_are_inactive(result: Reach, base: int) -> Answer:
+def some_are_inactive(result: Reach) -> Answer:
     """Whether one head's output is short beside those of its layer.
 
     The lowest relative output is compared with INACTIVE by its interval, corrected for the number of heads
@@ -69,17 +69,17 @@ def some_are_inactive(result: Reach, base: int) -> Answer:
     below = int((values < INACTIVE).sum())
     return Answer(
         decide(head_intervals(result, "output").negative(), -INACTIVE)[head],
-        f"Head {head.label(base)} has the shortest output beside those of its layer: "
+        f"Head {head.label()} has the shortest output beside those of its layer: "
         f"{_with_interval(result, 'output', head)} times their mean; {below} of {values.size} heads are below "
         f"{INACTIVE}.",
         head,
     )
 
 
-def inactive_heads(result: Reach, below: float, base: int = 1) -> str:
+def inactive_heads(result: Reach, below: float) -> str:
     """The heads whose relative output is below a share, in a sentence."""
     description = f"Output shorter than {below:.2f} times the mean of the layer's heads"
-    return name_heads_over(-result["output"], -below, base, description)
+    return name_heads_over(-result["output"], -below, description)
 
 
 def _with_interval(result: Reach, quantity: str, head: Head) -> str:

@@ -48,10 +48,10 @@ class SepGradientsAnalysis(Analysis):
         peak = sink(result)
         return self.column(GRADIENT.format(peak.token)) if peak else super().default_column(result)
 
-    def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
+    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
         """Attention to the sink above its gradient."""
         assert isinstance(result, SepGradients)
-        return no_op_figure(result, base)
+        return no_op_figure(result)
 
     def accumulator(self, model: AttentionModel, request: Request) -> "PredictionAverages":
         from bertviz_core.analyses.sep_gradients import measure

@@ -9,13 +9,13 @@ from bertviz_core.analyses.sep_gradients.result import ATTENTION, CLASSES, COLUM
 from bertviz_core.plotting import TOKENS, Series, layer_figure
 
 
-def paper_figure(result: SepGradients, base: int = 1) -> go.Figure:
+def paper_figure(result: SepGradients) -> go.Figure:
     """Mean |dL/dA| by layer and class, dots for heads, lines for layer means; log, since values span powers of ten."""
     series = [_series(result, GRADIENT, name) for name in CLASSES if GRADIENT.format(name) in result]
-    return _log_axis(layer_figure([series], base=base, height=420), 1, series)
+    return _log_axis(layer_figure([series], height=420), 1, series)
 
 
-def no_op_figure(result: SepGradients, base: int = 1) -> go.Figure:
+def no_op_figure(result: SepGradients) -> go.Figure:
     """Attention to the sink above its gradient, layer by layer: a no-op is high above and low below. The gradient to
     other tokens is beside it, since all gradients may fall or rise from layer to layer."""
     peak = sink(result)
@@ -23,7 +23,7 @@ def no_op_figure(result: SepGradients, base: int = 1) -> go.Figure:
     token = peak.token
     titles = [f"How much attention goes to {TOKENS[token][0]}", "How much that attention matters to the loss"]
     gradients = [_series(result, GRADIENT, name) for name in (token, "other")]
-    figure = layer_figure([[_series(result, ATTENTION, token)], gradients], titles, base=base, height=560)
+    figure = layer_figure([[_series(result, ATTENTION, token)], gradients], titles, height=560)
     figure.update_yaxes(title="share of attention", range=[-0.02, 1.02], row=1, col=1)
     return _log_axis(figure, 2, gradients)
 

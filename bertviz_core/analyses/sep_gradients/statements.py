@@ -6,13 +6,13 @@ import numpy as np
 from bertviz_core import paper
 from bertviz_core.analyses.base.findings import UNDECIDED, Answer, Interval, Statement, decide, layer_intervals
 from bertviz_core.analyses.sep_gradients.result import ATTENTION, GRADIENT, TO_OTHER, SepGradients, sink
-from bertviz_core.heads import highest
+from bertviz_core.heads import first_number, highest
 from bertviz_core.plotting import TOKENS
 
 NO_OP = 0.5  # share of the gradient to other tokens
 
 
-def no_op(result: SepGradients, base: int) -> Answer:
+def no_op(result: SepGradients) -> Answer:
     """Whether attention to the sink hardly matters to the loss where most of it is.
 
     In the layer that attends most to the sink, NO_OP times the mean gradient to other tokens minus the mean gradient to
@@ -34,8 +34,8 @@ def no_op(result: SepGradients, base: int) -> Answer:
         matters = f"the gradient there is {ratio:.2f} times that to other tokens"
     return Answer(
         decide(gain)[layer] if other.high[layer] > 0 else UNDECIDED,
-        f"Layer {layer + base} puts {attention:.0%} of its attention on {TOKENS[token][0]} ({result.input_name}), the "
-        f"most that a layer puts on a special token; {matters}.",
+        f"Layer {layer + first_number()} puts {attention:.0%} of its attention on {TOKENS[token][0]} "
+        f"({result.input_name}), the most that a layer puts on a special token; {matters}.",
         highest(result[ATTENTION.format(token)]),
         GRADIENT.format(token),
         "" if np.isnan(ratio) else f"{ratio:.2f} times as much",

@@ -68,24 +68,24 @@ class SurfacePatternsAnalysis(Analysis):
 
         return measure.accumulator(model, request)
 
-    def chosen_finding(self, result: Result, base: int = 1) -> Finding | None:
+    def chosen_finding(self, result: Result) -> Finding | None:
         """The paper's statement about the quantity; at another threshold than the paper's, the heads over that."""
         over = result.choices.get("over", HALF)
         if over == HALF:
-            return super().chosen_finding(result, base)
-        return over_finding(cast(SurfacePatterns, result), result.choices["quantity"], over, base)
+            return super().chosen_finding(result)
+        return over_finding(cast(SurfacePatterns, result), result.choices["quantity"], over)
 
-    def chosen_notes(self, result: Result, base: int = 1) -> list[str]:
+    def chosen_notes(self, result: Result) -> list[str]:
         """The chosen head, and the heads over the threshold."""
-        notes = super().chosen_notes(result, base)
+        notes = super().chosen_notes(result)
         if not (chosen := result.choices):
             return notes
-        return [*notes, heads_over(cast(SurfacePatterns, result), chosen["quantity"], chosen["over"], base)]
+        return [*notes, heads_over(cast(SurfacePatterns, result), chosen["quantity"], chosen["over"])]
 
-    def tour_figure(self, result: Result, head: Head | None, base: int, named: Mapping[str, str]) -> go.Figure:
+    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
         """The first panel of Figure 2, which fits a slide."""
         assert isinstance(result, SurfacePatterns)
-        return paper_figure(result, base, panels=1)
+        return paper_figure(result, panels=1)
 
     def clearest(self, result: Result) -> dict[str, str]:
         """Attention to neighbors and to punctuation; of the special tokens to the sink alone."""
@@ -93,13 +93,13 @@ class SurfacePatternsAnalysis(Analysis):
         quantities = ("next", "previous", *sinks(result)[:1], "to_punct")
         return {name: BY_QUANTITY[name].short.removeprefix("the ") for name in quantities if name in result}
 
-    def key_numbers(self, result: Result, base: int) -> list[tuple[str, str, str]]:
+    def key_numbers(self, result: Result) -> list[tuple[str, str, str]]:
         """The clearest head of the previous token, and how much of a layer's attention goes to the sink."""
         assert isinstance(result, SurfacePatterns)
         values = result["previous"]
         head = highest(values)
         over = f"paper: {paper.HEADS_OVER_HALF['previous']} heads over 0.5"
-        entries = [("Previous token, clearest", f"{head.label(base)}: {values[head]:.2f}", over)]
+        entries = [("Previous token, clearest", f"{head.label()}: {values[head]:.2f}", over)]
         for quantity in sinks(result)[:1]:
             value = f"{result[quantity].mean(1).max():.2f}"
             note = f"unmasked text; paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}"

@@ -14,19 +14,17 @@ PANELS = {  # from the title of each panel to its quantities
 }
 
 
-def paper_figure(
-    result: HeadAverages, base: int = 1, beside: HeadAverages | None = None, panels: int = len(PANELS)
-) -> go.Figure:
+def paper_figure(result: HeadAverages, beside: HeadAverages | None = None, panels: int = len(PANELS)) -> go.Figure:
     """The first panels of Figure 2, without those that have no data; the layer means of `beside` are dashed lines."""
     drawn = [key for key in result.present if key != "to_first" or "to_cls" not in result]
     keys_of = {title: [key for key in PANELS[title] if key in drawn] for title in list(PANELS)[:panels]}
     keys_of = {title: keys for title, keys in keys_of.items() if keys}
     series = [[BY_QUANTITY[key].series(result) for key in keys] for keys in keys_of.values()]
-    figure = plotting.layer_figure(series, tuple(keys_of), base=base, height=290 * len(keys_of), gap=0.13)
+    figure = plotting.layer_figure(series, tuple(keys_of), height=290 * len(keys_of), gap=0.13)
     if beside is not None:
         for row, keys in enumerate(keys_of.values(), start=1):
             for column in (BY_QUANTITY[key] for key in keys if key in beside):
-                plotting.add_means(figure, column.series(beside), row, base, dash="dash")
+                plotting.add_means(figure, column.series(beside), row, dash="dash")
         line = {"color": NEUTRAL[0], "width": 2, "dash": "dash"}
         name = f"means of {_weights(beside)}"
         figure.add_scatter(x=[None], y=[None], mode="lines", line=line, name=name, legend="legend", row=1, col=1)

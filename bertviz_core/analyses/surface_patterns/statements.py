@@ -16,7 +16,7 @@ from bertviz_core.analyses.base.findings import (
     layer_intervals,
 )
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, CLASSES, sinks
-from bertviz_core.heads import highest
+from bertviz_core.heads import first_number, highest
 from bertviz_core.numbers import half_width
 from bertviz_core.plotting import TOKENS
 
@@ -28,7 +28,7 @@ PEAKS = {name: int(np.argmax(paper.LAYER_MEANS[name])) + 1 for name in ("to_cls"
 ONE_LAYER = "with an interval corrected for the number of layers."
 
 
-def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
+def head_over_half(result: HeadAverages, quantity: str) -> Answer:
     """Whether the head with the most attention to a neighbor puts over half of it there.
 
     Its share is compared with HALF by its interval, corrected for the number of heads; how many heads are above is said
@@ -36,7 +36,6 @@ def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
 
     Args:
         result: The averages of attention.
-        base: Number of the first head in labels.
         quantity: Attention to the neighbor, "previous" or "next".
     """
     values = result[quantity]
@@ -44,7 +43,7 @@ def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
     over = int((values > HALF).sum())
     return Answer(
         decide(head_intervals(result, quantity), HALF)[head],
-        f"Head {head.label(base)} puts {values[head]:.3f} ± {half_width(result.interval(quantity)[head], '.3f')} of "
+        f"Head {head.label()} puts {values[head]:.3f} ± {half_width(result.interval(quantity)[head], '.3f')} of "
         f"its attention on the {quantity} token; {over} of {values.size} heads put more than {HALF} there.",
         head,
         quantity,
@@ -52,35 +51,35 @@ def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
     )
 
 
-def highest_over(result: HeadAverages, base: int, quantity: str, threshold: float) -> Answer:
+def highest_over(result: HeadAverages, quantity: str, threshold: float) -> Answer:
     """Whether the highest head of a quantity is over a reader's threshold, compared as in `head_over_half`."""
     values = result[quantity]
     head = highest(values)
     return Answer(
         decide(head_intervals(result, quantity), threshold)[head],
         f"{int((values > threshold).sum())} of {values.size} heads have more than {threshold:g} as their "
-        f"{BY_QUANTITY[quantity].label}; the highest is {head.label(base)}, with {values[head]:.3f} ± "
+        f"{BY_QUANTITY[quantity].label}; the highest is {head.label()}, with {values[head]:.3f} ± "
         f"{half_width(result.interval(quantity)[head], '.3f')}.",
         head,
         quantity,
     )
 
 
-def over_finding(result: HeadAverages, quantity: str, threshold: float, base: int = 1) -> Finding:
+def over_finding(result: HeadAverages, quantity: str, threshold: float) -> Finding:
     """The finding of `highest_over`, for a threshold other than the paper's."""
     rule = f"One head is above {threshold:g}, with an interval corrected for the number of heads."
     answer = partial(highest_over, quantity=quantity, threshold=threshold)
-    return Statement(quantity, "", "", rule, answer).finding("surface_patterns", "", result, base)
+    return Statement(quantity, "", "", rule, answer).finding("surface_patterns", "", result)
 
 
-def heads_over(result: HeadAverages, quantity: str, threshold: float, base: int = 1) -> str:
+def heads_over(result: HeadAverages, quantity: str, threshold: float) -> str:
     """The heads that have more than a threshold of a quantity, in a sentence."""
     weights = result.provenance["settings"]["weights"]
     description = f"Over {threshold:.0%} of the {weights} on {BY_QUANTITY[quantity].short}"
-    return name_heads_over(result[quantity], threshold, base, description)
+    return name_heads_over(result[quantity], threshold, description)
 
 
-def little_to_itself(result: HeadAverages, base: int) -> Answer:
+def little_to_itself(result: HeadAverages) -> Answer:
     """Whether most heads put little attention on the token itself.
 
     The share of heads below TO_ITSELF, from those whose interval, corrected for their number, is below it as a whole to
@@ -98,7 +97,7 @@ def little_to_itself(result: HeadAverages, base: int) -> Answer:
     )
 
 
-def layer_over(result: HeadAverages, base: int, quantity: str, threshold: float) -> Answer:
+def layer_over(result: HeadAverages, quantity: str, threshold: float) -> Answer:
     """Whether the highest mean of a layer is above a threshold.
 
     It is compared by its interval, corrected for the number of layers (docs/methods.md, section 2; section 6,
@@ -106,7 +105,6 @@ def layer_over(result: HeadAverages, base: int, quantity: str, threshold: float)
 
     Args:
         result: The averages of attention.
-        base: Number of the first layer in labels.
         quantity: The column that is compared.
         threshold: A share of attention, 0 to 1.
     """
@@ -115,13 +113,14 @@ def layer_over(result: HeadAverages, base: int, quantity: str, threshold: float)
     label = BY_QUANTITY[quantity].label
     return Answer(
         decide(layer_intervals(result, quantity), threshold)[layer],
-        f"{label[0].upper()}{label[1:]} is highest in layer {layer + base}, with a mean of {values[layer].mean():.2f}.",
+        f"{label[0].upper()}{label[1:]} is highest in layer {layer + first_number()}, with a mean of "
+        f"{values[layer].mean():.2f}.",
         highest(values),
         quantity,
     )
 
 
-def sink(result: HeadAverages, base: int) -> Answer:
+def sink(result: HeadAverages) -> Answer:
     """Whether one special token, or the first token, receives over half of a layer's attention.
 
     The highest mean of a layer, of all these tokens, is compared with HALF by its interval, corrected for the number of
@@ -136,26 +135,26 @@ def sink(result: HeadAverages, base: int) -> Answer:
     quantity = ranked[0]
     mean = result[quantity].mean(1)
     layer = int(mean.argmax())
-    over = [str(index + base) for index in np.flatnonzero(mean > HALF)]
+    over = [str(index + first_number()) for index in np.flatnonzero(mean > HALF)]
     where = f"layer{'s' * (len(over) > 1)} {', '.join(over)}" if over else "no layer"
     return Answer(
         decide(layer_intervals(result, quantity, len(ranked)), HALF)[layer],
         f"The sink, the special token that receives the most attention, is {BY_QUANTITY[quantity].short}: "
-        f"{mean[layer]:.2f} in layer {layer + base}, the highest mean of a layer, and {mean.mean():.2f} over all "
-        f"layers; more than {HALF} in {where}.",
+        f"{mean[layer]:.2f} in layer {layer + first_number()}, the highest mean of a layer, and {mean.mean():.2f} over "
+        f"all layers; more than {HALF} in {where}.",
         highest(result[quantity]),
         quantity,
-        f"{BY_QUANTITY[quantity].short}, with {mean[layer]:.2f} in layer {layer + base}",
+        f"{BY_QUANTITY[quantity].short}, with {mean[layer]:.2f} in layer {layer + first_number()}",
     )
 
 
-def order_of_layers(result: HeadAverages, base: int) -> Answer:
+def order_of_layers(result: HeadAverages) -> Answer:
     """Whether the layers with the highest means of to_cls, to_sep and to_punct stand in this order.
 
     A layer may be the highest where its interval reaches the highest lower end of all layers. Shown where every choice
     of such layers is in order, not shown where none is (docs/methods.md, section 2; section 6, Decisions).
     """
-    peaks = [int(result[name].mean(1).argmax()) + base for name in PEAKS]
+    peaks = [int(result[name].mean(1).argmax()) + first_number() for name in PEAKS]
     candidates = []
     for name in PEAKS:
         low, high, enough = layer_intervals(result, name, len(PEAKS))
@@ -227,7 +226,7 @@ STATEMENTS = (
 )
 
 
-def lengths_sentence(norms: HeadAverages, base: int = 1) -> str:
+def lengths_sentence(norms: HeadAverages) -> str:
     """How long the vectors of special tokens are beside others, and how their length goes with attention weight."""
     correlation = norms["norm_correlation"]
     lowest = highest(-correlation)
@@ -239,6 +238,6 @@ def lengths_sentence(norms: HeadAverages, base: int = 1) -> str:
         compared = f"Beside other tokens' vectors, those of {', '.join(ratios)} as long. "
     return (
         f"{compared}Within a passage, the rank correlation of a token's vector length with the weight that it receives "
-        f"is {np.nanmean(correlation):z.2f} on average over heads, and lowest in head {lowest.label(base)} "
+        f"is {np.nanmean(correlation):z.2f} on average over heads, and lowest in head {lowest.label()} "
         f"({correlation[lowest]:z.2f})"
     )

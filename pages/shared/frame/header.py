@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.engine.recent_models import recent_models, remember_model
 from bertviz_core.errors import BertvizError, InputError
-from bertviz_core.heads import Head, all_heads, all_labels
+from bertviz_core.heads import Head, all_heads, all_keys, all_labels
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
 from bertviz_core.models.model_sources import models as allowed_models
 from pages.shared import jobs, messages, services, widgets
@@ -85,9 +85,8 @@ def _choose(now: session.Session, entry: links.Entry) -> Selection:
         raise checkpoint
     corpora.check(kinds, opened)
     checkpoint = replace(checkpoint, digest=checkpoint.fingerprint())  # so that its files are looked at once
-    base = 0 if now.header.zero else 1
     sources = {kind: source for kind, source in opened.items() if not isinstance(source, InputError)}
-    selection = Selection(checkpoint, sources, context.settings(now.header, checkpoint), Head(0, 0), base)
+    selection = Selection(checkpoint, sources, context.settings(now.header, checkpoint), Head(0, 0))
     return replace(selection, basis=_basis(entry, selection))
 
 
@@ -146,8 +145,8 @@ def _head(selection: Selection, default: Callable[[], Head]) -> Head:
     heads = all_heads(model.layers, model.heads)
     chosen = session.current().header.head
     value = chosen if chosen in heads else default()
-    options = all_labels(model.layers, model.heads)
-    labels = dict(zip(options, all_labels(model.layers, model.heads, selection.base), strict=True))
+    options = all_keys(model.layers, model.heads)
+    labels = dict(zip(options, all_labels(model.layers, model.heads), strict=True))
     with st.container(horizontal=True, gap="xxsmall", width="content", wrap=False):
         st.button("Previous head", key="step-previous", on_click=_step, args=(value, options, -1))
         widgets.head(
@@ -164,4 +163,4 @@ def _head(selection: Selection, default: Callable[[], Head]) -> Head:
 
 
 def _step(head: Head, options: Sequence[str], step: int) -> None:
-    session.choose(head=Head.parse(neighbor(head.label(), options, step)))
+    session.choose(head=Head.parse(neighbor(head.key(), options, step)))

@@ -127,7 +127,7 @@ def to_heads(text: str) -> str:
 
 def parameters(page: Page, head: Head | None = None) -> dict[str, str]:
     """The parameters of a link: the header's, a head of its own, and the page's."""
-    own_head = {} if head is None else {"head": head.label()}
+    own_head = {} if head is None else {"head": head.key()}
     return dict(sorted((session.shared() | own_head | address.query(page)).items()))
 
 

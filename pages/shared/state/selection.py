@@ -36,12 +36,11 @@ class Selection:
     corpora: Mapping[Kind, Source]  # those that can be opened
     settings: Settings
     head: Head
-    base: int = 1  # number of the first layer and head in labels; 0 counts as arrays do
     basis: Basis = Basis("", "", "")
 
     @property
     def label(self) -> str:
-        return self.head.label(self.base)
+        return self.head.label()
 
     def request(self, analysis: str, options: dict[str, Any] | None = None) -> Request:
         """The request for an analysis of what is chosen."""

@@ -14,6 +14,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.errors import BertvizError
+from bertviz_core.heads import count_from
 from bertviz_core.writing import isolated
 from pages.shared import messages, services, streamlit_internals
 from pages.shared.state import address
@@ -73,10 +74,13 @@ class Session:
 
 
 def current() -> Session:
+    """The visit. Every run, fragment and callback asks for it, perhaps in a thread of its own, and from then on counts
+    heads as the reader does."""
     try:  # a page asks for it sixty times, and Streamlit looks twice for a key that is tested first
         session: Session = st.session_state[KEY]
     except KeyError:
         session = st.session_state[KEY] = Session()
+    count_from(0 if session.header.zero else 1)
     return session
 
 
@@ -199,6 +203,7 @@ def fragment(work: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(work)
     def run(*arguments: Any, **options: Any) -> None:
+        current()  # which counts heads as the reader does, where the fragment runs alone in a thread of its own
         try:
             work(*arguments, **options)  # Streamlit raises here too when the reader leaves the page
         except BertvizError as problem:

@@ -13,7 +13,7 @@ from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, head_frame
 from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
-from bertviz_core.heads import ranks
+from bertviz_core.heads import first_number, ranks
 from bertviz_core.numbers import number, plural
 from bertviz_core.overview import segments
 from bertviz_core.plotting.drawing import HEIGHT, FigureSpec
@@ -66,15 +66,14 @@ class AnalysisPage:
 
     def choose(self, view: ColumnView) -> None:
         """Let what the page says and saves follow a view, with the column and the head that are chosen."""
-        chosen = replace(view, quantity=self.column.quantity, head=self.selection.head.label())
+        chosen = replace(view, quantity=self.column.quantity, head=self.selection.head.key())
         self.shown = memoize(ColumnView.choose, chosen, self.result)
 
     def draw_figures(self, drawing: FigureSpec | None = None) -> None:
         """The finding, the analysis's figure or another `drawing`, the map, and the chosen head's numbers."""
-        base = self.selection.base
         head = self.selection.head
         main_figure = self.analysis.main_figure
-        if finding := memoize(self.analysis.chosen_finding, self.shown, base):
+        if finding := memoize(self.analysis.chosen_finding, self.shown):
             page.finding(finding, bold=True)
         if isinstance(self.result, HeadAverages) and self.result.absence:
             st.caption(plain(self.result.absence))
@@ -82,7 +81,7 @@ class AnalysisPage:
         map_column = left
         free_column = right
         if main_figure:
-            drawing = drawing or page.drawn(main_figure, self.result, base)
+            drawing = drawing or page.drawn(main_figure, self.result)
             with left:
                 basis = self.selection.basis
                 page.chart(drawing, f"{self.analysis.name}-figure", self.analysis.summary, basis, head=head)
@@ -90,7 +89,7 @@ class AnalysisPage:
             map_column = right
             free_column = right if is_long else left
         with map_column:
-            squares = memoize(HeadColumn.map, self.column, self.result, base)
+            squares = memoize(HeadColumn.map, self.column, self.result)
             st.markdown(f"**Head map**: {plain(self.column.label)}")
             alt = f"Map of all heads, layer by head, colored by {self.column.label}"
             previewed = self.selection if self.analysis.reads_maps else self.selection.of_weights("attention")
@@ -110,7 +109,7 @@ class AnalysisPage:
             st.table(rows, hide_index=True, alt=f"Every quantity of head {label}, with interval and rank")
 
     def draw_finding(self, name: str) -> None:
-        for finding in memoize(self.analysis.findings, self.result, self.selection.base):
+        for finding in memoize(self.analysis.findings, self.result):
             if finding.id == f"{self.analysis.name}.{name}":
                 page.finding(finding)
 
@@ -123,7 +122,7 @@ class AnalysisPage:
         layer = int(means.argmax())
         highest_mean = f"mean of its heads: {column.text(means[layer])}"
         return [
-            ("Highest layer", str(layer + self.selection.base), highest_mean),
+            ("Highest layer", str(layer + first_number()), highest_mean),
             ("Mean over heads", column.text(np.nanmean(values)), f"{name}: {column.text(baseline)}" if name else ""),
         ]
 

@@ -145,7 +145,7 @@ def draw_maps(comparison: Comparison, key: str, selection: Selection) -> None:
         with column:
             st.markdown(f"**{plain(title)}**")
             values = getattr(change, name)
-            squares = memoize(value_map, values, label, base=selection.base, limits=ends, scale=scale)
+            squares = memoize(value_map, values, label, limits=ends, scale=scale)
             alt = f"Map of all heads, layer by head: {title}, {label}"
             run = comparison.provenance if name == "a" else comparison.other
             lines = preview.of_run(run, selection)

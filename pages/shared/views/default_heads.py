@@ -46,13 +46,13 @@ def _tour(selection: Selection) -> Head | None:
     number = chosen.step
     results = stored.results(selection.of_weights("attention"))
     if number == OWN:
-        return next(iter(memoize(head_roles, results, selection.base)), None)
+        return next(iter(memoize(head_roles, results)), None)
     if not 1 <= number <= len(STEPS):
         return None
     step = STEPS[number - 1]
     if step.asks_for_head and not chosen.answer:
         return Head(0, 0)
-    return first_head(memoize(Step.select, step, results, selection.base))
+    return first_head(memoize(Step.select, step, results))
 
 
 DEFAULT_HEADS: dict[str, Callable[[Selection], Head | None]] = {

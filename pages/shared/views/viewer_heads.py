@@ -83,7 +83,7 @@ def draw_shift(difference: np.ndarray, selection: Selection) -> None:
     top = highest(difference)
     st.markdown(
         f"**Masking** shifted {difference[head]:.0%} of head {selection.label}'s attention, and "
-        f"{difference[top]:.0%} of head {top.label(selection.base)}'s, the largest shift of any head."
+        f"{difference[top]:.0%} of head {top.label()}'s, the largest shift of any head."
     )
 
 
@@ -138,9 +138,9 @@ def draw_token_pair(pane: Pane) -> tuple[int, int]:
         st.button("Use the pins", on_click=session.choose, kwargs=none, icon=":material/keep:", help=about)
     frame = memoize(InputAttention.pair_frame, attention, query, key)
     best = frame.iloc[0]
-    chosen = frame.loc[frame["label"] == selection.head.label()].iloc[0]
+    chosen = frame.loc[frame["label"] == selection.head.key()].iloc[0]
     ends = [plain(cut_end(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
-    label = Head.parse(best["label"]).label(selection.base)
+    label = Head.parse(best["label"]).label()
     st.markdown(
         f"**Head {label} attends most strongly from “{ends[0]}” to “{ends[1]}” ({best['weight']:.2f})**; head "
         f"{selection.label}: {chosen['weight']:.2f}, rank {chosen['rank']} of {len(frame)}."
@@ -149,7 +149,7 @@ def draw_token_pair(pane: Pane) -> tuple[int, int]:
     with left:
         weights = attention.weights[:, :, query, key]
         unit = selection.settings.weights
-        squares = memoize(value_map, weights, "weight", base=selection.base, unit=unit)
+        squares = memoize(value_map, weights, "weight", unit=unit)
         alt = "Map of all heads, layer by head, colored by the weight from one token to the other"
         page.head_map(squares, "pair-map", alt, selection, lines=memoize(preview.of_input, pane.drawn))
     with right:

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core import exports
 from bertviz_core.analyses.base.result import csv_bytes
 from bertviz_core.errors import BertvizError, DownloadNeeded
-from bertviz_core.heads import Head, all_heads, all_labels
+from bertviz_core.heads import Head, all_heads, all_keys, all_labels
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, Prediction, mask
 from bertviz_core.plotting import OVERLAY
@@ -89,7 +89,7 @@ class Pane:
     def name(self) -> str:
         """File name of saved drawings, without the suffix."""
         norms = ["norms"] if self.selection.settings.weights == "norms" else []
-        return exports.slug("attention", *norms, self.selection.checkpoint.label, self.selection.head.label())
+        return exports.slug("attention", *norms, self.selection.checkpoint.label, self.selection.head.key())
 
 
 def second_pane(first: Pane, chosen: AttentionViewer, panel: DeltaGenerator) -> Pane | None:
@@ -143,9 +143,9 @@ def _other_model(first: Pane, chosen: AttentionViewer, panel: DeltaGenerator) ->
 def _other_head(selection: Selection, chosen: AttentionViewer, panel: DeltaGenerator) -> Selection:
     model = selection.checkpoint
     shape = model.layers, model.heads
-    after = Head.parse(neighbor(selection.head.label(), all_labels(*shape)))
+    after = Head.parse(neighbor(selection.head.key(), all_keys(*shape)))
     head = chosen.head2 if chosen.head2 in all_heads(*shape) else after
-    labels = dict(zip(all_labels(*shape), all_labels(*shape, selection.base), strict=True))
+    labels = dict(zip(all_keys(*shape), all_labels(*shape), strict=True))
     with panel:
         widgets.head(
             "Second head",
@@ -200,7 +200,6 @@ def draw_lines(
     whole screen the arrow keys change the choice of a head in `field`."""
     attention = pane.drawn
     layout = pane.original.layout
-    base = pane.selection.base
     colors = OVERLAY if overlaid else (None,)
 
     def take_pins() -> None:
@@ -219,12 +218,12 @@ def draw_lines(
         step = widgets.received(key, "step")
         if step in (-1, 1):
             model = pane.selection.checkpoint
-            options = all_labels(model.layers, model.heads)
-            session.choose(**{field: Head.parse(neighbor(pane.selection.head.label(), options, step))})
+            options = all_keys(model.layers, model.heads)
+            session.choose(**{field: Head.parse(neighbor(pane.selection.head.key(), options, step))})
 
     data = columns_of(attention, pane.masked, pane.found, pane.window) | {
         "heads": [
-            {"label": f"Head {head.label(base)}", "color": color, "weights": pack_weights(attention.weights[head])}
+            {"label": f"Head {head.label()}", "color": color, "weights": pack_weights(attention.weights[head])}
             for head, color in zip((pane.selection.head, *overlaid), colors, strict=False)
         ],
         "minWeight": min_weight,
@@ -256,7 +255,7 @@ def draw_table(pane: Pane) -> None:
 
 def draw_pictures(pane: Pane) -> None:
     alt = "A small picture of every head's attention, layer by head"
-    squares = memoize(InputAttention.pictures, pane.attention, pane.selection.base)
+    squares = memoize(InputAttention.pictures, pane.attention)
     lines = memoize(preview.of_input, pane.drawn, 0, "tokens" if pane.window is None else "tokens drawn")
     page.head_map(squares, "attention-heads", alt, pane.selection, lines=lines)
 
@@ -277,7 +276,7 @@ def offer_downloads(
     about = input_origin(selection.checkpoint, selection.settings, digest)
     head = selection.head
     name = f"{pane.name}-{digest[:8]}"
-    of_head = {"head": head.label(), **about}
+    of_head = {"head": head.key(), **about}
 
     def tables() -> bytes:
         files = {"head": attention.to_csv(head, of_head), "heads": attention.pair_to_csv(*pair, about)}

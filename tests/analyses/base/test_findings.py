@@ -19,6 +19,7 @@ from bertviz_core.analyses.base.findings import (
 )
 from bertviz_core.analyses.base.registry import ANALYSES, findings
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.heads import counting_from
 from bertviz_core.overview.summary import behaviors_finding
 
 PAPER_TABLES = 20
@@ -46,10 +47,10 @@ def averages(analysis, error=0.005, units=20, **values):
     )
 
 
-def found(name, result, base=1):
+def found(name, result):
     """The finding of one statement."""
     analysis = ANALYSES[name.partition(".")[0]]
-    return next(finding for finding in analysis.findings(result, base) if finding.id == name)
+    return next(finding for finding in analysis.findings(result) if finding.id == name)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,8 @@ def test_neighbors_and_their_rule():
     assert finding.sentence == (
         "Head 1-2 puts 0.900 ± 0.010 of its attention on the previous token; 2 of 4 heads put more than 0.5 there."
     )
-    assert "Head 0-1 puts" in found("surface_patterns.previous", result, base=0).sentence
+    with counting_from(0):
+        assert "Head 0-1 puts" in found("surface_patterns.previous", result).sentence
     assert found("surface_patterns.next", result).state == UNDECIDED
     assert found("surface_patterns.current", result).state == ABSENT  # no input has it
 

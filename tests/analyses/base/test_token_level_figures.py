@@ -9,7 +9,7 @@ from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.analyses.surface_patterns import figure as surface_patterns
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
 from bertviz_core.exports import paper_figure
-from bertviz_core.heads import Head
+from bertviz_core.heads import counting_from
 from bertviz_core.plotting.head_map import map_figure, value_map
 from tests.support import shipped
 
@@ -53,8 +53,8 @@ def test_a_quantity_that_no_segment_has_is_not_drawn():
 @pytest.mark.parametrize(("layers", "heads"), [(6, 8), (24, 16), (1, 1)])
 def test_the_map_has_layers_across_heads_down(layers, heads):
     values = np.random.default_rng(0).random((layers, heads))
-    last = Head(layers - 1, heads - 1)
-    (squares,) = map_figure(value_map(values, "x", base=0)).data
+    with counting_from(0):
+        (squares,) = map_figure(value_map(values, "x")).data
     np.testing.assert_allclose(squares.z, values.T)
     assert (squares.x[-1], squares.y[-1]) == (str(layers - 1), str(heads - 1))
-    assert squares.text[-1][-1].startswith(f"{last.label(0)}: ")
+    assert squares.text[-1][-1].startswith(f"{layers - 1}-{heads - 1}: ")

@@ -11,7 +11,7 @@ from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.clustering.embedding import dendrogram, embed
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, matrix
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, counting_from
 from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.drawing import FigureSpec
 from tests.support.clusterings import clustering_of
@@ -67,9 +67,11 @@ def test_hovering_tells_the_head_its_number_and_its_nearest(result: Clustering) 
 
 
 def test_labels_may_count_from_0_but_clicks_never_do(result: Clustering) -> None:
-    heads = clickable(by_behavior(result, base=0))
+    with counting_from(0):
+        heads = clickable(by_behavior(result))
+        by_depth = clickable(by_layer(result))
     assert heads["1-1"][2].startswith("0-0: ")
-    assert list(clickable(by_layer(result, base=0))) == ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
+    assert list(by_depth) == ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
 
 
 def test_of_many_heads_the_matrix_has_means_of_neighbors(result: Clustering, monkeypatch) -> None:

@@ -18,12 +18,12 @@ def test_means_within_and_between_layers() -> None:
 def test_layers_that_lie_apart_are_clusters_and_layers_that_overlap_are_not() -> None:
     within_a_layer = np.arange(6) / 100
     apart = on_a_line(np.concatenate([within_a_layer, within_a_layer + 0.5]), (2, 6))
-    answer = layers_are_alike(apart, 1)
+    answer = layers_are_alike(apart)
     assert answer.state == SHOWN
     # The mean of |i - j| over pairs of 0 to 5 is 7/3.
     assert answer.sentence.startswith("Two heads of one layer differ by 0.0233 nats on average")
     overlapping = on_a_line(np.concatenate([within_a_layer, within_a_layer[::-1]]), (2, 6))
-    assert layers_are_alike(overlapping, 1).state != SHOWN
+    assert layers_are_alike(overlapping).state != SHOWN
 
 
 def test_without_two_heads_of_one_label_there_is_nothing_to_compare() -> None:

@@ -11,7 +11,7 @@ from bertviz_core.analyses.dependency_heads import figure as drawn
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples, paper_figure
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
 from bertviz_core.corpora.files import sample
-from bertviz_core.heads import DirectedHead, Head
+from bertviz_core.heads import DirectedHead, Head, counting_from
 from bertviz_core.plotting.arcs import RIGHT, WRONG
 from tests.support import shipped
 
@@ -47,11 +47,13 @@ def test_pictures_and_table_agree(result):
 
 
 def test_table_for_the_screen_and_latex(result):
-    table = drawn.relation_table(result, base=0).set_index("relation")
+    with counting_from(0):
+        table = drawn.relation_table(result).set_index("relation")
     assert table.loc["det", "paper"] == 94.3 and np.isnan(float(table.loc["UAS", "paper"] or "nan"))
     assert "held out" in table
     frame = result.to_frame().set_index("relation")
-    assert table.loc["det", "head"] == Head.parse(frame.loc["det", "head"]).label(0)
+    with counting_from(0):
+        assert table.loc["det", "head"] == Head.parse(frame.loc["det", "head"]).label()
     lines = drawn.latex(result).splitlines()
     assert len([line for line in lines if " & " in line]) == len(result.relations) + 1
     assert f"{100 * frame.loc['det', 'accuracy']:.1f}" in next(line for line in lines if line.startswith("det &"))

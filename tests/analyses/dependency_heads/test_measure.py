@@ -258,7 +258,7 @@ def test_a_causal_model_s_arcs_equal_the_literal_loops(family, tmp_path):
     listed = examples(result, choice, "all")
     assert sum(len(each.chosen) for each in listed) == whole["n"]
     assert sum(each.right for each in listed) == result.correct.sum(0)[choice.direction, 0, *choice.head]
-    sentence = relation_sentence(result, "all", 1)
+    sentence = relation_sentence(result, "all")
     assert all(part in sentence for part in ("whose governor comes", "Of all", "a random word among those that come"))
 
 

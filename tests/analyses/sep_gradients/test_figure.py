@@ -8,6 +8,7 @@ import pytest
 from bertviz_core.analyses.base.registry import BUILT_IN
 from bertviz_core.analyses.sep_gradients.figure import no_op_figure, paper_figure
 from bertviz_core.analyses.sep_gradients.result import CLASSES, QUANTITIES, SepGradients, sink
+from bertviz_core.heads import counting_from
 
 LAYERS, HEADS = 3, 2
 
@@ -53,7 +54,8 @@ def test_figure_3_has_a_dot_for_each_head_and_a_line_through_the_means(result: S
 
 
 def test_the_no_op_picture_has_attention_over_gradient(result: SepGradients) -> None:
-    figure = no_op_figure(result, base=0)
+    with counting_from(0):
+        figure = no_op_figure(result)
     dots = traces(figure, "markers")
     np.testing.assert_array_equal(dots["1-attention_to_sep"].y, result["attention_to_sep"].reshape(-1))
     np.testing.assert_array_equal(dots["2-to_sep"].y, result["to_sep"].reshape(-1))

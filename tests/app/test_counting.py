@@ -1,0 +1,69 @@
+"""Heads count from 0 or 1 as each reader chooses: two readers at once, fragments, and files, which count from 1."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shared.state import session
+from pages.shared.state.choices import Header
+from tests.support import chromium as browser
+from tests.support.driving import open_app
+from tests.support.shipped import clearest
+from tests.support.visitors import visitor
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
+KINDS = (("false", 0), ("true", 1))  # the parameter of the address, and how much lower labels are
+
+
+def lower(label: str, by: int) -> str:
+    return "-".join(str(int(part) - by) for part in label.split("-"))
+
+
+def test_readers_at_once_count_each_in_their_own_way(tmp_path: Path) -> None:
+    best = clearest("previous")
+
+    def reads(address: str, zero: str, by: int) -> None:
+        with visitor(address) as reader:
+            for page in ("surface_patterns", "head", "surface_patterns"):
+                said = reader.open(page, zero=zero, head=best).text
+                assert f"ead {lower(best, by)} puts" in said and f"ead {lower(best, 1 - by)} puts" not in said
+
+    with browser.served(tmp_path / "store") as address, ThreadPoolExecutor(4) as pool:
+        list(pool.map(partial(reads, address), *zip(*KINDS * 2, strict=True)))
+
+
+def test_a_fragment_that_runs_in_a_thread_of_its_own_counts_as_its_reader_does() -> None:
+    def script() -> None:
+        import streamlit as st
+
+        from bertviz_core.heads import Head
+        from pages.shared.state import session
+
+        @session.fragment
+        def part() -> None:
+            st.write(Head(0, 1).label())
+
+        part()
+
+    app = AppTest.from_function(script)
+    app.session_state[session.KEY] = session.Session(header=Header(zero=True))
+    assert app.run().markdown[0].value == "0-1"
+
+
+def test_files_count_from_1_and_the_file_of_a_head_as_its_page_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    built: dict[str, Callable[[], bytes]] = {}
+
+    def button(label: str, build: Callable[[], bytes], name: str, **more: object) -> None:
+        built[Path(name).suffix] = build
+
+    monkeypatch.setattr("streamlit.download_button", button)
+    best = clearest("previous")
+    open_app("surface_patterns", zero="true")
+    assert f"Head {best} puts".encode() in built[".json"]()
+    open_app("head", zero="true", head=best)
+    layer, head = lower(best, 1).split("-")
+    assert f"Head {layer}-{head} · L{layer}H{head} of".encode() in built[".html"]()
