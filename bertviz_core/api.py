@@ -24,6 +24,7 @@ from bertviz_core.models.loading import LoadedModels, model_in_memory
 from bertviz_core.models.model import AttentionModel, no_head
 from bertviz_core.one_head import one_head
 from bertviz_core.one_head.clear_input import Lines, clear_input, lines
+from bertviz_core.one_head.training import stored_steps, with_training
 from bertviz_core.overview.stored_results import results_of
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
@@ -164,8 +165,10 @@ def head(
     """
     checkpoint = checkpoint_of(model)
     settings = Settings(mode=mode, weights=weights)  # type: ignore[arg-type]
-    results = results_of(Store(None if store is None else Path(store)), checkpoint, settings)
-    shown = one_head(results, Head.parse(head))
+    opened = Store(None if store is None else Path(store))
+    results = results_of(opened, checkpoint, settings)
+    steps = stored_steps(opened, checkpoint, settings)
+    shown = with_training(one_head(results, Head.parse(head)), results, steps)
 
     def draw_lines() -> Lines | None:
         clear = clear_input(results, shown.head)

@@ -73,6 +73,14 @@ class Head(NamedTuple):
             raise SettingsError(f"{label!r} is not a head.", hint="Write layer-head, counted from 1, as in 3-5.")
         return cls(int(match[1]) - 1, int(match[2]) - 1)
 
+    @classmethod
+    def of_label(cls, label: str) -> "Head":
+        """The head of a `label`; raises SettingsError for anything else."""
+        layer, _, head = label.partition("-")
+        if not (layer.isdecimal() and head.isdecimal()):
+            raise SettingsError(f"{label!r} is not a head.", hint="Write layer-head, as in 3-5.")
+        return cls(int(layer) - first_number(), int(head) - first_number())
+
     def check(self, layers: int, heads: int) -> None:
         """Raises SettingsError for a head that a model of this size does not have."""
         if self.layer >= layers or self.head >= heads:

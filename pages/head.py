@@ -12,6 +12,7 @@ from bertviz_core.one_head import OneHead, distinctive, of_model, one_head
 from bertviz_core.one_head.clear_input import ClearInput, Lines, clear_input, lines
 from bertviz_core.one_head.drawing import LEGEND, figure_svg
 from bertviz_core.one_head.files import CLEAREST, SUFFIXES, missing, to_bytes
+from bertviz_core.one_head.training import with_training
 from bertviz_core.overview import columns
 from pages.shared import endnotes, head_panel, jobs, messages, page, services, stored
 from pages.shared.frame import header, links
@@ -89,6 +90,8 @@ if not memoize(columns, results):
 
 known = memoize(of_model, results)
 shown = memoize(one_head, results, selection.head, known)
+if shown.facts:
+    shown = with_training(shown, results, stored.over_training(selection, shown.facts[0].analysis))
 clear = memoize(clear_input, results, selection.head)
 header.retitle(f"Head {plain(selection.head.full_label())}")
 st.markdown(f"**{plain(shown.does)}** {plain(shown.apart)}")

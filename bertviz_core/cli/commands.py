@@ -33,6 +33,7 @@ from bertviz_core.models.loading import load
 from bertviz_core.one_head import one_head as describe_head
 from bertviz_core.one_head.clear_input import Lines, clear_input, lines
 from bertviz_core.one_head.files import SUFFIXES, to_bytes, to_text
+from bertviz_core.one_head.training import stored_steps, with_training
 from bertviz_core.overview import stored_results
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
@@ -101,8 +102,10 @@ def one_head(
     that stands alone. Nothing is computed but the lines on the input in which the head is clearest."""
     console.check_out(SUFFIXES)
     model = checkpoint.find(console.model, console.revision)
-    results = stored_results.results_of(Store(console.store), model, console.settings())
-    shown = describe_head(results, Head.parse(head))
+    store = Store(console.store)
+    results = stored_results.results_of(store, model, console.settings())
+    steps = stored_steps(store, model, console.settings())
+    shown = with_training(describe_head(results, Head.parse(head)), results, steps)
 
     def draw_lines() -> Lines | None:
         clear = clear_input(results, shown.head)

@@ -22,6 +22,7 @@ TRACK = 26  # height of the middle of a row's scale
 CURVE = 150  # height of a curve's area
 LEFT = 44  # room for the numbers of an axis
 LINE = 19  # height of a token
+DIGIT = 6.5  # width of a digit at an axis
 
 
 def figure_svg(figure: HeadFigure) -> str:
@@ -120,7 +121,8 @@ def _curve(curve: HeadCurve, top: float) -> str:
     foot = top + 12 + area
     small = 'font-size="11" opacity="0.85"'
     parts.append(f'<path d="M{LEFT},{foot} H{WIDTH - 8}" stroke="currentColor" opacity="0.4"/>')
-    every = -(-len(curve.ticks) // 12)
+    longest = max(map(len, curve.ticks)) * DIGIT + 6
+    every = max(1, round(np.ceil(longest / step)))
     for index in range(0, len(curve.ticks), every):
         middle = f'{small} text-anchor="middle"'
         parts.append(_text(curve.ticks[index], LEFT + index * step, foot + 14, middle))

@@ -1,17 +1,47 @@
-"""When a head came to do what it does: what sets it apart, at every step of its training (docs/methods.md, section 18)."""
+"""When a head came to do what it does: its first fact at every step of a training (docs/methods.md, section 18)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from bertviz_core.analyses.base.head_figures import HeadCurve, HeadFigure, HeadRow
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, Results
-from bertviz_core.heads import Head
+from bertviz_core.emergence.training import training_of
+from bertviz_core.engine.store import Store
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.one_head import OneHead
+from bertviz_core.overview.stored_results import largest
+from bertviz_core.settings import Settings
 
 TITLE = "When it arose"
 # The results of one step by analysis
 Step = tuple[int, Results]
+
+
+def stored_steps(store: Store, checkpoint: Checkpoint, settings: Settings) -> list[Step]:
+    """The steps of the training that a checkpoint is of, each with its largest results; empty where none is known."""
+    training = training_of(checkpoint)
+    if training is None:
+        return []
+    models = zip(training.steps, training.checkpoints, strict=True)
+    return [(step, largest(store, each.fingerprint(), settings)) for step, each in models]
+
+
+def with_training(shown: OneHead, results: Results, steps: Sequence[Step]) -> OneHead:
+    """The same with the curve of its first fact over a training, where two steps or more have that fact.
+
+    Args:
+        shown: What is known of the head.
+        results: The results that it is made of.
+        steps: The steps of the training in order, with their results.
+    """
+    if not shown.facts:
+        return shown
+    fact = shown.facts[0]
+    figure = arising(fact.analysis, fact.row, steps, results[fact.analysis])
+    return replace(shown, figures=((fact.analysis, figure), *shown.figures)) if figure else shown
 
 
 def arising(name: str, row: HeadRow, steps: Sequence[Step], own: Result) -> HeadFigure | None:
@@ -28,7 +58,7 @@ def arising(name: str, row: HeadRow, steps: Sequence[Step], own: Result) -> Head
         the number.
     """
     known = [(step, found) for step, results in steps if (found := _same(name, row, results.get(name), own))]
-    if len(known) < 2:  # noqa: PLR2004
+    if len(known) < 2:
         return None
     rows = [found for _, found in known]
     bands = np.array([found.band for found in rows])
@@ -57,11 +87,12 @@ def _input(result: Result) -> list[object]:
 
 def _sentence(name: str, steps: Sequence[int], rows: Sequence[HeadRow]) -> str:
     """The first step at which the number has passed half of the way from its first value to its last."""
+    name = name[0].upper() + name[1:]
     first, last = rows[0], rows[-1]
     if last.low <= first.value <= last.high or first.value == last.value:
         return f"{name} is at step {steps[-1]:,} what it is at step {steps[0]:,}."
     shares = [(each.value - first.value) / (last.value - first.value) for each in rows]
-    passed = next(step for step, share in zip(steps, shares, strict=True) if share > 0.5)  # noqa: PLR2004
+    passed = next(step for step, share in zip(steps, shares, strict=True) if share > 0.5)
     return (
         f"{name} goes from {first.text} at step {steps[0]:,} to {last.text} at step {steps[-1]:,}, "
         f"and is past half of the way at step {passed:,}."

@@ -16,6 +16,7 @@ from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run import chunks, runtime_estimate
 from bertviz_core.analyses.run.compute import passes, shared
 from bertviz_core.analyses.run.run_pass import can_compute, check_model
+from bertviz_core.emergence.training import training_of
 from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, find, paper_model
 from bertviz_core.numbers import plural
@@ -26,6 +27,7 @@ from pages.shared.state.choices import Overview
 from pages.shared.state.selection import Selection
 from pages.shared.state.session import PageEnd
 
+MOST_PARAMETERS = 500_000_000  # of a training's checkpoints together, whose files are read once: about two seconds
 MAX_COST = 20  # forward passes of an analysis that one job runs with all others
 R = TypeVar("R", bound=Result)
 
@@ -34,6 +36,18 @@ def results(selection: Selection) -> dict[str, Any]:
     """The stored results of the selection, by analysis; nothing is computed."""
     stored = {analysis.name: services.find(selection.request(analysis.name)) for analysis in selection.analyses()}
     return {name: result for name, result in stored.items() if result is not None}
+
+
+def over_training(selection: Selection, analysis: str) -> list[tuple[int, dict[str, Any]]]:
+    """The steps of the training that the model is a checkpoint of, each with its stored result of an analysis; empty
+    where no training is known, or where it takes long to find out which results are of its weights."""
+    training = training_of(selection.checkpoint, services.access())
+    if training is None or sum(each.parameters() for each in training.checkpoints) > MOST_PARAMETERS:
+        return []
+    request = selection.request(analysis)
+    requests = [replace(request, checkpoint=each) for each in training.checkpoints]
+    found = zip(training.steps, map(services.find, requests), strict=True)
+    return [(step, {analysis: result}) for step, result in found if result is not None]
 
 
 def everything(selection: Selection) -> list[Request]:

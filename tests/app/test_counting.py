@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from pages.shared.state import session
 from pages.shared.state.choices import Header
 from tests.support import chromium as browser
-from tests.support.driving import open_app
+from tests.support.driving import open_app, unescaped
 from tests.support.shipped import clearest
 from tests.support.visitors import visitor
 
@@ -29,7 +29,7 @@ def test_readers_at_once_count_each_in_their_own_way(tmp_path: Path) -> None:
     def reads(address: str, zero: str, by: int) -> None:
         with visitor(address) as reader:
             for page in ("surface_patterns", "head", "surface_patterns"):
-                said = reader.open(page, zero=zero, head=best).text
+                said = unescaped(reader.open(page, zero=zero, head=best).text)
                 assert f"ead {lower(best, by)} puts" in said and f"ead {lower(best, 1 - by)} puts" not in said
 
     with browser.served(tmp_path / "store") as address, ThreadPoolExecutor(4) as pool:

@@ -118,8 +118,7 @@ def to_heads(text: str) -> str:
     """A text as Markdown, in which every head that it names leads to the page of that head."""
 
     def linked(label: re.Match[str]) -> str:
-        head = Head.parse(label[0])
-        return f"[{plain(label[0])}]({address_of(HeadPage(), head)})"
+        return f"[{plain(label[0])}]({address_of(HeadPage(), Head.of_label(label[0]))})"
 
     parts = NAMED_HEADS.split(text)  # every other one has labels
     return "".join(HEAD.sub(linked, part) if index % 2 else plain(part) for index, part in enumerate(parts))
