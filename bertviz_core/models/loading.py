@@ -13,7 +13,14 @@ from bertviz_core.errors import BertvizError, ModelError, SettingsError
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.checkpoint_files import tokenizer_folder
-from bertviz_core.models.model import MASKED_WORDS, NEXT_WORDS, AttentionModel, check_head, no_head, predicts_next_words
+from bertviz_core.models.model import (
+    MASKED_WORDS,
+    NEXT_WORDS,
+    AttentionModel,
+    missing_lm_head,
+    predicts_next_words,
+    require_lm_head,
+)
 from bertviz_core.models.rotary import forget_earlier_inputs, has_dynamic, length_limit, tried_limit
 from bertviz_core.models.saved import compare
 from bertviz_core.settings import DEVICES
@@ -41,12 +48,12 @@ def load(
     check_memory(checkpoint, device, dtype)
     tokens = load_tokens(checkpoint)
     if language_model:
-        check_head(checkpoint)
+        require_lm_head(checkpoint)
     with _explained(checkpoint):
         loaded, notices = _read_weights(checkpoint, dtype, language_model)
     model = prepare(loaded, tokens, checkpoint, device, predicts=language_model)
     if language_model and predicts_next_words(checkpoint) and not model.causal:
-        raise no_head(checkpoint, "its tokens see those after them")
+        raise missing_lm_head(checkpoint, "its tokens see those after them")
     return replace(model, notices=notices)
 
 
