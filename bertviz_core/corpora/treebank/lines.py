@@ -31,7 +31,7 @@ class Word(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Lines:
+class LineFormat:
     """A format of one word a line.
 
     Attributes:
@@ -86,8 +86,8 @@ def parse_tagged(text: str) -> Word | None:
     return None if relation == "_" else Word(cells[0], governor, relation_name(relation), cells[1] or "_")
 
 
-LABELED = Lines("word head-label", parse_labeled)
-TAGGED = Lines("word tag head", parse_tagged)
+LABELED = LineFormat("word head-label", parse_labeled)
+TAGGED = LineFormat("word tag head", parse_tagged)
 
 
 def has_labeled(survey: Survey) -> bool:
