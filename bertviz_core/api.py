@@ -23,7 +23,7 @@ from bertviz_core.models.checkpoint import Checkpoint, Model, checkpoint_of
 from bertviz_core.models.loading import LoadedModels, model_in_memory
 from bertviz_core.models.model import AttentionModel, missing_lm_head
 from bertviz_core.one_head import one_head
-from bertviz_core.one_head.clear_input import Lines, clear_input, lines
+from bertviz_core.one_head.clear_input import CaptionedSvg, clear_input, lines
 from bertviz_core.one_head.training import stored_steps, with_training
 from bertviz_core.overview.stored_results import results_of
 from bertviz_core.paper_report import ReportRequest
@@ -170,7 +170,7 @@ def head(
     steps = stored_steps(opened, checkpoint, settings)
     shown = with_training(one_head(results, Head.parse(head)), results, steps)
 
-    def draw_lines() -> Lines | None:
+    def draw_lines() -> CaptionedSvg | None:
         clear = clear_input(results, shown.head)
         return lines(_loaded(model, checkpoint, device, clear.settings.dtype), clear) if clear else None
 

@@ -31,7 +31,7 @@ from bertviz_core.heads import Head
 from bertviz_core.models import checkpoint
 from bertviz_core.models.loading import load
 from bertviz_core.one_head import one_head as describe_head
-from bertviz_core.one_head.clear_input import Lines, clear_input, lines
+from bertviz_core.one_head.clear_input import CaptionedSvg, clear_input, lines
 from bertviz_core.one_head.files import SUFFIXES, to_bytes, to_text
 from bertviz_core.one_head.training import stored_steps, with_training
 from bertviz_core.overview import stored_results
@@ -107,7 +107,7 @@ def one_head(
     steps = stored_steps(store, model, console.settings())
     shown = with_training(describe_head(results, Head.parse(head)), results, steps)
 
-    def draw_lines() -> Lines | None:
+    def draw_lines() -> CaptionedSvg | None:
         clear = clear_input(results, shown.head)
         return lines(load(model, console.device, clear.settings.dtype), clear) if clear else None
 
