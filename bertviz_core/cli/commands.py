@@ -22,7 +22,7 @@ from bertviz_core.comparison import Comparison, compare
 from bertviz_core.corpora.files import SAMPLES, find_sources
 from bertviz_core.corpora.source import from_path
 from bertviz_core.emergence import Emergence
-from bertviz_core.emergence.series import Series
+from bertviz_core.emergence.series import CheckpointRequests
 from bertviz_core.emergence.training import Training, find_training
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
@@ -129,7 +129,7 @@ def emergence(
     console.check_out(exports.suffixes(Emergence.analysis))
     texts = find_sources(text or ["encyclopedia"])
     trees = find_sources(treebank or ["treebank"])
-    series = Series(_training(training, console), texts, trees, console.settings())
+    series = CheckpointRequests(_training(training, console), texts, trees, console.settings())
     with console.working_store() as store:
         progress = console.progress()
         try:
