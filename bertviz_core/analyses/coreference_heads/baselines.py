@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 from bertviz_core.corpora.coreference.mentions import PRONOUNS, Features
-from bertviz_core.inputs.annotated_words import Window
+from bertviz_core.inputs.annotated_words import DocumentWindow
 
 EXACT = CHANCE, RANDOM = "chance", "random candidate"  # means, without an interval
 BASELINES = ("nearest", "head match", "head match, else nearest", "rule-based")
@@ -26,7 +26,7 @@ PLURAL_NOUNS = frozenset(("men", "women", "children", "people", "police", "feet"
 SINGULAR_ENDINGS = ("ss", "us", "is", "'s")
 
 
-def baselines_right(window: Window) -> np.ndarray:
+def baselines_right(window: DocumentWindow) -> np.ndarray:
     """(system, item) bool: whether each of BASELINES guesses an antecedent (docs/methods.md, section 7)."""
     document = window.document
     heads = window.heads
