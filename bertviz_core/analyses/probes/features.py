@@ -69,7 +69,7 @@ class Group:
     words: np.ndarray
 
 
-class Features:
+class ProbeInputs:
     """The groups of all sentences, shortest first; `places` has the group and the row of each."""
 
     def __init__(self, sentences: Sequence[Sentence], rows: Sequence[np.ndarray], heads: int) -> None:

@@ -10,7 +10,7 @@ import torch
 
 from bertviz_core.analyses.probes import features as room
 from bertviz_core.analyses.probes import structural
-from bertviz_core.analyses.probes.features import Features, WordMaps, reinitialized
+from bertviz_core.analyses.probes.features import ProbeInputs, WordMaps, reinitialized
 from bertviz_core.analyses.probes.probes import (
     AttentionAndWords,
     AttentionOnly,
@@ -273,7 +273,7 @@ def test_features_and_scores_are_those_of_norms(network, tiny, source):
     probe = filled(AttentionOnly(heads))
     w, u = probe.weights.tolist()
     sentences = [example.sentence for example in encoded]
-    features = Features(sentences, [np.zeros(len(sentence), dtype=np.int64) for sentence in sentences], heads)
+    features = ProbeInputs(sentences, [np.zeros(len(sentence), dtype=np.int64) for sentence in sentences], heads)
     fill(features, model, encoded)
     for number, example in enumerate(encoded):
         expected = maps_by_loops(model, example)
