@@ -20,7 +20,13 @@ from bertviz_core.analyses.coreference_heads.guesses import (
     answers,
     earlier_antecedents,
 )
-from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, ItemGuesses, Record, document_record, passages
+from bertviz_core.analyses.coreference_heads.passages import (
+    MAX_ITEMS,
+    DocumentRecord,
+    ItemGuesses,
+    document_record,
+    passages,
+)
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.engine.stream import Accumulator
@@ -89,7 +95,7 @@ class AntecedentSums(Accumulator):
         systems = len(DIRECTIONS) * len(CANDIDATES) * self.heads + len(BASELINES) + 1
         self.by_document = DocumentSums(count_moments, self.layers, systems, GROUPS)
         self.blocks: dict[int, ItemGuesses] = {}
-        self.documents: dict[int, Record] = {}
+        self.documents: dict[int, DocumentRecord] = {}
         self.passage_starts = lru_cache(1)(lambda *document: [first for first, _ in passages(*document)])
 
     def new_empty(self) -> Self:
