@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 
 from diskcache import Cache
 
-from bertviz_core.engine.diskcache_internals import RECENT, Reader, note_use
+from bertviz_core.engine.diskcache_internals import RECENT, CacheReader, note_use
 from bertviz_core.engine.packing import read_header
 from bertviz_core.engine.store_disk import ERRORS, file_of, open_cache, reason, sweep
 from bertviz_core.errors import StoreError
@@ -173,10 +173,10 @@ class Store:
         return count
 
     @contextmanager
-    def reading(self) -> Iterator[Reader]:
+    def reading(self) -> Iterator[CacheReader]:
         """The entries for reading; raises StoreError where they cannot be read."""
         try:
-            with closing(Reader(self.folder)) as reader:
+            with closing(CacheReader(self.folder)) as reader:
                 yield reader
         except ERRORS as error:
             raise self._error(f"cannot be read ({reason(error, self.folder)}).") from error
