@@ -29,7 +29,7 @@ HINT = "Set BERTVIZ_STORE to name another folder (or use --store on the command 
 log = logging.getLogger(__name__)
 
 
-class Entry(NamedTuple):
+class StoreEntry(NamedTuple):
     """An entry of the store.
 
     Attributes:
@@ -138,14 +138,14 @@ class Store:
         with suppress(*ERRORS):
             note_use(self.folder, f"result/{key}", now)
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[StoreEntry]:
         """All entries that are bytes, without the results that ship."""
         with self.reading() as reader:
             rows = reader.entries()
         for name, size, stored in rows:
             kind, _, key = name.partition("/")
             if kind in KINDS:
-                yield Entry(kind, key, size, stored)
+                yield StoreEntry(kind, key, size, stored)
 
     def headers(self) -> Iterator[tuple[str, bytes]]:
         """(key, safetensors header) of every result, stored or shipped."""
