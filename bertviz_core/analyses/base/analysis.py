@@ -33,7 +33,7 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.plotting import head_map
 from bertviz_core.settings import Settings
 
-Kind = Literal["text", "treebank", "coreference", "random"]
+CorpusKind = Literal["text", "treebank", "coreference", "random"]
 HeadInFigure = Literal["point", "subject", "absent"]  # each head is a point; the figure is about one head; neither
 
 
@@ -94,7 +94,7 @@ class Analysis(Registered):
     summary: str
     section: str = ""
     icon: str = ":material/extension:"
-    corpus: Kind = "text"
+    corpus: CorpusKind = "text"
     options: type[Options] = Options
     result_class: type[Result]
     # What is shown of a result

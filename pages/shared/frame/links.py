@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, quote_plus, urlencode
 
 import streamlit as st
 
-from bertviz_core.analyses.base.analysis import Analysis, Kind
+from bertviz_core.analyses.base.analysis import Analysis, CorpusKind
 from bertviz_core.analyses.base.registry import ANALYSES, BUILT_IN
 from bertviz_core.heads import Head
 from pages.shared.messages import plain
@@ -40,13 +40,13 @@ class PageEntry:
     title: str
     icon: str
     section: str
-    corpora: tuple[Kind, ...] = ("text",)  # that its numbers come from
+    corpora: tuple[CorpusKind, ...] = ("text",)  # that its numbers come from
     reads_maps: bool = True  # whether its numbers change where norms stand in for attention weights
     has_model: bool = True  # whether it is about the model of the header
     has_settings: bool = True  # whether its numbers depend on the settings of the header
 
 
-EVERY: tuple[Kind, ...] = ("text", "treebank", "coreference")
+EVERY: tuple[CorpusKind, ...] = ("text", "treebank", "coreference")
 VIEWER = PageEntry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5")
 DEFAULT = PageEntry("overview", "Overview", ":material/dashboard:", "All heads, every analysis", EVERY)
 EXPLORE = (
