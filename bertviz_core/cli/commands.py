@@ -1,4 +1,4 @@
-"""The command line: one command for each analysis, from the same store and with the same numbers as the pages."""
+"""The commands: one for each analysis, and those on stored results, with the same store and numbers as the pages."""
 
 import inspect
 import sys

@@ -1,4 +1,4 @@
-"""Treebanks and corpora with coreference; the table of their formats (docs/formats.md), recognized from the content."""
+"""Treebanks and corpora with coreference, whose formats (docs/formats.md) one table recognizes from the content."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

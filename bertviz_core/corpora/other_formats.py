@@ -1,4 +1,4 @@
-"""Annotations that stand apart from their text: what such a file is, and what to give in its place."""
+"""Recognizes standoff annotation, which is kept in another file than its text, and says what to give in its place."""
 
 import re
 from typing import NamedTuple

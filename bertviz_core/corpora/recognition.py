@@ -1,4 +1,4 @@
-"""Recognition of a source by the whole of it: a treebank, a corpus with coreference, or text; and estimates of size."""
+"""Decides from the whole of a source whether it is a treebank, has coreference or is text, and estimates its size."""
 
 import codecs
 import hashlib

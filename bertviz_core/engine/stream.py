@@ -1,4 +1,5 @@
-"""The one pass, in which every accumulator sees every layer's maps and none is kept; and attention maps to a file."""
+"""The one forward pass over a corpus: every accumulator sees every layer's maps, and none is kept. `extract` writes the
+maps to a file instead."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""From a checkpoint or a model in memory to one that can be observed; and a cache of loaded models."""
+"""Makes of a checkpoint, or of a model in memory, one that can be observed, and caches loaded models."""
 
 import threading
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""Loaded as saved: what a model's files say is compared with what transformers computes with."""
+"""Compares what a model's files say with what transformers computes with, and reports what is not used."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping

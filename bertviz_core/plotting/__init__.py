@@ -1,4 +1,4 @@
-"""Colors, markers that can be read without color, and layout of all figures; and figures with the heads by layer."""
+"""Colors, layout and markers that can be read without color, for all figures. `layer_figure` draws heads by layer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

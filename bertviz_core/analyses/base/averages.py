@@ -1,4 +1,4 @@
-"""Document averages of every head, which several analyses store; and columns, quantities of every head."""
+"""Averages of every head, which several analyses store, and columns, each of which shows one quantity of every head."""
 
 import math
 from collections.abc import Callable

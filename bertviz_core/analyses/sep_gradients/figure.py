@@ -1,4 +1,4 @@
-"""Figure 3: gradients by class of target token; and attention to the sink above its gradient."""
+"""Figure 3 shows gradients by class of target token; another figure, attention to the sink above its gradient."""
 
 from dataclasses import replace
 
