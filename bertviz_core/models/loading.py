@@ -13,6 +13,7 @@ from bertviz_core.errors import BertvizError, ModelError, SettingsError
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.checkpoint_files import tokenizer_folder
+from bertviz_core.models.load_report import compare
 from bertviz_core.models.model import (
     MASKED_WORDS,
     NEXT_WORDS,
@@ -22,7 +23,6 @@ from bertviz_core.models.model import (
     require_lm_head,
 )
 from bertviz_core.models.rotary import forget_earlier_inputs, has_dynamic, length_limit, tried_limit
-from bertviz_core.models.saved import compare
 from bertviz_core.settings import DEVICES
 
 MAX_BYTES = 4 * 10**9  # bytes of cached weights: nine models of BERT-base's size
