@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from bertviz_core.errors import ModelError
 from bertviz_core.models import configuration, other_folders
 from bertviz_core.models.other_folders import MAX_BYTES, read_object, unusable
-from bertviz_core.models.saved_names import OTHER_LIBRARY, POSITIONS, ignored_positions, unused_weight, way_out
+from bertviz_core.models.unused_weights import OTHER_LIBRARY, POSITIONS, ignored_positions, unused_weight, way_out
 
 # The vocabularies of transformers' tokenizers, by the names of their files.
 TOKENIZERS = (

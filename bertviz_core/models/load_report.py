@@ -8,7 +8,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.checkpoint_files import read_weights
 from bertviz_core.models.model import LM_HEAD_CLASSES, classes, missing_lm_head
-from bertviz_core.models.saved_names import way_out
+from bertviz_core.models.unused_weights import way_out
 from bertviz_core.numbers import plural
 
 # Arrays that are computed anew, not learned: old versions of transformers saved them.
