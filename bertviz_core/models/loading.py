@@ -168,7 +168,7 @@ def prepare(
     Raises:
         ModelError: The tokenizer is of another model, or the maps cannot be read.
     """
-    from bertviz_core.models.computation import check_attention_functions
+    from bertviz_core.models.in_memory_fingerprint import check_attention_functions
     from bertviz_core.models.verification import verify, verify_once
 
     check_attention_functions(loaded)
@@ -230,7 +230,7 @@ def model_in_memory(
     """
     import torch
 
-    from bertviz_core.models.computation import check_copy, unwrapped
+    from bertviz_core.models.in_memory_fingerprint import check_copy, unwrapped
 
     model, tokenizer = unwrapped(pair[0]), pair[1]
     check_copy(model)
