@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.coreference import CoreferenceDocument, Draft, formats, jsonlines
-from bertviz_core.corpora.other_formats import find_stand_off
 from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
+from bertviz_core.corpora.standoff_annotation import find_stand_off
 from bertviz_core.corpora.survey import NEW_DOCUMENT, Survey, survey
 from bertviz_core.corpora.treebank import BrokenSentence, Sentence, conll, lines
 from bertviz_core.corpora.words import WHERE_TO_GET_WORDS, WHOLE_WORDS, find_placeholder, find_wordpiece
