@@ -11,7 +11,7 @@ import numpy as np
 
 from bertviz_core.corpora import Skipped, recognition
 from bertviz_core.corpora.annotated import BROKEN, CoreferenceCorpus, Treebank, blocks
-from bertviz_core.corpora.examples import ExampleCorpus
+from bertviz_core.corpora.authors_json import ExampleCorpus
 from bertviz_core.corpora.source import Line, Source
 from bertviz_core.corpora.standoff_annotation import find_stand_off
 from bertviz_core.corpora.survey import DOCUMENT_TAG, NEW_DOCUMENT, OBJECT, Survey, survey

@@ -10,7 +10,7 @@ from itertools import chain, count
 import numpy as np
 
 from bertviz_core.corpora import UNKNOWN, Skipped
-from bertviz_core.corpora.examples import ExampleRecord
+from bertviz_core.corpora.authors_json import ExampleRecord
 from bertviz_core.corpora.readers import Paragraph, TextCorpus, read_text
 from bertviz_core.corpora.word_search import Hit
 from bertviz_core.errors import SettingsError
