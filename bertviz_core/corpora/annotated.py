@@ -12,7 +12,7 @@ from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
 from bertviz_core.corpora.standoff_annotation import find_stand_off
 from bertviz_core.corpora.survey import NEW_DOCUMENT, Survey, survey
 from bertviz_core.corpora.treebank import BrokenSentence, Sentence, conll, lines
-from bertviz_core.corpora.words import WHERE_TO_GET_WORDS, WHOLE_WORDS, find_placeholder, find_wordpiece
+from bertviz_core.corpora.word_checks import WHERE_TO_GET_WORDS, WHOLE_WORDS, find_placeholder, find_wordpiece
 from bertviz_core.errors import InputError
 
 BROKEN = "a document that cannot be read"

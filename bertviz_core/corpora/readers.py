@@ -16,7 +16,7 @@ from bertviz_core.corpora.source import Line, Source
 from bertviz_core.corpora.standoff_annotation import find_stand_off
 from bertviz_core.corpora.survey import DOCUMENT_TAG, NEW_DOCUMENT, OBJECT, Survey, survey
 from bertviz_core.corpora.treebank import conll
-from bertviz_core.corpora.words import (
+from bertviz_core.corpora.word_checks import (
     ODD,
     WHERE_TO_GET_WORDS,
     WHOLE_WORDS,

@@ -8,7 +8,7 @@ from bertviz_core.corpora.source import Line
 from bertviz_core.corpora.survey import Block, Survey
 from bertviz_core.corpora.treebank import BrokenSentence, Sentence, check_tree, relation_name
 from bertviz_core.corpora.treebank.conll import NO_WORDS
-from bertviz_core.corpora.words import is_left_out
+from bertviz_core.corpora.word_checks import is_left_out
 from bertviz_core.numbers import small_int
 
 UNLABELED = "dep"  # the relation of a word in a file without relations
