@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.coreference import CoreferenceDocument, Draft, formats, jsonlines
+from bertviz_core.corpora.format_sampling import NEW_DOCUMENT, Survey, survey
 from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
 from bertviz_core.corpora.standoff_annotation import find_stand_off
-from bertviz_core.corpora.survey import NEW_DOCUMENT, Survey, survey
 from bertviz_core.corpora.treebank import BrokenSentence, Sentence, conll, lines
 from bertviz_core.corpora.word_checks import WHERE_TO_GET_WORDS, WHOLE_WORDS, find_placeholder, find_wordpiece
 from bertviz_core.errors import InputError

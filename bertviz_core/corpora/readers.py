@@ -12,9 +12,9 @@ import numpy as np
 from bertviz_core.corpora import Skipped, recognition
 from bertviz_core.corpora.annotated import BROKEN, CoreferenceCorpus, Treebank, blocks
 from bertviz_core.corpora.authors_json import ExampleCorpus
+from bertviz_core.corpora.format_sampling import DOCUMENT_TAG, NEW_DOCUMENT, OBJECT, Survey, survey
 from bertviz_core.corpora.source import Line, Source
 from bertviz_core.corpora.standoff_annotation import find_stand_off
-from bertviz_core.corpora.survey import DOCUMENT_TAG, NEW_DOCUMENT, OBJECT, Survey, survey
 from bertviz_core.corpora.treebank import conll
 from bertviz_core.corpora.word_checks import (
     ODD,

@@ -12,8 +12,8 @@ from typing import BinaryIO
 
 from bertviz_core.corpora import annotated
 from bertviz_core.corpora.coreference import formats, jsonlines
+from bertviz_core.corpora.format_sampling import Survey, survey
 from bertviz_core.corpora.source import Source, from_bytes
-from bertviz_core.corpora.survey import Survey, survey
 from bertviz_core.corpora.treebank import conll, lines
 from bertviz_core.errors import InputError
 

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from bertviz_core.corpora.survey import Survey
+from bertviz_core.corpora.format_sampling import Survey
 
 OF_LITBANK = re.compile(r"(?:MENTION|COREF|COP|APPOS)\tT?\S+\t")
 OF_BRAT = re.compile(r"T\d+\t\S+ \d+ \d+(?:;\d+ \d+)*\t|(?:[REAM#]\d+|\*)\t\S+ ")

@@ -9,8 +9,8 @@ import numpy as np
 from conllu.exceptions import ParseException
 from conllu.parser import DEFAULT_FIELDS, parse_id_value, parse_int_value
 
+from bertviz_core.corpora.format_sampling import Survey
 from bertviz_core.corpora.source import Line
-from bertviz_core.corpora.survey import Survey
 from bertviz_core.corpora.treebank import RELATIONS, TAGS, BrokenSentence, Sentence, check_tree, relation_name
 from bertviz_core.corpora.word_checks import is_left_out
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from bertviz_core.corpora.format_sampling import Block, Survey
 from bertviz_core.corpora.source import Line
-from bertviz_core.corpora.survey import Block, Survey
 from bertviz_core.corpora.treebank import BrokenSentence, Sentence, check_tree, relation_name
 from bertviz_core.corpora.treebank.conll import NO_WORDS
 from bertviz_core.corpora.word_checks import is_left_out
