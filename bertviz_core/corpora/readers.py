@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.corpora import Skipped, recognition
+from bertviz_core.corpora import Skipped, format_detection
 from bertviz_core.corpora.annotated import BROKEN, CoreferenceCorpus, Treebank, blocks
 from bertviz_core.corpora.authors_json import ExampleCorpus
 from bertviz_core.corpora.format_sampling import DOCUMENT_TAG, NEW_DOCUMENT, OBJECT, Survey, survey
@@ -52,7 +52,7 @@ def read_text(source: Source) -> "TextCorpus | ExampleCorpus":
         return _checked(ExampleCorpus(source))
     if start.lower().startswith(("<!doctype html", "<html")):
         raise source.error("This is an HTML page, not text.", "Save its text as .txt.")
-    kind = recognition.kinds(source)[0]
+    kind = format_detection.kinds(source)[0]
     if kind != "text":
         return {"treebank": TreebankText, "coreference": CoreferenceText}[kind](source)
     found = survey(source)

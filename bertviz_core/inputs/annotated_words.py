@@ -12,7 +12,7 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.coreference import CoreferenceDocument, Span
 from bertviz_core.corpora.coreference.mentions import Item, find_items, head_word_source, head_words
-from bertviz_core.corpora.recognition import track_position
+from bertviz_core.corpora.format_detection import track_position
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.inputs.encoding import Encoded, framed, pieces_of
