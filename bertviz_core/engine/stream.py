@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, ClassVar, Protocol, Self
 import numpy as np
 
 from bertviz_core.corpora import Skipped
-from bertviz_core.engine import memory
+from bertviz_core.engine import heap_trim
 from bertviz_core.engine.packing import frame_header
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import ModelError, SettingsError
@@ -18,7 +18,7 @@ from bertviz_core.inputs.encoding import Batch, Encoded, buckets, collate, membe
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.model import AttentionModel
 
-# With more, holes in the heap grow between trims; with fewer, trims cost time (benchmarks/memory.py).
+# With more, holes in the heap grow between trims; with fewer, trims cost time (benchmarks/heap_trim.py).
 BATCHES_A_TRIM = 4
 # Its arguments are the model, the batch, and observers, each of which sees every layer.
 PassFunction = Callable[..., None]
@@ -123,7 +123,7 @@ def _groups(model: AttentionModel, examples: Iterable[Encoded], batch_tokens: in
     """The examples of each batch. Between batches on a CPU, whose shapes are ever new, free memory is given back."""
     for number, group in enumerate(buckets(examples, batch_tokens or model.batch_tokens, model.length_limit)):
         if model.device == "cpu" and number % BATCHES_A_TRIM == 0:
-            memory.give_back()
+            heap_trim.give_back()
         yield group
 
 
