@@ -18,7 +18,7 @@ from bertviz_core.inputs.encoding import Batch, Encoded, buckets, collate, membe
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.model import AttentionModel
 
-# With more, holes in the heap grow between trims; with fewer, trims cost time (benchmarks/heap_trim.py).
+# With more, holes in the heap grow between trims; with fewer, trims cost time (benchmarks/memory.py).
 BATCHES_A_TRIM = 4
 # Its arguments are the model, the batch, and observers, each of which sees every layer.
 PassFunction = Callable[..., None]
