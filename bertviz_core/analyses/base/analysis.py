@@ -21,8 +21,8 @@ from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, column_
 from bertviz_core.analyses.base.paper_table import PaperTable
 from bertviz_core.analyses.base.request import Options, Request, View
 from bertviz_core.analyses.base.result import Result
+from bertviz_core.engine.forward_pass import Accumulator
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.stream import Accumulator
 from bertviz_core.heads import Head, highest, ranks
 from bertviz_core.inputs.encoding import Batch, Encoded
 from bertviz_core.inputs.tensors import Tensor

@@ -28,8 +28,8 @@ from bertviz_core.analyses.coreference_heads.passages import (
     passages,
 )
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.engine.forward_pass import Accumulator
 from bertviz_core.engine.packing import pack, unpack
-from bertviz_core.engine.stream import Accumulator
 from bertviz_core.inputs.annotated_words import DocumentWindow, Windows
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.tensors import to_host

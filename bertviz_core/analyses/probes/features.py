@@ -15,8 +15,8 @@ from torch import Tensor
 from bertviz_core.corpora.readers import read_vectors
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import Sentence
+from bertviz_core.engine.forward_pass import Accumulator
 from bertviz_core.engine.packing import pack, unpack
-from bertviz_core.engine.stream import Accumulator
 from bertviz_core.errors import SettingsError
 from bertviz_core.inputs.encoding import Batch, Encoded, membership, word_of
 from bertviz_core.inputs.tensors import to_host

@@ -17,9 +17,9 @@ from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run import runtime_estimate
 from bertviz_core.analyses.run.chunks import ChunkedPass, Chunks, Parts, compute_chunk, share_done
 from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
+from bertviz_core.engine.forward_pass import Accumulator
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
-from bertviz_core.engine.stream import Accumulator
 from bertviz_core.errors import ModelError
 from bertviz_core.inputs.annotated_words import CorpusReading, Reading, cut
 from bertviz_core.inputs.encoding import Encoded

@@ -21,7 +21,7 @@ from bertviz_core.analyses.probes.probes import (
 )
 from bertviz_core.analyses.probes.training import Schedule, loss_of
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.engine import stream
+from bertviz_core.engine import forward_pass
 from bertviz_core.engine.progress import Progress
 from bertviz_core.inputs.annotated_words import Sentences
 from bertviz_core.inputs.encoding import collate
@@ -259,7 +259,7 @@ def maps_by_loops(model, encoded):
 
 def fill(features, model, encoded):
     maps = WordMaps(model, False)
-    stream.run(model, encoded, [maps], Progress())
+    forward_pass.run(model, encoded, [maps], Progress())
     features.take(maps)
 
 
