@@ -1,4 +1,4 @@
-"""Opens a source with the reader that `format_detection` chooses; reads texts, and word vectors in GloVe's text format."""
+"""Opens a source with the reader that `format_detection` chooses; reads texts, and word vectors in GloVe's format."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence, Set
