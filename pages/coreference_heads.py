@@ -18,7 +18,7 @@ from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent, percent_decimals
 from bertviz_core.plotting.head_map import accuracy_map
-from bertviz_core.writing import isolated
+from bertviz_core.text_display import isolated
 from pages.shared import endnotes, page, stored, widgets
 from pages.shared.frame import links
 from pages.shared.memoize import memoize

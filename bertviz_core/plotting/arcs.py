@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from bertviz_core.writing import PICTURES, columns, isolated, right_to_left
+from bertviz_core.text_display import PICTURES, columns, isolated, right_to_left
 
 RIGHT, WRONG = "#2b9348", "#e03131"
 # In pixels

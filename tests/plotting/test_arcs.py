@@ -4,7 +4,7 @@ import pytest
 
 from bertviz_core.analyses.coreference_heads.document_figure import draw
 from bertviz_core.plotting.arcs import RIGHT, WRONG, Arc, sentence_svg
-from bertviz_core.writing import columns, isolated, right_to_left
+from bertviz_core.text_display import columns, isolated, right_to_left
 
 SVG = "{http://www.w3.org/2000/svg}"
 WORDS = ["<script>alert(1)</script>", "sat & saw", '"quoted"', "猫"]

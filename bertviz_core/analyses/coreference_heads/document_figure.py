@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 from bertviz_core.errors import shorten
 from bertviz_core.plotting.arcs import RIGHT, WRONG
-from bertviz_core.writing import PICTURES, columns, isolated, right_to_left
+from bertviz_core.text_display import PICTURES, columns, isolated, right_to_left
 
 COLUMNS = 94  # letters in a line
 LABEL = 52  # pixels of a mark with a weight

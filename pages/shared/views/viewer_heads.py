@@ -16,9 +16,9 @@ from bertviz_core.numbers import plural
 from bertviz_core.overview import behavior_labels
 from bertviz_core.plotting import OVERLAY
 from bertviz_core.plotting.head_map import value_map
+from bertviz_core.text_display import cut_end
 from bertviz_core.viewer import InputAttention, figure, named_groups, preview
 from bertviz_core.viewer.query_key import MASKED, QueryKey, measure
-from bertviz_core.writing import cut_end
 from pages.shared import messages, page, stored, widgets
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain

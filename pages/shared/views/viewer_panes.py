@@ -16,11 +16,11 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, Prediction, mask
 from bertviz_core.plotting import OVERLAY
 from bertviz_core.settings import Weights
+from bertviz_core.text_display import cut_end
 from bertviz_core.viewer import InputAttention, InputView, predictions_frame, preview
 from bertviz_core.viewer.files import FOLDER, columns_of, input_html, input_origin, pack_weights
 from bertviz_core.viewer.query_key import QueryKey
 from bertviz_core.viewer.window import TokenRange
-from bertviz_core.writing import cut_end
 from pages.shared import head_panel, messages, page, services, stored, widgets
 from pages.shared.components import component
 from pages.shared.frame import context, neighbor
