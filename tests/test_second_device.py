@@ -241,7 +241,7 @@ def test_clustering_waits_once_for_each_batch_and_a_handful_of_times_besides(mas
     """It asks whether any heads are close to one another."""
     forward = forward_pass.forward
     batches = []
-    monkeypatch.setattr(stream, "forward", lambda *args: (batches.append(1), forward(*args)))
+    monkeypatch.setattr(forward_pass, "forward", lambda *args: (batches.append(1), forward(*args)))
     with second_device.active() as waits:
         computed(request_of("clustering", masked_folder), NAME, 40)
         assert len(batches) > 3

@@ -58,7 +58,7 @@ def fail_over(monkeypatch, model, most, error, layer=0):
         original(model, batch, watched, *observers)
         sizes.append(len(batch.examples))
 
-    monkeypatch.setattr(stream, "forward", forward)
+    monkeypatch.setattr(forward_pass, "forward", forward)
     return sizes
 
 

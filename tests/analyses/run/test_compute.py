@@ -187,7 +187,7 @@ def counting_passes(monkeypatch) -> list[int]:
         fed.append(len(accumulators))
         run(model, examples, accumulators, *rest)
 
-    monkeypatch.setattr(stream, "run", counted)
+    monkeypatch.setattr(forward_pass, "run", counted)
     return fed
 
 
