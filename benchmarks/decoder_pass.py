@@ -17,7 +17,7 @@ from benchmarks.surface_pass import MAX_LENGTH, segments_of
 from bertviz_core.analyses.base.accumulators import SegmentAverages
 from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
-from bertviz_core.engine import stream
+from bertviz_core.engine import forward_pass
 from bertviz_core.engine.progress import Progress
 from bertviz_core.inputs.encoding import collate
 from bertviz_core.models.attention import LayerAttention, register
@@ -36,7 +36,7 @@ def one_pass(shape: str, count: int) -> Work:
 
     def work() -> dict[str, np.ndarray]:
         sums = _sums(model)
-        stream.run(model, segments, sums, Progress())
+        forward_pass.run(model, segments, sums, Progress())
         return _means(sums)
 
     return work

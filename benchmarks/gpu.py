@@ -26,7 +26,7 @@ from bertviz_core.analyses.run import compute
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.corpora.files import FILES, SAMPLES, sample
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.engine import stream
+from bertviz_core.engine import forward_pass
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import temporary_store
 from bertviz_core.inputs.encoding import Encoded
@@ -108,7 +108,7 @@ def sums_of(model: AttentionModel) -> list[SegmentAverages]:
 def means_after(model: AttentionModel, segments: list[Encoded], batch_tokens: int | None = None) -> np.ndarray:
     """(quantity, layer, head) of both analyses, by one pass."""
     sums = sums_of(model)
-    stream.run(model, segments, sums, Progress(), batch_tokens)
+    forward_pass.run(model, segments, sums, Progress(), batch_tokens)
     return np.concatenate([part.result()["mean"] for part in sums])
 
 
@@ -135,7 +135,7 @@ def surface(bench: Bench) -> None:
         with bench.memory() as memory:
             ours = bench.seconds(lambda model=model: means_after(model, bench.segments))
             peak = memory()
-        bare = bench.seconds(lambda model=model: stream.run(model, bench.segments, [], Progress()))
+        bare = bench.seconds(lambda model=model: forward_pass.run(model, bench.segments, [], Progress()))
         text = f"{ours:.2f} s, {ours / bare:.2f} of the forward alone ({bare:.2f} s), {peak}"
         bench.row(f"surface patterns and entropy, {count:,} segments, {dtype}", text)
     few = bench.segments[:RELEASE_SEGMENTS]
@@ -185,9 +185,9 @@ def gradients(bench: Bench) -> None:
     segments = bench.segments[: 8 if bench.quick else 256]
     passing = partial(backward, targets=Targets(bench.tokens, 0))
     with bench.memory() as memory:
-        back = bench.seconds(lambda: stream.run(model, segments, [], Progress(), BATCH_TOKENS, passing))
+        back = bench.seconds(lambda: forward_pass.run(model, segments, [], Progress(), BATCH_TOKENS, passing))
         peak = memory()
-    bare = bench.seconds(lambda: stream.run(model, segments, [], Progress(), BATCH_TOKENS))
+    bare = bench.seconds(lambda: forward_pass.run(model, segments, [], Progress(), BATCH_TOKENS))
     bench.row(f"gradients, {len(segments)} segments", f"{back:.2f} s, {back / bare:.1f} of a forward pass, {peak}")
 
 
@@ -227,7 +227,7 @@ def halving(bench: Bench) -> None:
 @contextmanager
 def no_room(device: str, sizes: list[int]) -> Iterator[None]:
     """Little of a GPU's memory may be used; elsewhere a batch of over 8 segments fails. Notes what went through."""
-    forward = stream.forward
+    forward = forward_pass.forward
 
     def limited(model: AttentionModel, batch: Any, *observers: Any) -> None:
         if device != "cuda" and len(batch.examples) > 8:
@@ -235,7 +235,7 @@ def no_room(device: str, sizes: list[int]) -> Iterator[None]:
         forward(model, batch, *observers)
         sizes.append(len(batch.examples))
 
-    stream.forward = limited
+    forward_pass.forward = limited
     if device == "cuda":
         torch.cuda.empty_cache()
         whole = torch.cuda.mem_get_info()[1]
@@ -244,7 +244,7 @@ def no_room(device: str, sizes: list[int]) -> Iterator[None]:
     try:
         yield
     finally:
-        stream.forward = forward
+        forward_pass.forward = forward
         if device == "cuda":
             torch.cuda.set_per_process_memory_fraction(1.0)
 

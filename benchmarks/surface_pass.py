@@ -22,7 +22,7 @@ from bertviz_core.analyses.base.accumulators import SegmentAverages
 from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.corpora.files import sample
-from bertviz_core.engine import stream
+from bertviz_core.engine import forward_pass
 from bertviz_core.engine.progress import Progress
 from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.inputs.segments import Segments
@@ -62,7 +62,7 @@ def one_pass(count: int, weights: Weights = "attention") -> Work:
     def work() -> dict[str, np.ndarray]:
         shape = (model.layers, model.heads, model.device)
         sums = [SegmentAverages(part.QUANTITIES, part.measure, *shape) for part in (surface_patterns, entropy)]
-        stream.run(model, segments, sums, Progress())
+        forward_pass.run(model, segments, sums, Progress())
         found = [part.result() for part in sums]
         return {name: mean for part in found for name, mean in zip(part["quantities"], part["mean"], strict=True)}
 
@@ -74,7 +74,7 @@ def forward_alone(count: int) -> Work:
     tokens = load_tokens(find("demo"))
     model = prepare(bert(tokens, register()), tokens, find("demo"))
     segments = segments_of(tokens, count)
-    return lambda: stream.run(model, segments, [], Progress())
+    return lambda: forward_pass.run(model, segments, [], Progress())
 
 
 def release(count: int, by_index: bool = False) -> Work:

@@ -21,9 +21,9 @@ from bertviz_core.heads import Head
 from bertviz_core.models import single_input
 from bertviz_core.models.checkpoint import Checkpoint, Model, checkpoint_of
 from bertviz_core.models.loading import LoadedModels, model_in_memory
-from bertviz_core.models.model import AttentionModel, no_head
+from bertviz_core.models.model import AttentionModel, missing_lm_head
 from bertviz_core.one_head import one_head
-from bertviz_core.one_head.clear_input import Lines, clear_input, lines
+from bertviz_core.one_head.clear_input import CaptionedSvg, clear_input, lines
 from bertviz_core.one_head.training import stored_steps, with_training
 from bertviz_core.overview.stored_results import results_of
 from bertviz_core.paper_report import ReportRequest
@@ -170,7 +170,7 @@ def head(
     steps = stored_steps(opened, checkpoint, settings)
     shown = with_training(one_head(results, Head.parse(head)), results, steps)
 
-    def draw_lines() -> Lines | None:
+    def draw_lines() -> CaptionedSvg | None:
         clear = clear_input(results, shown.head)
         return lines(_loaded(model, checkpoint, device, clear.settings.dtype), clear) if clear else None
 
@@ -253,7 +253,7 @@ def load_from_memory(model: Model, checkpoint: Checkpoint) -> run_pass.Load | No
     def load(together: Sequence[Request], execution: Execution) -> AttentionModel:
         prepared = prepare(execution.device, together[0].settings.dtype)
         if run_pass.needs_language_model(together) and prepared.language_model is None:
-            raise no_head(checkpoint, f"its class is {checkpoint.config['architectures'][0]}")
+            raise missing_lm_head(checkpoint, f"its class is {checkpoint.config['architectures'][0]}")
         return prepared
 
     return load

@@ -21,7 +21,7 @@ from bertviz_core.analyses.base.result import Result
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.one_head import OneHead, files
-from bertviz_core.one_head.clear_input import Lines
+from bertviz_core.one_head.clear_input import CaptionedSvg
 from bertviz_core.plotting import DIVERGING, SEQUENTIAL
 from bertviz_core.plotting.browser import in_frame
 from bertviz_core.plotting.drawing import FOOT, HEIGHT, element, figure_html, html_page
@@ -167,7 +167,7 @@ class HeadSummary(NotebookObject):
         exports.write_bytes(Path(path), files.to_bytes(self.shown, suffix, lambda: self._lines))
 
     @cached_property
-    def _lines(self) -> Lines | None:
+    def _lines(self) -> CaptionedSvg | None:
         return self.draw_lines()
 
     def _repr_html_(self) -> str:

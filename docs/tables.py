@@ -17,7 +17,7 @@ from bertviz_core.cli import Console
 from bertviz_core.cli.commands import app
 from bertviz_core.corpora.annotated import FORMATS
 from bertviz_core.corpora.treebank import RELATIONS
-from bertviz_core.models import other_folders
+from bertviz_core.models import unsupported_folders
 
 FOLDER = Path(__file__).parent
 
@@ -84,7 +84,7 @@ def formats() -> str:
 
 def other_files() -> str:
     """A row for each kind of file that a folder may have in place of safetensors."""
-    rows = [(f"`{pattern}`", what, way_out) for pattern, (what, way_out) in other_folders.FORMATS.items()]
+    rows = [(f"`{pattern}`", what, way_out) for pattern, (what, way_out) in unsupported_folders.FORMATS.items()]
     return table(("file", "what it is", "what to do"), rows)
 
 

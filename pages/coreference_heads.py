@@ -16,7 +16,7 @@ from bertviz_core.analyses.coreference_heads.statements import type_finding
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent, percent_decimals
-from bertviz_core.writing import isolated
+from bertviz_core.text_display import isolated
 from pages.shared import endnotes, page, stored, widgets
 from pages.shared.costly import accuracy_map, head_frame, show_mentions
 from pages.shared.frame import links

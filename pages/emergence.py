@@ -159,7 +159,7 @@ if name == SHIPPED:
 else:
     training = find_training(name, services.access())
     read = selection.corpora["text"], selection.corpora["treebank"]
-    passes = series.Series(training, *read, selection.settings)
+    passes = series.CheckpointRequests(training, *read, selection.settings)
     found, missing = services.emergence(passes)
     requests = passes.requests()
     key = jobs.everything_key(requests)

@@ -9,7 +9,7 @@ from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.errors import BertvizError
 from bertviz_core.heads import Head
 from bertviz_core.one_head import OneHead, distinctive, of_model, one_head
-from bertviz_core.one_head.clear_input import ClearInput, Lines, clear_input, lines
+from bertviz_core.one_head.clear_input import CaptionedSvg, ClearInput, clear_input, lines
 from bertviz_core.one_head.drawing import LEGEND, figure_svg
 from bertviz_core.one_head.files import CLEAREST, SUFFIXES, missing, to_bytes
 from bertviz_core.one_head.training import with_training
@@ -63,7 +63,7 @@ def draw_lines(clear: ClearInput) -> None:
         page.drawings([item], "head-lines", selection.basis)
 
 
-def run_model() -> Lines | None:
+def run_model() -> CaptionedSvg | None:
     """The lines on the clearest input; None without one."""
     if clear is None:
         return None

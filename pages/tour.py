@@ -37,7 +37,7 @@ from pages.shared.state.choices import AttentionViewer, Tour, kind_of
 from pages.shared.state.selection import Basis
 from pages.shared.views import viewer_input, viewer_panes
 
-Kind = Literal["primary", "secondary", "tertiary"]  # of a button
+ButtonType = Literal["primary", "secondary", "tertiary"]  # of a button
 SHOW = {"answer": "shown"}  # a choice
 HEIGHT = 440  # pixels: a slide fits 1280 x 720, also enlarged, with nothing around it
 PRESENTATION = "presentation"  # key of the component that enlarges the slide
@@ -64,7 +64,7 @@ def draw_navigation(here: int) -> None:
         st.button("Back", shortcut="Left", on_click=go_to, args=(here - 1,), disabled=here == 0)
         with st.container(horizontal=True, gap="xxsmall", width="content", key="tour-steps"):
             for number in range(OWN + 1):
-                kind: Kind = "primary" if number == here else "tertiary"
+                kind: ButtonType = "primary" if number == here else "tertiary"
                 st.button(str(number), key=f"to-{number}", type=kind, on_click=go_to, args=(number,))
         st.button("Next", shortcut="Right", on_click=go_to, args=(here + 1,), disabled=here == OWN)
         if chosen.present:
@@ -306,7 +306,7 @@ def draw_own_sentence() -> None:
         with st.container(horizontal=True, gap="xsmall"):
             for head, role in head_roles(results).items():
                 label = f"{head.label()}: {role}"
-                kind: Kind = "primary" if head == selection.head else "secondary"
+                kind: ButtonType = "primary" if head == selection.head else "secondary"
                 st.button(label, type=kind, key=f"role-{label}", on_click=session.choose, kwargs={"head": head})
         summary = st.container()
         if not chosen.present:

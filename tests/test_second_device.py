@@ -16,9 +16,9 @@ from bertviz_core.analyses.probes.probes import AttentionOnly
 from bertviz_core.analyses.run import compute, run_pass
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.engine import stream
+from bertviz_core.engine import forward_pass
+from bertviz_core.engine.forward_pass import extract
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.stream import extract
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.inputs import annotated_words
@@ -239,9 +239,9 @@ def test_waits_of_ablation_do_not_grow_with_the_batches(masked_folder):
 @simulated
 def test_clustering_waits_once_for_each_batch_and_a_handful_of_times_besides(masked_folder, monkeypatch):
     """It asks whether any heads are close to one another."""
-    forward = stream.forward
+    forward = forward_pass.forward
     batches = []
-    monkeypatch.setattr(stream, "forward", lambda *args: (batches.append(1), forward(*args)))
+    monkeypatch.setattr(forward_pass, "forward", lambda *args: (batches.append(1), forward(*args)))
     with second_device.active() as waits:
         computed(request_of("clustering", masked_folder), NAME, 40)
         assert len(batches) > 3

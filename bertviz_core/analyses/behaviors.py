@@ -1,4 +1,4 @@
-"""Behaviors of heads, which color Figure 6 and maps of heads; and the linguistic heads, which analyses name."""
+"""A head's behavior, which colors Figure 6 and maps of heads, and the linguistic heads that analyses name."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping

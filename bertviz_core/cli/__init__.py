@@ -1,4 +1,4 @@
-"""The command line: options that all commands share, progress on standard error, and output."""
+"""What all commands share: their options, progress on standard error, and how output is written."""
 
 import inspect
 import sys

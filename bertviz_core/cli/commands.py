@@ -1,4 +1,4 @@
-"""The command line: one command for each analysis, from the same store and with the same numbers as the pages."""
+"""The commands: one for each analysis, and those on stored results, with the same store and numbers as the pages."""
 
 import inspect
 import sys
@@ -17,12 +17,12 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import describe_header, origin
 from bertviz_core.analyses.run import compute
 from bertviz_core.cli import INPUT, Console, parameters, with_console
-from bertviz_core.cli.inputs import inputs_app
+from bertviz_core.cli.input_commands import inputs_app
 from bertviz_core.comparison import Comparison, compare
 from bertviz_core.corpora.files import SAMPLES, find_sources
 from bertviz_core.corpora.source import from_path
 from bertviz_core.emergence import Emergence
-from bertviz_core.emergence.series import Series
+from bertviz_core.emergence.series import CheckpointRequests
 from bertviz_core.emergence.training import Training, find_training
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
@@ -31,7 +31,7 @@ from bertviz_core.heads import Head
 from bertviz_core.models import checkpoint
 from bertviz_core.models.loading import load
 from bertviz_core.one_head import one_head as describe_head
-from bertviz_core.one_head.clear_input import Lines, clear_input, lines
+from bertviz_core.one_head.clear_input import CaptionedSvg, clear_input, lines
 from bertviz_core.one_head.files import SUFFIXES, to_bytes, to_text
 from bertviz_core.one_head.training import stored_steps, with_training
 from bertviz_core.overview import stored_results
@@ -107,7 +107,7 @@ def one_head(
     steps = stored_steps(store, model, console.settings())
     shown = with_training(describe_head(results, Head.parse(head)), results, steps)
 
-    def draw_lines() -> Lines | None:
+    def draw_lines() -> CaptionedSvg | None:
         clear = clear_input(results, shown.head)
         return lines(load(model, console.device, clear.settings.dtype), clear) if clear else None
 
@@ -129,7 +129,7 @@ def emergence(
     console.check_out(exports.suffixes(Emergence.analysis))
     texts = find_sources(text or ["encyclopedia"])
     trees = find_sources(treebank or ["treebank"])
-    series = Series(_training(training, console), texts, trees, console.settings())
+    series = CheckpointRequests(_training(training, console), texts, trees, console.settings())
     with console.working_store() as store:
         progress = console.progress()
         try:

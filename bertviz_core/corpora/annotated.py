@@ -1,4 +1,4 @@
-"""Treebanks and corpora with coreference; the table of their formats (docs/formats.md), recognized from the content."""
+"""Treebanks and corpora with coreference, whose formats (docs/formats.md) one table recognizes from the content."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -8,16 +8,16 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.coreference import CoreferenceDocument, Draft, formats, jsonlines
-from bertviz_core.corpora.other_formats import find_stand_off
+from bertviz_core.corpora.format_sampling import NEW_DOCUMENT, Survey, survey
 from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
-from bertviz_core.corpora.survey import NEW_DOCUMENT, Survey, survey
+from bertviz_core.corpora.standoff_annotation import find_stand_off
 from bertviz_core.corpora.treebank import BrokenSentence, Sentence, conll, lines
-from bertviz_core.corpora.words import WHERE_TO_GET_WORDS, WHOLE_WORDS, find_placeholder, find_wordpiece
+from bertviz_core.corpora.word_checks import WHERE_TO_GET_WORDS, WHOLE_WORDS, find_placeholder, find_wordpiece
 from bertviz_core.errors import InputError
 
 BROKEN = "a document that cannot be read"
 MAX_LABELS = 2000  # labels of a treebank, with which sums and tables grow; the largest treebanks have some hundreds
-Kind = Literal["treebank", "coreference"]
+AnnotationKind = Literal["treebank", "coreference"]
 
 
 class SentenceReader(Protocol):
@@ -44,7 +44,7 @@ class TreebankFormat:
     name: str
     recognize: Callable[[Survey], bool]
     open: Callable[[Survey], SentenceReader]
-    kind: ClassVar[Kind] = "treebank"
+    kind: ClassVar[AnnotationKind] = "treebank"
 
     def words(self, found: Survey) -> Iterator[str]:
         """Those of the survey's rows."""
@@ -68,7 +68,7 @@ class CoreferenceFormat:
     recognize: Callable[[Survey], bool]
     read: Callable[[Source], Iterator[Draft]]
     words_of: Callable[[str], Sequence[str]]
-    kind: ClassVar[Kind] = "coreference"
+    kind: ClassVar[AnnotationKind] = "coreference"
 
     def words(self, found: Survey) -> Iterator[str]:
         """Those of the survey's rows."""
@@ -97,17 +97,17 @@ FORMATS: tuple[Format, ...] = (
 )
 
 
-def recognize(kind: Kind, found: Survey) -> Format | None:
+def recognize(kind: AnnotationKind, found: Survey) -> Format | None:
     """The format of a file."""
     return next((form for form in FORMATS if form.kind == kind and form.recognize(found)), None)
 
 
-def list_formats(kind: Kind) -> str:
+def list_formats(kind: AnnotationKind) -> str:
     *first, last = (form.name for form in FORMATS if form.kind == kind)
     return f"{', '.join(first)} or {last}"
 
 
-EXPECTED: dict[Kind, str] = {
+EXPECTED: dict[AnnotationKind, str] = {
     "treebank": f"Give {list_formats('treebank')}; the columns of the first two are separated by tabs.",
     "coreference": f"Give {list_formats('coreference')}.",
 }
@@ -123,7 +123,7 @@ class AnnotatedCorpus:
         form: The format of the source.
     """
 
-    kind: ClassVar[Kind]
+    kind: ClassVar[AnnotationKind]
     form: Any
 
     def __init__(self, source: Source) -> None:
@@ -268,7 +268,7 @@ def blocks(source: Source) -> Iterator[list[Line]]:
         yield block
 
 
-def _format(kind: Kind, found: Survey) -> Format:
+def _format(kind: AnnotationKind, found: Survey) -> Format:
     """The format of a file; raises InputError where it has none."""
     source = found.source
     if not found.rows:
@@ -284,7 +284,7 @@ def _format(kind: Kind, found: Survey) -> Format:
     raise source.error(what, hint, line)
 
 
-def _refusal(kind: Kind, found: Survey) -> tuple[int | None, str, str]:
+def _refusal(kind: AnnotationKind, found: Survey) -> tuple[int | None, str, str]:
     """Why a file in no format of a kind cannot be read: its line, what, and a hint."""
     line, text = found.first
     if stand_off := find_stand_off(found):

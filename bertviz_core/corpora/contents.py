@@ -2,7 +2,7 @@
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
-from bertviz_core.corpora.examples import ExampleCorpus
+from bertviz_core.corpora.authors_json import ExampleCorpus
 from bertviz_core.corpora.readers import read_text, read_vectors
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import relation_scheme

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from bertviz_core.corpora import parsed
-from bertviz_core.corpora.examples import FIELDS
+from bertviz_core.corpora.authors_json import FIELDS
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.temporary import from_pieces
 from bertviz_core.errors import InputError

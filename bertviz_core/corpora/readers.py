@@ -1,4 +1,4 @@
-"""The corpus that reads a source, as `recognition` decides; texts; and word vectors in GloVe's text format."""
+"""Opens a source with the reader that `format_detection` chooses; reads texts, and word vectors in GloVe's format."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence, Set
@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.corpora import Skipped, recognition
+from bertviz_core.corpora import Skipped, format_detection
 from bertviz_core.corpora.annotated import BROKEN, CoreferenceCorpus, Treebank, blocks
-from bertviz_core.corpora.examples import ExampleCorpus
-from bertviz_core.corpora.other_formats import find_stand_off
+from bertviz_core.corpora.authors_json import ExampleCorpus
+from bertviz_core.corpora.format_sampling import DOCUMENT_TAG, NEW_DOCUMENT, OBJECT, Survey, survey
 from bertviz_core.corpora.source import Line, Source
-from bertviz_core.corpora.survey import DOCUMENT_TAG, NEW_DOCUMENT, OBJECT, Survey, survey
+from bertviz_core.corpora.standoff_annotation import find_stand_off
 from bertviz_core.corpora.treebank import conll
-from bertviz_core.corpora.words import (
+from bertviz_core.corpora.word_checks import (
     ODD,
     WHERE_TO_GET_WORDS,
     WHOLE_WORDS,
@@ -29,7 +29,7 @@ from bertviz_core.errors import InputError
 
 DOCUMENT_TAG_LINE = "a line of <doc> or </doc> (read as the border of documents)"
 SAMPLE = 1000  # records whose words are looked at before any is read
-LONGEST_HEAD = 10_000  # characters that are read to recognize a format
+LONGEST_START = 10_000  # characters that are read to recognize a format
 # A list of objects or of strings, or an empty one; a text may begin with "[".
 JSON_LIST = re.compile(r'\[\s*(?:[{\]]|"(?:[^"\\]|\\.)*"\s*[,\]])')
 JSON_ROW = re.compile(r'\s*(?:"[^"]*"\s*:|[{}\[\]],?\s*$)')
@@ -44,15 +44,15 @@ def read_text(source: Source) -> "TextCorpus | ExampleCorpus":
     Raises:
         InputError: The source is empty, or has no words.
     """
-    head, is_blank = _head(source)
-    if not head:
+    start, is_blank = _file_start(source)
+    if not start:
         kind = "contains only blank lines" if is_blank else "is empty"
         raise source.error(f"The file {kind}.", "Write one paragraph per line, a blank line between documents.")
-    if JSON_LIST.match(head) or (source.name.lower().endswith(".json") and not head.startswith("{")):
+    if JSON_LIST.match(start) or (source.name.lower().endswith(".json") and not start.startswith("{")):
         return _checked(ExampleCorpus(source))
-    if head.lower().startswith(("<!doctype html", "<html")):
+    if start.lower().startswith(("<!doctype html", "<html")):
         raise source.error("This is an HTML page, not text.", "Save its text as .txt.")
-    kind = recognition.kinds(source)[0]
+    kind = format_detection.kinds(source)[0]
     if kind != "text":
         return {"treebank": TreebankText, "coreference": CoreferenceText}[kind](source)
     found = survey(source)
@@ -60,22 +60,22 @@ def read_text(source: Source) -> "TextCorpus | ExampleCorpus":
         raise source.error(f"This is {stand_off.what}.", stand_off.hint)
     if 2 * found.share_of_rows(OBJECT.match) >= 1 or source.name.lower().endswith(".json"):
         return _checked(ExampleCorpus(source, has_lines=True))
-    if head.startswith("{") and 2 * found.share_of_rows(JSON_ROW.match) >= 1:
+    if start.startswith("{") and 2 * found.share_of_rows(JSON_ROW.match) >= 1:
         what = "The JSON is one object over several lines."
         raise source.error(what, 'Write [{"text": "..."}, ...], or one object on each line.')
     _check_words(found)
     return TextCorpus(source)
 
 
-def _head(source: Source) -> tuple[str, bool]:
+def _file_start(source: Source) -> tuple[str, bool]:
     """The beginning of the text, in which it is decided whether it is a JSON list of any length in a single line, and
     whether there is any text, be it blank."""
-    head = piece = ""
+    start = piece = ""
     for piece in source.text():
-        head = (head + piece).lstrip()
-        if len(head) > LONGEST_HEAD:
+        start = (start + piece).lstrip()
+        if len(start) > LONGEST_START:
             break
-    return head[:LONGEST_HEAD], bool(piece)
+    return start[:LONGEST_START], bool(piece)
 
 
 def _check_words(found: Survey) -> None:

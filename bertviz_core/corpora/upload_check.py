@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
-from bertviz_core.corpora import contents, recognition
+from bertviz_core.corpora import contents, format_detection
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import BertvizError, InputError
 
@@ -147,7 +147,7 @@ def _check(folder: Path, task: dict[str, Any]) -> dict[str, Any]:
         _check_size(len(data), name, task)
         found = {kind: contents.describe(kind, source)}
     else:
-        data, source, encoding = recognition.join_files(files, task["max_unpacked"])
+        data, source, encoding = format_detection.join_files(files, task["max_unpacked"])
         if not data.strip():
             raise source.error("The file is empty or contains only blank lines.", "Choose another file.")
         _check_size(len(data), source.name, task)
@@ -163,7 +163,7 @@ def _read(source: Source, kind: str) -> dict[str, str]:
     Raises:
         InputError: They cannot be read as any of them; the error is that of the first.
     """
-    *annotated, _ = recognition.kinds(source)  # Every corpus can be read as text, and is not unless it is text.
+    *annotated, _ = format_detection.kinds(source)  # Every corpus can be read as text, and is not unless it is text.
     found = {}
     problems = []
     for each in sorted(annotated, key=lambda other: other != kind) or [kind]:
@@ -173,7 +173,7 @@ def _read(source: Source, kind: str) -> dict[str, str]:
             problems.append(problem)
     if found:
         return found
-    if kind == "text" or not recognition.is_prose(source):
+    if kind == "text" or not format_detection.is_prose(source):
         raise problems[0]
     return {"text": contents.describe("text", source)}
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from bertviz_core.corpora.format_detection import CJK
 from bertviz_core.corpora.readers import TextCorpus, read_text
-from bertviz_core.corpora.recognition import CJK
 from bertviz_core.corpora.source import Source
 
 WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+|[^\w\s]")

@@ -38,7 +38,7 @@ def shipped() -> Emergence:
 
 
 @dataclass(frozen=True)
-class Series:
+class CheckpointRequests:
     """The requests for all checkpoints of a training, and the emergence from their results.
 
     Attributes:

@@ -59,7 +59,7 @@ class BytesDisk(Disk):
             raise
 
 
-class Reader:
+class CacheReader:
     """Reads the entries of a folder, none where it cannot be read; raises sqlite3.OperationalError if it is locked."""
 
     def __init__(self, folder: Path) -> None:

@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 
 from diskcache import Cache
 
-from bertviz_core.engine.diskcache_internals import RECENT, Reader, note_use
+from bertviz_core.engine.diskcache_internals import RECENT, CacheReader, note_use
 from bertviz_core.engine.packing import read_header
 from bertviz_core.engine.store_disk import ERRORS, file_of, open_cache, reason, sweep
 from bertviz_core.errors import StoreError
@@ -29,7 +29,7 @@ HINT = "Set BERTVIZ_STORE to name another folder (or use --store on the command 
 log = logging.getLogger(__name__)
 
 
-class Entry(NamedTuple):
+class StoreEntry(NamedTuple):
     """An entry of the store.
 
     Attributes:
@@ -138,14 +138,14 @@ class Store:
         with suppress(*ERRORS):
             note_use(self.folder, f"result/{key}", now)
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[StoreEntry]:
         """All entries that are bytes, without the results that ship."""
         with self.reading() as reader:
             rows = reader.entries()
         for name, size, stored in rows:
             kind, _, key = name.partition("/")
             if kind in KINDS:
-                yield Entry(kind, key, size, stored)
+                yield StoreEntry(kind, key, size, stored)
 
     def headers(self) -> Iterator[tuple[str, bytes]]:
         """(key, safetensors header) of every result, stored or shipped."""
@@ -173,10 +173,10 @@ class Store:
         return count
 
     @contextmanager
-    def reading(self) -> Iterator[Reader]:
+    def reading(self) -> Iterator[CacheReader]:
         """The entries for reading; raises StoreError where they cannot be read."""
         try:
-            with closing(Reader(self.folder)) as reader:
+            with closing(CacheReader(self.folder)) as reader:
                 yield reader
         except ERRORS as error:
             raise self._error(f"cannot be read ({reason(error, self.folder)}).") from error

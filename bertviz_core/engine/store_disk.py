@@ -9,7 +9,7 @@ from pathlib import Path
 
 from diskcache import Cache, Timeout
 
-from bertviz_core.engine.diskcache_internals import DATABASE, POLICY, BytesDisk, Reader, value_files
+from bertviz_core.engine.diskcache_internals import DATABASE, POLICY, BytesDisk, CacheReader, value_files
 from bertviz_core.errors import StoreError
 
 ERRORS = (OSError, sqlite3.Error, Timeout)
@@ -41,7 +41,7 @@ def sweep(folder: Path, old: float = OLD) -> int:
     before = time.time() - old
     count = 0
     paths = value_files(folder)
-    with closing(Reader(folder)) as reader:
+    with closing(CacheReader(folder)) as reader:
         known = reader.files()
     if known is None:  # It is not known which files have a row.
         return 0

@@ -12,7 +12,7 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.coreference import CoreferenceDocument, Span
 from bertviz_core.corpora.coreference.mentions import Item, find_items, head_word_source, head_words
-from bertviz_core.corpora.recognition import track_position
+from bertviz_core.corpora.format_detection import track_position
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.inputs.encoding import Encoded, framed, pieces_of
@@ -175,7 +175,7 @@ class Sentences(EncodedCorpus[EncodedSentence]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Window(Encoded):
+class DocumentWindow(Encoded):
     """`document.words[span[0]:span[1]]`; the `words` of its tokens count from the window's first word.
 
     Attributes:
@@ -194,13 +194,13 @@ class Window(Encoded):
 
 
 @dataclass
-class Windows(EncodedCorpus[Window]):
+class Windows(EncodedCorpus[DocumentWindow]):
     """The windows of a coreference corpus with mentions to score: the beginning of each document in mode paper, else
     windows that overlap by half, in which a mention is scored with as much text before it as possible."""
 
     unit = "windows"
 
-    def encoded(self, reading: Reading) -> Iterator[Window]:
+    def encoded(self, reading: Reading) -> Iterator[DocumentWindow]:
         """Every window with a mention to score.
 
         Raises:
@@ -226,7 +226,9 @@ class Windows(EncodedCorpus[Window]):
             hint = f"Read as {corpus.form.name}: check that its last column, or `Entity=`, holds chains."
             raise self.source.error("No mention has an antecedent that could be guessed.", hint)
 
-    def _windows(self, document: CoreferenceDocument, numbers: Iterator[int], reading: Reading) -> Iterator[Window]:
+    def _windows(
+        self, document: CoreferenceDocument, numbers: Iterator[int], reading: Reading
+    ) -> Iterator[DocumentWindow]:
         budget = self.room(self.tokens.single)
         name = document.name
         counts = reading.counts
@@ -254,7 +256,7 @@ class Windows(EncodedCorpus[Window]):
                 continue
             item_number = counts["items"]
             counts["items"] += len(items)
-            yield Window(
+            yield DocumentWindow(
                 next(numbers),
                 f"{name}, word {span[0] + 1}",
                 *framed([pieces[slice(*span)]], self.tokens.single),

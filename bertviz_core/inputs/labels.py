@@ -9,7 +9,7 @@ import numpy as np
 
 from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.inputs.tokens import JOINT, Tokens
-from bertviz_core.writing import visible
+from bertviz_core.text_display import visible
 
 JOINER = "\u200d"  # It joins emoji into one.
 SKIN_TONES = tuple(map(chr, range(0x1F3FB, 0x1F400)))

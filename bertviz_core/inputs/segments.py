@@ -10,7 +10,7 @@ from itertools import chain, count
 import numpy as np
 
 from bertviz_core.corpora import UNKNOWN, Skipped
-from bertviz_core.corpora.examples import Record
+from bertviz_core.corpora.authors_json import ExampleRecord
 from bertviz_core.corpora.readers import Paragraph, TextCorpus, read_text
 from bertviz_core.corpora.word_search import Hit
 from bertviz_core.errors import SettingsError
@@ -78,7 +78,7 @@ class Segments(EncodedCorpus[Encoded]):
         if chunk:
             yield document, chunk
 
-    def _from_records(self, records: Iterator[Record], reading: Reading) -> Iterator[Encoded]:
+    def _from_records(self, records: Iterator[ExampleRecord], reading: Reading) -> Iterator[Encoded]:
         skipped = reading.skipped
         maximum = self.settings.max_length
         for record in records:

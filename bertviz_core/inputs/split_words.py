@@ -6,9 +6,9 @@ from itertools import islice
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
-from bertviz_core.corpora.examples import ExampleCorpus
+from bertviz_core.corpora.authors_json import ExampleCorpus
+from bertviz_core.corpora.format_detection import CJK
 from bertviz_core.corpora.readers import read_text
-from bertviz_core.corpora.recognition import CJK
 from bertviz_core.corpora.source import Source
 from bertviz_core.inputs.tokens import Tokens
 

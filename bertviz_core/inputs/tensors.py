@@ -1,5 +1,5 @@
-"""PyTorch's tensors: their type, for modules that are imported where PyTorch is not, as by pages of stored results; in
-float64 where their device has it; and many of them in one copy to the host, which waits for the device."""
+"""Tensor helpers that do not import torch at import time: the type for annotations, the device of float64 sums, and one
+copy of many tensors to the host."""
 
 from collections.abc import Sequence
 from functools import cache

@@ -9,7 +9,7 @@ import numpy as np
 
 from bertviz_core.corpora.source import replace_surrogates
 from bertviz_core.errors import InputError
-from bertviz_core.inputs.tokenizing import any_of, cut, frame_of, special_names
+from bertviz_core.inputs.tokenizer_backends import any_of, cut, frame_of, special_names
 
 # Where a huge text may be cut, the best place first: no tokenizer joins words across a single space.
 CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"

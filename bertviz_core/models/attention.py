@@ -21,7 +21,7 @@ HARMLESS = {*IN_MASK, *OF_KERNELS, *OF_OUTPUT}
 
 
 @dataclass(frozen=True)
-class Scores:
+class AttentionInternals:
     """What the weights of one layer are computed from, for one batch.
 
     Attributes:
@@ -67,7 +67,7 @@ class LayerAttention:
     causal: bool
     vector_norms: Tensor | None = None
     attention: Tensor | None = None
-    scores: Scores | None = None
+    scores: AttentionInternals | None = None
 
 
 def observed_attention(
@@ -81,7 +81,7 @@ def observed_attention(
     position_bias: Tensor | None = None,  # added to the scaled scores, as in T5
     softcap: float | None = None,  # scores are squeezed into (-softcap, softcap), as in Gemma 2
     s_aux: Tensor | None = None,  # (head,) score of a learned sink, which takes its share of each row, as in gpt-oss
-    observer: Callable[[Scores], None] | None = None,
+    observer: Callable[[AttentionInternals], None] | None = None,
     combine: Callable[[Tensor, Tensor], Tensor] | None = None,
     **others: Any,
 ) -> tuple[Tensor, Tensor]:
@@ -112,7 +112,7 @@ def observed_attention(
     rounded = weights.to(value.dtype)
     output = combine(rounded, value) if combine else rounded @ value
     if observer is not None:
-        observer(Scores(query, key, value, float(scale), at_least_float32(logits), s_aux, weights, output))
+        observer(AttentionInternals(query, key, value, float(scale), at_least_float32(logits), s_aux, weights, output))
     return output.transpose(1, 2).contiguous(), weights
 
 
@@ -159,7 +159,7 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
 
     layers = count()
 
-    def observer(scores: Scores) -> None:
+    def observer(scores: AttentionInternals) -> None:
         layer = next(layers)
         attention = _layer_attention(model, layer, scores)
         for observe in observers:
@@ -179,7 +179,7 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
         raise RuntimeError(f"{captured} layers were captured in a model of {model.layers}.")
 
 
-def _layer_attention(model: AttentionModel, layer: int, scores: Scores) -> LayerAttention:
+def _layer_attention(model: AttentionModel, layer: int, scores: AttentionInternals) -> LayerAttention:
     """Attention weights of one layer, or norms where the model is observed through them."""
     if model.factors is None:
         logits = scores.logits if scores.sink is None else None

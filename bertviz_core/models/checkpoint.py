@@ -171,7 +171,7 @@ def checkpoint_of(model: Model, revision: str | None = None, *, quiet: bool = Fa
     if not isinstance(model, tuple | list) or len(model) != 2:
         what = f"An object of type {type(model).__name__} is not a model."
         raise ModelError(what, hint="Give demo, a folder, a name on the hub, or (model, tokenizer).")
-    from bertviz_core.models.computation import unwrapped
+    from bertviz_core.models.in_memory_fingerprint import unwrapped
 
     model = (unwrapped(model[0]), model[1])
     is_model = isinstance(model[0], PreTrainedModel)
@@ -190,7 +190,7 @@ def describe(model: Any, tokenizer: Any) -> Checkpoint:
     """
     import torch
 
-    from bertviz_core.models.computation import check_attention_functions, describe_parts, unknown_code
+    from bertviz_core.models.in_memory_fingerprint import check_attention_functions, describe_parts, unknown_code
 
     check_attention_functions(model)
     config = model.config.to_dict() | {"architectures": [type(model).__name__]}

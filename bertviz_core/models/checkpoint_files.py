@@ -11,9 +11,9 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 
 from bertviz_core.errors import ModelError
-from bertviz_core.models import configuration, other_folders
-from bertviz_core.models.other_folders import MAX_BYTES, read_object, unusable
-from bertviz_core.models.saved_names import OTHER_LIBRARY, POSITIONS, ignored_positions, unused_weight, way_out
+from bertviz_core.models import configuration, unsupported_folders
+from bertviz_core.models.unsupported_folders import MAX_BYTES, read_object, unusable
+from bertviz_core.models.unused_weights import OTHER_LIBRARY, POSITIONS, ignored_positions, unused_weight, way_out
 
 # The vocabularies of transformers' tokenizers, by the names of their files.
 TOKENIZERS = (
@@ -46,7 +46,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     if path.exists():  # A folder without it is no model.
         _check_files(folder)
     config = read_object(path)
-    if error := other_folders.without_model(folder, config):
+    if error := unsupported_folders.without_model(folder, config):
         raise error
     if config is None:
         raise unusable(folder, "has no readable config.json", "Give a folder written by save_pretrained.")
@@ -163,7 +163,7 @@ def _weight_files(folder: Path) -> list[Path]:
     parts = (read_object(folder / INDEX) or {}).get("weight_map")
     if isinstance(parts, dict) and parts:
         return [folder / name for name in sorted(set(parts.values()))]
-    raise other_folders.without_weights(folder)
+    raise unsupported_folders.without_weights(folder)
 
 
 def read_weights(folder: Path) -> dict[str, list[int]]:

@@ -1,4 +1,4 @@
-"""From a checkpoint or a model in memory to one that can be observed; and a cache of loaded models."""
+"""Makes of a checkpoint, or of a model in memory, one that can be observed, and caches loaded models."""
 
 import threading
 from collections import OrderedDict
@@ -13,9 +13,16 @@ from bertviz_core.errors import BertvizError, ModelError, SettingsError
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.checkpoint_files import tokenizer_folder
-from bertviz_core.models.model import MASKED_WORDS, NEXT_WORDS, AttentionModel, check_head, no_head, predicts_next_words
+from bertviz_core.models.load_report import compare
+from bertviz_core.models.model import (
+    MASKED_WORDS,
+    NEXT_WORDS,
+    AttentionModel,
+    missing_lm_head,
+    predicts_next_words,
+    require_lm_head,
+)
 from bertviz_core.models.rotary import forget_earlier_inputs, has_dynamic, length_limit, tried_limit
-from bertviz_core.models.saved import compare
 from bertviz_core.settings import DEVICES
 
 MAX_BYTES = 4 * 10**9  # bytes of cached weights: nine models of BERT-base's size
@@ -41,12 +48,12 @@ def load(
     check_memory(checkpoint, device, dtype)
     tokens = load_tokens(checkpoint)
     if language_model:
-        check_head(checkpoint)
+        require_lm_head(checkpoint)
     with _explained(checkpoint):
         loaded, notices = _read_weights(checkpoint, dtype, language_model)
     model = prepare(loaded, tokens, checkpoint, device, predicts=language_model)
     if language_model and predicts_next_words(checkpoint) and not model.causal:
-        raise no_head(checkpoint, "its tokens see those after them")
+        raise missing_lm_head(checkpoint, "its tokens see those after them")
     return replace(model, notices=notices)
 
 
@@ -161,7 +168,7 @@ def prepare(
     Raises:
         ModelError: The tokenizer is of another model, or the maps cannot be read.
     """
-    from bertviz_core.models.computation import check_attention_functions
+    from bertviz_core.models.in_memory_fingerprint import check_attention_functions
     from bertviz_core.models.verification import verify, verify_once
 
     check_attention_functions(loaded)
@@ -223,7 +230,7 @@ def model_in_memory(
     """
     import torch
 
-    from bertviz_core.models.computation import check_copy, unwrapped
+    from bertviz_core.models.in_memory_fingerprint import check_copy, unwrapped
 
     model, tokenizer = unwrapped(pair[0]), pair[1]
     check_copy(model)

@@ -27,7 +27,7 @@ OUTPUTS = {  # family -> name, in the encoder, of the output projection of a lay
 # words do.
 MASKED_WORDS = ("ForMaskedLM", "ForPreTraining", "XLMWithLMHeadModel", "FlaubertWithLMHeadModel")
 NEXT_WORDS = ("ForCausalLM", "LMHeadModel")
-LANGUAGE_HEADS = (*MASKED_WORDS, *NEXT_WORDS)
+LM_HEAD_CLASSES = (*MASKED_WORDS, *NEXT_WORDS)
 OTHER_FAMILY = "Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT."
 DISCRIMINATORS = ("ElectraForPreTraining", "FunnelForPreTraining")  # predict which words were replaced
 
@@ -116,11 +116,11 @@ def predicts_next_words(checkpoint: Checkpoint) -> bool:
     return any(name.endswith(NEXT_WORDS) and not name.endswith(MASKED_WORDS) for name in classes(checkpoint))
 
 
-def check_head(checkpoint: Checkpoint) -> None:
+def require_lm_head(checkpoint: Checkpoint) -> None:
     """Raises ModelError where the model was saved without a head that predicts words."""
     saved = classes(checkpoint)
-    if saved and not any(name.endswith(LANGUAGE_HEADS) and name not in DISCRIMINATORS for name in saved):
-        raise no_head(checkpoint, f"it was saved as {', '.join(saved)}")
+    if saved and not any(name.endswith(LM_HEAD_CLASSES) and name not in DISCRIMINATORS for name in saved):
+        raise missing_lm_head(checkpoint, f"it was saved as {', '.join(saved)}")
 
 
 def classes(checkpoint: Checkpoint) -> list[str]:
@@ -128,7 +128,7 @@ def classes(checkpoint: Checkpoint) -> list[str]:
     return [str(name) for name in checkpoint.config.get("architectures") or []]
 
 
-def no_head(checkpoint: Checkpoint, why: str) -> ModelError:
+def missing_lm_head(checkpoint: Checkpoint, why: str) -> ModelError:
     """The error for a head that is missing: transformers would initialize it at random."""
     what = f"The model {checkpoint.name!r} has no head that predicts masked or next words ({why}), so it has no loss."
     hint = "Choose the checkpoint as it was pre-trained, such as bert-base-uncased, not one saved without its head."

@@ -15,7 +15,7 @@ from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.model import AttentionModel, running
 from bertviz_core.settings import Settings
-from bertviz_core.writing import visible
+from bertviz_core.text_display import visible
 
 TOP = 5  # predictions shown for a masked token
 # Bytes of one input's maps, which are all in memory: those of BERT-large on 512 tokens have 384 MB.

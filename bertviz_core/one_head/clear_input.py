@@ -53,7 +53,7 @@ class ClearInput:
 
 
 @dataclass(frozen=True)
-class Lines:
+class CaptionedSvg:
     """The lines of a head on the input in which it is clearest: a drawing as SVG, and what it shows."""
 
     svg: str
@@ -75,7 +75,7 @@ def clear_input(results: Results, head: Head) -> ClearInput | None:
     return max(found, key=lambda each: each.row.score, default=None)
 
 
-def lines(model: AttentionModel, of: ClearInput) -> Lines:
+def lines(model: AttentionModel, of: ClearInput) -> CaptionedSvg:
     """Run the model on the input, and draw the part of it within which the head attends most."""
     named = from_bytes(json.dumps([{"tokens": of.segment.tokens}]).encode(), "input.json")
     example = next(iter(Segments(named, model.tokens, of.settings)))
@@ -86,7 +86,7 @@ def lines(model: AttentionModel, of: ClearInput) -> Lines:
     part = f"tokens {first + 1} to {min(first + MOST_TOKENS, len(labels))} of {len(labels)}"
     highest = f"There {of.row.name} is {of.segment.value:.3g}, the highest of all inputs."
     caption = f"Attention on {of.where}: {part}. {highest}"
-    return Lines(lines_svg(labels[shown], weights[shown, shown], caption), caption)
+    return CaptionedSvg(lines_svg(labels[shown], weights[shown, shown], caption), caption)
 
 
 def window(weights: np.ndarray, size: int) -> int:

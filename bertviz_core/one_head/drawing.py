@@ -8,7 +8,7 @@ import numpy as np
 from bertviz_core.analyses.base.head_figures import HeadCurve, HeadFigure, HeadRow
 from bertviz_core.plotting import BEST
 from bertviz_core.plotting.arcs import escaped
-from bertviz_core.writing import cut_end
+from bertviz_core.text_display import cut_end
 
 LEGEND = (
     "Dot: this head, with its 95% interval where one is known. Band: the middle 90% of all heads, with their median. "

@@ -11,7 +11,7 @@ import pandas as pd
 from bertviz_core.analyses.base.head_figures import HeadCurve, HeadRow
 from bertviz_core.analyses.base.result import csv_bytes, to_lists
 from bertviz_core.one_head import OneHead
-from bertviz_core.one_head.clear_input import Lines
+from bertviz_core.one_head.clear_input import CaptionedSvg
 from bertviz_core.one_head.drawing import LEGEND, figure_svg
 from bertviz_core.plotting.browser import STYLE
 from bertviz_core.plotting.drawing import bullets, element
@@ -25,7 +25,7 @@ h1 { font-size: 1.5rem; margin: .4rem 0; } h2 { font-size: 1rem; margin: 0; }
 figure { margin: 0; } figcaption { font-size: .85rem; margin: .2rem 0 .4rem; }
 .figures { columns: 22rem; column-gap: 1.6rem; } figure { break-inside: avoid; padding-bottom: 1.2rem; }
 """
-DrawLines = Callable[[], Lines | None]
+DrawLines = Callable[[], CaptionedSvg | None]
 
 
 def to_frame(shown: OneHead) -> pd.DataFrame:
@@ -100,7 +100,7 @@ def _without_nan(numbers: dict[str, Any]) -> dict[str, Any]:
     return {name: None if isinstance(value, float) and isnan(value) else value for name, value in numbers.items()}
 
 
-def to_html(shown: OneHead, lines: Lines | None) -> str:
+def to_html(shown: OneHead, lines: CaptionedSvg | None) -> str:
     """One page that asks nothing of any server and can be framed in another; every text is escaped."""
     title = f"Head {shown.full_label} of {shown.model}"
     drawn = [shown.facts_figure, *(figure for _, figure in shown.figures)]

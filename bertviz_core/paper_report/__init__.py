@@ -21,7 +21,7 @@ from bertviz_core.errors import BertvizError, StoreError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import with_weights
 from bertviz_core.numbers import plural
-from bertviz_core.paper_report.lines import Lines, lines_of
+from bertviz_core.paper_report.lines import AttentionExample, lines_of
 from bertviz_core.settings import Execution, Settings
 
 
@@ -41,7 +41,7 @@ class Report:
     results: Results
     missing: Mapping[str, str]
     settings: Settings
-    lines: Sequence[Lines]
+    lines: Sequence[AttentionExample]
 
 
 @dataclass(frozen=True)
@@ -128,12 +128,14 @@ class ReportRequest:
         for name, analysis in ANALYSES.items():
             if analysis.corpus not in self.corpora:
                 missing[name] = f"No {analysis.corpus} was given."
-        lines: list[Lines] = []
+        lines: list[AttentionExample] = []
         with suppress(ValueError, KeyError, TypeError, StoreError):  # damaged lines are left out
             key = self.lines_key(store)
             if key and (data := store.get(key)):
                 values = unpack(data)
-                lines = [Lines(**each, weights=values[f"weights/{i}"]) for i, each in enumerate(values["lines"])]
+                lines = [
+                    AttentionExample(**each, weights=values[f"weights/{i}"]) for i, each in enumerate(values["lines"])
+                ]
         return Report(self.checkpoint, results, missing, self.settings, lines)
 
     def _results(self, store: Store) -> Results:

@@ -22,7 +22,7 @@ ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")  # what sentences end w
 
 
 @dataclass(frozen=True)
-class Lines:
+class AttentionExample:
     """The attention of one head on one input. It is stored, so that a report on stored results runs no model.
 
     Attributes:
@@ -53,7 +53,7 @@ class Lines:
         return Panel(self.title, units, units, self.weights, *red)
 
 
-def lines_of(results: Results, model: AttentionModel, paper: bool) -> Iterator[Lines]:
+def lines_of(results: Results, model: AttentionModel, paper: bool) -> Iterator[AttentionExample]:
     """Run the model on an input for each of the clearest heads; `paper` reads split words as the release does."""
     tokens = model.tokens
     drawn = list(_behaviors(results, tokens))
@@ -71,7 +71,7 @@ def lines_of(results: Results, model: AttentionModel, paper: bool) -> Iterator[L
         labels = list(units.labels)
         special = units.special.tolist()
         weights = shown.weights[each.head].copy()
-        yield Lines(each.figure, title, example.where, labels, special, rows, each.red_keys, weights)
+        yield AttentionExample(each.figure, title, example.where, labels, special, rows, each.red_keys, weights)
 
 
 def _behaviors(results: Results, tokens: Tokens) -> Iterator[DrawnInput]:

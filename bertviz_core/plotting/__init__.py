@@ -1,4 +1,4 @@
-"""Colors, markers that can be read without color, and layout of all figures; and figures with the heads by layer."""
+"""Colors, layout and markers that can be read without color, for all figures. `layer_figure` draws heads by layer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ def percent_decimals(n: int) -> int:
 
 
 @dataclass(frozen=True)
-class Series:
+class HeadSeries:
     """One quantity of every head, drawn as dots with a line through the layer means.
 
     Attributes:
@@ -111,7 +111,7 @@ class Series:
 
 
 def layer_figure(
-    panels: Sequence[Sequence[Series]], titles: Sequence[str] = (), *, height: int, gap: float = 0.17
+    panels: Sequence[Sequence[HeadSeries]], titles: Sequence[str] = (), *, height: int, gap: float = 0.17
 ) -> go.Figure:
     """Draw quantities by layer: a dot for each head, and a line through the layer means of each series.
 
@@ -148,7 +148,7 @@ def layer_figure(
     return finish(figure, height, margin={"t": 60})
 
 
-def _add_heads(figure: go.Figure, series: Series, row: int, shift: float) -> None:
+def _add_heads(figure: go.Figure, series: HeadSeries, row: int, shift: float) -> None:
     values = series.values
     color, symbol = series.marker
     group = f"{row}-{series.key}"
@@ -189,7 +189,7 @@ def _add_heads(figure: go.Figure, series: Series, row: int, shift: float) -> Non
     )
 
 
-def add_means(figure: go.Figure, series: Series, row: int, shift: float = 0.0, dash: str = "solid") -> None:
+def add_means(figure: go.Figure, series: HeadSeries, row: int, shift: float = 0.0, dash: str = "solid") -> None:
     """Add the line through a series' layer means to a panel, rows from 1."""
     layers = np.arange(len(series.values))
     figure.add_scatter(

@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from bertviz_core.writing import PICTURES, columns, isolated, right_to_left
+from bertviz_core.text_display import PICTURES, display_width, isolated, right_to_left
 
 RIGHT, WRONG = "#2b9348", "#e03131"
 # In pixels
@@ -51,7 +51,7 @@ def sentence_svg(words: Sequence[str], gold: Sequence[Arc], guesses: Sequence[Ar
     middles = []
     width = GAP / 2
     for word in words:
-        word_width = columns(word) * LETTER
+        word_width = display_width(word) * LETTER
         middles.append(width + word_width / 2)
         width += max(word_width, NARROWEST) + GAP
     if right_to_left(words):

@@ -7,7 +7,7 @@ from math import isqrt
 
 import numpy as np
 
-from bertviz_core.writing import cut_end
+from bertviz_core.text_display import cut_end
 
 MAX_TOKENS = 24  # the longest inputs and sentences that are drawn small
 MAX_WEIGHTS = 500_000  # weights of all heads, a byte each: 9 tokens for 80 x 64 heads, 22 for 32 x 32

@@ -12,9 +12,9 @@ from plotly.subplots import make_subplots
 from bertviz_core.heads import Head
 from bertviz_core.inputs.labels import Units
 from bertviz_core.plotting import BEST, CATEGORIES, COLORBAR, DIVERGING, RING, SEQUENTIAL, finish
+from bertviz_core.text_display import PICTURES, cut_end, isolated
 from bertviz_core.viewer import InputAttention
 from bertviz_core.viewer.query_key import MASKED, QueryKey
-from bertviz_core.writing import PICTURES, cut_end, isolated
 
 LEVELS = 20  # levels of darkness, each of which is one trace
 FAINT = 0.005  # weight of an invisible line

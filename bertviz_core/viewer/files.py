@@ -15,11 +15,11 @@ from bertviz_core.paper import CITATION
 from bertviz_core.plotting.browser import drawing_page, in_frame, text_of
 from bertviz_core.plotting.drawing import to_svg
 from bertviz_core.settings import Settings
+from bertviz_core.text_display import cut_end
 from bertviz_core.version import __version__
 from bertviz_core.viewer import InputAttention
 from bertviz_core.viewer.figure import Panel, lines_figure
-from bertviz_core.viewer.window import Window
-from bertviz_core.writing import cut_end
+from bertviz_core.viewer.window import TokenRange
 
 # This folder has attention_lines.js, whose default export draws lines into an element, and attention_lines.css.
 FOLDER = Path(__file__).parent
@@ -40,7 +40,10 @@ BODY = """<div class="choice"><label>Head <select id="head"></select></label>
 
 
 def columns_of(
-    attention: InputAttention, masked: Collection[int] = (), found: Collection[int] = (), window: Window | None = None
+    attention: InputAttention,
+    masked: Collection[int] = (),
+    found: Collection[int] = (),
+    window: TokenRange | None = None,
 ) -> dict[str, Any]:
     """Both columns of tokens as JSON values for the script; `masked` and `found` have positions from 0. Tokens beyond
     the `window` look different."""

@@ -12,7 +12,7 @@ from bertviz_core.heads import Head
 from bertviz_core.inputs.encoding import collate
 from bertviz_core.inputs.labels import Units
 from bertviz_core.inputs.tensors import Tensor
-from bertviz_core.models.attention import LayerAttention, Scores, forward
+from bertviz_core.models.attention import AttentionInternals, LayerAttention, forward
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput
 
@@ -105,7 +105,7 @@ def measure(model: AttentionModel, single: OneInput, head: Head, position: int) 
             hint="Choose a model whose maps are read inside its layers; docs/models.md has a table.",
         )
     batch = collate([single.example], model.tokens, model.device)
-    observed: list[Scores] = []
+    observed: list[AttentionInternals] = []
 
     def observe(attention: LayerAttention) -> None:
         if attention.layer == head.layer and attention.scores is not None:

@@ -14,7 +14,7 @@ LONG = 50  # the most tokens that are all drawn at first
 
 
 @dataclass(frozen=True)
-class Window:
+class TokenRange:
     """Consecutive tokens of an input.
 
     Attributes:

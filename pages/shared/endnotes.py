@@ -49,7 +49,7 @@ def about(computation: Computation) -> None:
     folded("About this figure", ":material/functions:", "about", draw)
 
 
-def methods_section(entry: links.Entry) -> str:
+def methods_section(entry: links.PageEntry) -> str:
     """The section of docs/methods.md whose heading names a page; "" for the page of an installed analysis."""
     for section in re.split(r"(?m)^## ", METHODS.read_text(encoding="utf-8"))[1:]:
         heading = section.partition("\n")[0]

@@ -8,7 +8,7 @@ import streamlit as st
 
 from bertviz_core.errors import BertvizError
 from bertviz_core.inputs.tokens import BYTES
-from bertviz_core.writing import isolated
+from bertviz_core.text_display import isolated
 from pages.shared import services
 
 ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)", re.IGNORECASE)  # where to break bare addresses

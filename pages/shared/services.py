@@ -17,7 +17,7 @@ from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run import compute
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence import Emergence
-from bertviz_core.emergence.series import Series
+from bertviz_core.emergence.series import CheckpointRequests
 from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
@@ -169,7 +169,7 @@ def runs() -> tuple[StoredResult, ...]:
     return tuple(stored_results(store()))
 
 
-def emergence(series: Series) -> tuple[Emergence | None, list[Request]]:
+def emergence(series: CheckpointRequests) -> tuple[Emergence | None, list[Request]]:
     """The emergence of a training, None where no checkpoint has all results; and the requests without a result."""
     keys = [request.key() for request in series.requests()]
     stored = tuple(filter(store().has, keys))
@@ -181,7 +181,7 @@ def emergence(series: Series) -> tuple[Emergence | None, list[Request]]:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _assembled(key: tuple[Hashable, ...], _series: Series) -> tuple[Emergence | None, list[Request]]:
+def _assembled(key: tuple[Hashable, ...], _series: CheckpointRequests) -> tuple[Emergence | None, list[Request]]:
     stored = {request.key(): compute.find(store(), request) for request in _series.requests()}
     missing = [request for request in _series.requests() if stored[request.key()] is None]
     try:

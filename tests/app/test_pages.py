@@ -35,7 +35,7 @@ def sentences(report: Report) -> set[str]:
 
 
 @pytest.mark.parametrize("entry", links.ENTRIES, ids=lambda entry: entry.name)
-def test_a_page_opens_on_what_ships(entry: links.Entry, sentences: set[str]) -> None:
+def test_a_page_opens_on_what_ships(entry: links.PageEntry, sentences: set[str]) -> None:
     """Its headlines, which begin with the icon of a state, are findings, and no other text has a number of theirs; the
     head of the address is in its panel."""
     head = clearest("previous")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.corpora import MAX_LOCATIONS, Skipped
-from bertviz_core.corpora.examples import ExampleCorpus
+from bertviz_core.corpora.authors_json import ExampleCorpus
 from bertviz_core.corpora.readers import TextCorpus, read_text, read_vectors
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.errors import InputError

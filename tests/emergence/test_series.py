@@ -19,7 +19,7 @@ from bertviz_core.corpora.source import from_bytes
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence import REQUIRED, Emergence
 from bertviz_core.emergence.figure import curves_figure, head_figure, relations_figure
-from bertviz_core.emergence.series import LOSS, Series, shipped
+from bertviz_core.emergence.series import LOSS, CheckpointRequests, shipped
 from bertviz_core.emergence.training import find_training
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
@@ -42,8 +42,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return families.save_training(tmp_path_factory.mktemp("training") / "steps")
 
 
-def series(folder: Path, text: str = TEXT, settings: Settings = SETTINGS) -> Series:
-    return Series(find_training(folder), from_bytes(text.encode(), "given.txt"), sample("treebank"), settings)
+def series(folder: Path, text: str = TEXT, settings: Settings = SETTINGS) -> CheckpointRequests:
+    return CheckpointRequests(
+        find_training(folder), from_bytes(text.encode(), "given.txt"), sample("treebank"), settings
+    )
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +56,11 @@ def filled(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store
 
 
-def assembled(training: Series, store: Store) -> Emergence:
+def assembled(training: CheckpointRequests, store: Store) -> Emergence:
     return training.assemble(partial(compute.find, store))
 
 
-def computed(training: Series, store: Store) -> Emergence:
+def computed(training: CheckpointRequests, store: Store) -> Emergence:
     compute_all(training.requests(), store)
     return assembled(training, store)
 
@@ -246,7 +248,7 @@ def test_the_provenance_says_where_the_numbers_come_from(folder, filled, tmp_pat
 def test_a_large_share_that_was_skipped_is_said_of_the_corpus_it_is_of(folder, store):
     tree = "1\tthe\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tcat\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
     bank = from_bytes((tree * 2 + tree.replace("\t2\tdet", "\t9\tdet") * 2).encode(), "bank.conllu")
-    training = Series(find_training(folder), from_bytes(TEXT.encode(), "given.txt"), bank, SETTINGS)
+    training = CheckpointRequests(find_training(folder), from_bytes(TEXT.encode(), "given.txt"), bank, SETTINGS)
     (warning,) = [line for line in reading_warnings(computed(training, store)) if "skipped" in line]
     assert "2 of 4 sentences of bank.conllu (50%)" in warning
 

@@ -15,7 +15,7 @@ from bertviz_core.engine.diskcache_internals import (
     POLICY,
     RECENT,
     BytesDisk,
-    Reader,
+    CacheReader,
     note_use,
     value_files,
 )
@@ -35,7 +35,7 @@ def test_a_reader_finds_what_diskcache_has_stored(cache: Cache, tmp_path: Path) 
     cache.set("name/b", b"second")
     cache.set("result/c", LARGE)
     cache.set("gone", b"x", expire=-1)
-    with closing(Reader(tmp_path)) as reader:
+    with closing(CacheReader(tmp_path)) as reader:
         assert (reader.get("name/a"), reader.get("result/c"), reader.get("gone")) == (b"first", LARGE, None)
         with reader.get("result/c", read=True) as stream:
             assert stream.read(5) == LARGE[:5]
@@ -50,14 +50,14 @@ def test_a_reader_finds_what_diskcache_has_stored(cache: Cache, tmp_path: Path) 
         (file,) = value_files(tmp_path)
         assert str(file.relative_to(tmp_path)) in reader.files() and (tmp_path / DATABASE).is_file()
     (tmp_path / DATABASE).write_bytes(b"no database")
-    with closing(Reader(tmp_path)) as reader:
+    with closing(CacheReader(tmp_path)) as reader:
         assert reader.files() is None and reader.entries() == []
 
 
 def test_nothing_but_bytes_is_read(cache: Cache, tmp_path: Path) -> None:
     cache.set("text", "no bytes")
     cache.set("pickle", {"no": "bytes"})
-    with closing(Reader(tmp_path)) as reader:
+    with closing(CacheReader(tmp_path)) as reader:
         assert "pickle" not in reader and "pickle" not in [name for name, _, _ in reader.entries()]
         for name in ("text", "pickle"):
             with pytest.raises(StoreError, match="not bytes"):

@@ -202,7 +202,7 @@ def test_errors_that_cannot_be_provoked(store, monkeypatch, error):
 
     for name in ("get", "set", "delete", "clear", "cull"):
         monkeypatch.setattr(diskcache.Cache, name, broken)
-    monkeypatch.setattr(diskcache_internals.Reader, "sql", broken)
+    monkeypatch.setattr(diskcache_internals.CacheReader, "sql", broken)
     for use in (*READS, *WRITES):
         with pytest.raises(StoreError, match=r"cannot be (read|written) \("):
             use(store)

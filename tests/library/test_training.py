@@ -13,7 +13,7 @@ import torch
 import bertviz_core as bv
 from bertviz_core.analyses.run import compute
 from bertviz_core.corpora.files import sample, source_of
-from bertviz_core.emergence.series import Series
+from bertviz_core.emergence.series import CheckpointRequests
 from bertviz_core.emergence.training import find_training
 from bertviz_core.engine.store import Store
 from bertviz_core.settings import Settings
@@ -100,7 +100,9 @@ def test_its_folder_is_a_training_whose_results_are_stored(masked_folder, tmp_pa
     watched.train()
     training, store = find_training(tmp_path / "heads"), Store(tmp_path / "store")
     assert training.steps == (0, 1, 2)
-    series = Series(training, source_of(TEXTS, "text"), sample("treebank"), Settings(max_length=64, limit=20))
+    series = CheckpointRequests(
+        training, source_of(TEXTS, "text"), sample("treebank"), Settings(max_length=64, limit=20)
+    )
     assert all(compute.find(store, request) for request in series.requests())
     emergence = series.assemble(lambda request: compute.find(store, request))
     assert not np.isnan(emergence.loss).any()

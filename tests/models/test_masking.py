@@ -9,7 +9,7 @@ from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.loading import load
 from bertviz_core.models.loss import IGNORED, Targets, targets_of
-from bertviz_core.models.model import check_head
+from bertviz_core.models.model import require_lm_head
 from tests.support import families
 from tests.support.predicting import DECODERS, save
 
@@ -76,14 +76,14 @@ def test_a_tokenizer_without_a_mask_token_is_refused() -> None:
 def test_a_bare_encoder_or_a_discriminator_has_none(family, auto, tmp_path):
     checkpoint = find(str(families.save(families.FAMILIES[family], tmp_path, auto=auto)))
     with pytest.raises(ModelError, match="no head that predicts") as caught:
-        check_head(checkpoint)
+        require_lm_head(checkpoint)
     assert caught.value.hint
 
 
 @pytest.mark.parametrize("family", DECODERS)
 def test_the_head_of_a_decoder_predicts_next_words(family, tmp_path):
     checkpoint = find(str(save(family, tmp_path)))
-    check_head(checkpoint)
+    require_lm_head(checkpoint)
     model = load(checkpoint, "cpu", language_model=True)
     ids, labels = targets_of(checkpoint, model.tokens, 0).apply(segment(3))
     assert ids.tolist() == segment(3).ids.tolist()

@@ -10,8 +10,8 @@ import pytest
 import torch
 import transformers
 
+from bertviz_core.engine.forward_pass import extract
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.stream import extract
 from bertviz_core.inputs.encoding import Encoded, buckets, collate
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import forward

@@ -4,7 +4,7 @@ import pytest
 
 from bertviz_core.analyses.coreference_heads.document_figure import draw
 from bertviz_core.plotting.arcs import RIGHT, WRONG, Arc, sentence_svg
-from bertviz_core.writing import columns, isolated, right_to_left
+from bertviz_core.text_display import display_width, isolated, right_to_left
 
 SVG = "{http://www.w3.org/2000/svg}"
 WORDS = ["<script>alert(1)</script>", "sat & saw", '"quoted"', "猫"]
@@ -49,7 +49,7 @@ def test_most_letters_say_the_direction(words: list[str], expected: bool) -> Non
     ("text", "expected"), [("cat", 3), ("图书馆", 6), ("e\u0301", 1), ("שָׁ", 1), ("カ", 2), ("", 0)]
 )
 def test_columns_count_wide_letters_twice_and_marks_not(text: str, expected: int) -> None:
-    assert columns(text) == expected
+    assert display_width(text) == expected
 
 
 def test_only_what_runs_from_right_to_left_is_isolated() -> None:

@@ -12,7 +12,7 @@ from bertviz_core.heads import Head, all_heads, counting_from
 from bertviz_core.numbers import number, p_value, quantity
 from bertviz_core.overview import Column
 from bertviz_core.overview.summary import head_rows
-from bertviz_core.plotting import CLS, NEXT, RING, SEP, Series, layer_figure, percent
+from bertviz_core.plotting import CLS, NEXT, RING, SEP, HeadSeries, layer_figure, percent
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import picture_map, value_map, weight_map
 
@@ -22,8 +22,8 @@ CELLS = np.array([[0.0, 0.5, np.nan], [1.0, 0.25, 2.0]])
 
 def dots() -> FigureSpec:
     """Two panels, as most figures of the paper are."""
-    above = [Series("to_cls", VALUES, "[CLS]", CLS, ""), Series("to_sep", 1 - VALUES, "[SEP]", SEP, "")]
-    below = [Series("next", 2 * VALUES, "next", NEXT, "")]
+    above = [HeadSeries("to_cls", VALUES, "[CLS]", CLS, ""), HeadSeries("to_sep", 1 - VALUES, "[SEP]", SEP, "")]
+    below = [HeadSeries("next", 2 * VALUES, "next", NEXT, "")]
     return FigureSpec.of(layer_figure([above, below], height=400))
 
 
@@ -74,7 +74,7 @@ def test_a_head_has_one_rank_in_the_hover_and_in_the_table():
 
 def test_many_heads_are_a_band_with_a_dot_for_the_highest_head_of_each_layer():
     values = np.random.default_rng(0).random((20, 64))
-    figure = layer_figure([[Series("next", values, "next token", ("red", "circle"), "")]], height=400)
+    figure = layer_figure([[HeadSeries("next", values, "next token", ("red", "circle"), "")]], height=400)
     band, dots, line = figure.data
     assert dots.y.tolist() == values.max(1).tolist() and line.y.tolist() == values.mean(1).tolist()
     assert [labels[0] for labels in dots.customdata] == [
@@ -87,7 +87,9 @@ def test_many_heads_are_a_band_with_a_dot_for_the_highest_head_of_each_layer():
 def test_of_many_layers_few_are_named():
     for layers, named in ((12, list(range(1, 13))), (80, list(range(1, 81, 4)))):
         with counting_from(0):
-            figure = layer_figure([[Series("next", np.ones((layers, 2)), "next", ("red", "circle"), "")]], height=400)
+            figure = layer_figure(
+                [[HeadSeries("next", np.ones((layers, 2)), "next", ("red", "circle"), "")]], height=400
+            )
         assert list(figure.layout.xaxis.tickvals) == named
         assert list(figure.layout.xaxis.ticktext) == [str(layer - 1) for layer in named]
 

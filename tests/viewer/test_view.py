@@ -10,6 +10,7 @@ from safetensors import safe_open
 from bertviz_core.heads import Head
 from bertviz_core.inputs.labels import Layout, Units
 from bertviz_core.models.single_input import Prediction
+from bertviz_core.text_display import visible
 from bertviz_core.viewer import (
     MIN_SIZE,
     SIDES,
@@ -22,7 +23,6 @@ from bertviz_core.viewer import (
     predictions_frame,
     thumbnails,
 )
-from bertviz_core.writing import visible
 from tests.oracles import attention as reference
 from tests.oracles.reference import word_level
 

@@ -15,7 +15,7 @@ from bertviz_core.settings import Settings
 from bertviz_core.viewer import InputAttention, InputView, apply_view
 from bertviz_core.viewer.files import columns_of
 from bertviz_core.viewer.preview import of_input
-from bertviz_core.viewer.window import LONG, SIZE, Window, matches
+from bertviz_core.viewer.window import LONG, SIZE, TokenRange, matches
 from tests.support import families
 
 TOTAL = 512
@@ -48,13 +48,13 @@ def long_input() -> InputAttention:
     ],
 )
 def test_a_window_is_of_the_input_whatever_is_asked(total: int, asked: tuple, expected: tuple) -> None:
-    window = Window.of(total, *asked)
+    window = TokenRange.of(total, *asked)
     assert (window.first, window.last) == expected
     assert window.is_whole == (expected == (1, total))
 
 
 def test_it_moves_by_its_size_to_both_ends_and_around_a_token() -> None:
-    window = Window.of(TOTAL)
+    window = TokenRange.of(TOTAL)
     seen = {(window.first, window.last)}
     for _ in range(20):
         window = window.moved(1)
@@ -69,7 +69,7 @@ def test_it_moves_by_its_size_to_both_ends_and_around_a_token() -> None:
 
 
 def test_special_tokens_the_first_and_the_pinned_stay_in_sight_and_weights_are_as_they_were(long_input) -> None:
-    window = Window.of(TOTAL, 101, 120)
+    window = TokenRange.of(TOTAL, 101, 120)
     seen = window.cut(long_input, frozenset({299}))
     expected = [0, *range(100, 120), 299, TOTAL - 1]
     assert seen.queries.start.tolist() == seen.keys.start.tolist() == expected

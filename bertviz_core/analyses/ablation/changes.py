@@ -1,4 +1,4 @@
-"""Changes without heads, summed over a corpus; and the words whose loss rises most."""
+"""Sums the changes of the loss without heads over a corpus, and keeps the words whose loss rises most."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -5,17 +5,19 @@ import plotly.graph_objects as go
 from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.heads import all_heads
 from bertviz_core.numbers import half_width, number
-from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, TOKENS, Series, finish, layer_figure
+from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, TOKENS, HeadSeries, finish, layer_figure
 
 
 def paper_figure(result: Ablation) -> go.Figure:
     """The change of the loss by layer, a dot for each head: without the head, and without its attention to the sink."""
-    series = [Series("loss_change", result["loss_change"], "without the head", (BEST, "circle"), "loss change, nats")]
+    series = [
+        HeadSeries("loss_change", result["loss_change"], "without the head", (BEST, "circle"), "loss change, nats")
+    ]
     if result.sink:
         name, marker = TOKENS[result.sink]
         values = result["to_sink_loss_change"]
         label = f"loss change without attention to {name}, nats"
-        series.append(Series("to_sink_loss_change", values, f"without attention to {name}", marker, label))
+        series.append(HeadSeries("to_sink_loss_change", values, f"without attention to {name}", marker, label))
     return layer_figure([series], height=400).update_yaxes(title="change of the loss, nats")
 
 

@@ -20,7 +20,7 @@ from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.analyses.surface_patterns.result import sinks
 from bertviz_core.corpora import Skipped
-from bertviz_core.engine import stream
+from bertviz_core.engine import forward_pass
 from bertviz_core.engine.progress import Progress
 from bertviz_core.heads import Head
 from bertviz_core.inputs.encoding import Batch, Encoded, buckets, collate
@@ -96,18 +96,18 @@ class AblationRun:
         """
         sums = [analysis.accumulator(self.model, self.request) for analysis in (surface_patterns, entropy)]
         self.progress.start("Measuring the behavior of heads", sum(map(len, examples)), "tokens")
-        stream.run(self.model, examples, sums, self.progress, self.batch_tokens)
+        forward_pass.run(self.model, examples, sums, self.progress, self.batch_tokens)
         means = dict[str, np.ndarray]()
         for each in sums:
             means |= zip(each.quantities, each.result()["mean"], strict=True)
         ranked = sinks(means)
         return behaviors(means, Thresholds()), ranked[0].removeprefix("to_") if ranked else ""
 
-    def _stream(self, stage: str, work: int, sums: Any, passing: stream.PassFunction) -> None:
+    def _stream(self, stage: str, work: int, sums: Any, passing: forward_pass.PassFunction) -> None:
         """One pass over the labeled segments; `passing` counts the progress, `work` layers of each segment."""
         self.progress.start(stage, len(self.examples) * work, "layers")
         batches = Progress(cancelled=self.progress.cancelled)
-        stream.run(self.model, self.examples, [sums], batches, min(self.batch_tokens, BATCH_TOKENS), passing)
+        forward_pass.run(self.model, self.examples, [sums], batches, min(self.batch_tokens, BATCH_TOKENS), passing)
 
     def _mean_outputs(self) -> Tensor:
         """(layer, head, width of a head): the mean output of each head over the tokens of the labeled segments."""

@@ -21,8 +21,8 @@ from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, column_
 from bertviz_core.analyses.base.paper_table import PaperTable
 from bertviz_core.analyses.base.request import Options, Request, View
 from bertviz_core.analyses.base.result import Result
+from bertviz_core.engine.forward_pass import Accumulator
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.stream import Accumulator
 from bertviz_core.heads import Head, highest, ranks
 from bertviz_core.inputs.encoding import Batch, Encoded
 from bertviz_core.inputs.tensors import Tensor
@@ -33,7 +33,7 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.plotting import head_map
 from bertviz_core.settings import Settings
 
-Kind = Literal["text", "treebank", "coreference", "random"]
+CorpusKind = Literal["text", "treebank", "coreference", "random"]
 HeadInFigure = Literal["point", "subject", "absent"]  # each head is a point; the figure is about one head; neither
 
 
@@ -94,7 +94,7 @@ class Analysis(Registered):
     summary: str
     section: str = ""
     icon: str = ":material/extension:"
-    corpus: Kind = "text"
+    corpus: CorpusKind = "text"
     options: type[Options] = Options
     result_class: type[Result]
     # What is shown of a result

@@ -1,4 +1,4 @@
-"""Document averages of every head, which several analyses store; and columns, quantities of every head."""
+"""Averages of every head, which several analyses store, and columns, each of which shows one quantity of every head."""
 
 import math
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from bertviz_core import numbers
 from bertviz_core.analyses.base.result import Result, head_frame, to_lists
 from bertviz_core.analyses.base.statistics import Estimate, t_quantile, units_text
 from bertviz_core.heads import Head, all_labels
-from bertviz_core.plotting import DIVERGING, NEUTRAL, SEQUENTIAL, Marker, Series, head_map
+from bertviz_core.plotting import DIVERGING, NEUTRAL, SEQUENTIAL, HeadSeries, Marker, head_map
 
 MAX_NAMED = 10  # heads in a sentence
 TOP = 5  # segments stored for each head and quantity: those with the highest values
@@ -161,8 +161,8 @@ class HeadColumn:
             return self._text(value, result.interval(self.quantity)[head])
         return self.text(value)
 
-    def series(self, result: Result) -> Series:
-        return Series(self.quantity, self.values(result), self.short, self.marker, self.label)
+    def series(self, result: Result) -> HeadSeries:
+        return HeadSeries(self.quantity, self.values(result), self.short, self.marker, self.label)
 
     def map(self, result: Result) -> head_map.HeadMap:
         """The map of heads.

@@ -1,4 +1,5 @@
-"""Lists that grow with the corpus: stored beside a result, evicted before it, and read a page at a time."""
+"""Lists of a head's guesses, which grow with the corpus. They are stored beside a result, evicted before it, and read a
+page at a time."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -4,7 +4,7 @@ from typing import Any
 
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.corpora import UNKNOWN
-from bertviz_core.corpora.words import MARKUP, ODD
+from bertviz_core.corpora.word_checks import MARKUP, ODD
 from bertviz_core.numbers import unit_name
 
 LARGE_SHARE = 1 / 3  # Above this share of a file a warning says how much was skipped.

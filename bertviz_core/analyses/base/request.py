@@ -1,4 +1,4 @@
-"""Requests: which analysis to run on which corpus and model, with which settings; and views of their results."""
+"""A request says which analysis runs on which corpus and model with which settings; a view, how its result is shown."""
 
 import hashlib
 import json

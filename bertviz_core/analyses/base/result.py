@@ -1,4 +1,4 @@
-"""The base class of results: arrays with named axes, serialized without pickle; their provenance, and tables."""
+"""The base class of results: arrays with named axes, their provenance and their tables, serialized without pickle."""
 
 import json
 from collections.abc import Mapping, Sequence

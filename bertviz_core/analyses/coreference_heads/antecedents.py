@@ -39,7 +39,7 @@ def interval_by_document(correct: np.ndarray, n: np.ndarray, moments: np.ndarray
     return wilson(share(correct, n) * size, size, t_quantile(freedom))
 
 
-class Scores(NamedTuple):
+class AntecedentAccuracy(NamedTuple):
     """Right guesses among items, and the 95% interval of their share over documents (docs/methods.md, section 7).
 
     Attributes:
@@ -54,9 +54,9 @@ class Scores(NamedTuple):
     low: np.ndarray
     high: np.ndarray
 
-    def of(self, groups: str) -> "Scores":
+    def of(self, groups: str) -> "AntecedentAccuracy":
         """Those of TYPE_ROWS ("type") or of one of BREAKDOWNS."""
-        return Scores(*(part[..., COLUMNS[groups]] for part in self))
+        return AntecedentAccuracy(*(part[..., COLUMNS[groups]] for part in self))
 
 
 def chosen_of(counts: Result) -> tuple[str, DirectedHead] | None:
@@ -172,9 +172,9 @@ class AntecedentCounts(Result):
         all_moments = np.stack(np.broadcast_arrays(*shared, *pooled(moments)))  # (4, ..., column)
         return pooled(correct), pooled(by_row(stored.group_n)), all_moments
 
-    def scores(self, at: DirectedHead | str | None = None) -> Scores:
+    def scores(self, at: DirectedHead | str | None = None) -> AntecedentAccuracy:
         correct, n, moments = self.sums_of(at)
-        return Scores(correct, n, *interval_by_document(correct, n, moments))
+        return AntecedentAccuracy(correct, n, *interval_by_document(correct, n, moments))
 
     def sums_held_out(self, picked_on: str, direction: int) -> Sums:
         """The sums (type,) of the heads best in one half of the documents on `picked_on`, scored in the other half; no

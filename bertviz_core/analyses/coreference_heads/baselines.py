@@ -5,8 +5,8 @@ from functools import cache
 
 import numpy as np
 
-from bertviz_core.corpora.coreference.mentions import PRONOUNS, Features
-from bertviz_core.inputs.annotated_words import Window
+from bertviz_core.corpora.coreference.mentions import PRONOUNS, AgreementFeatures
+from bertviz_core.inputs.annotated_words import DocumentWindow
 
 EXACT = CHANCE, RANDOM = "chance", "random candidate"  # means, without an interval
 BASELINES = ("nearest", "head match", "head match, else nearest", "rule-based")
@@ -26,13 +26,13 @@ PLURAL_NOUNS = frozenset(("men", "women", "children", "people", "police", "feet"
 SINGULAR_ENDINGS = ("ss", "us", "is", "'s")
 
 
-def baselines_right(window: Window) -> np.ndarray:
+def baselines_right(window: DocumentWindow) -> np.ndarray:
     """(system, item) bool: whether each of BASELINES guesses an antecedent (docs/methods.md, section 7)."""
     document = window.document
     heads = window.heads
 
     @cache
-    def described(mention: int) -> tuple[list[str], str, Features]:
+    def described(mention: int) -> tuple[list[str], str, AgreementFeatures]:
         span = document.mentions[mention]
         words = [word.lower() for word in document.words[span.start : span.end]]
         at = heads[mention]
@@ -56,7 +56,7 @@ def baselines_right(window: Window) -> np.ndarray:
     return np.array(rows, dtype=bool).T
 
 
-def features(words: Sequence[str], head: str, tag: str = "") -> Features:
+def features(words: Sequence[str], head: str, tag: str = "") -> AgreementFeatures:
     """Features of a mention, from its words and its head word in lower case. All but pronouns are third person, and
     plural by their tag, their ending or an "and"."""
     if head in PRONOUNS:
@@ -67,4 +67,4 @@ def features(words: Sequence[str], head: str, tag: str = "") -> Features:
     # The head word decides the gender where it can, else a title or noun anywhere in the mention.
     genders = {GENDERED[word] for word in words if word in GENDERED}
     gender = GENDERED.get(head) or (genders.pop() if len(genders) == 1 else "")
-    return Features("plural" if is_plural else "singular", gender, 3)
+    return AgreementFeatures("plural" if is_plural else "singular", gender, 3)

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 from bertviz_core.errors import shorten
 from bertviz_core.plotting.arcs import RIGHT, WRONG
-from bertviz_core.writing import PICTURES, columns, isolated, right_to_left
+from bertviz_core.text_display import PICTURES, display_width, isolated, right_to_left
 
 COLUMNS = 94  # letters in a line
 LABEL = 52  # pixels of a mark with a weight
@@ -128,7 +128,7 @@ def _flow(words: Sequence[str], starts: set[int], letters: int) -> list[WordBox]
     line = -1
     mirrored = right_to_left(words)
     for index, (word, after) in enumerate(zip_longest(words, words[1:], fillvalue="")):
-        length = columns(_shown(word, letters))
+        length = display_width(_shown(word, letters))
         behind = 2 if len(after) == 1 and not after.isalnum() else 0  # a full stop or comma begins no line of its own
         if index in starts or line < 0 or column + length + behind > letters:
             column, line = 0, line + 1

@@ -5,7 +5,7 @@ from bisect import bisect_left
 import numpy as np
 
 from bertviz_core.corpora.coreference.mentions import PRONOUNS, TYPES, mention_type
-from bertviz_core.inputs.annotated_words import Window
+from bertviz_core.inputs.annotated_words import DocumentWindow
 
 # The axis of groups: 3 types x 2 folds, the bins of distance, the genders. An item is in one group of each kind; in one
 # of the genders only if it is a pronoun with that gender.
@@ -30,7 +30,7 @@ COLUMNS = {
 }
 
 
-def groups_of(window: Window) -> np.ndarray:
+def groups_of(window: DocumentWindow) -> np.ndarray:
     """(item, group) bool: the groups of each of a window's items."""
     document = window.document
     fold = document.number % FOLDS

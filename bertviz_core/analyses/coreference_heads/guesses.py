@@ -8,7 +8,7 @@ import numpy as np
 from bertviz_core.analyses.coreference_heads.groups import GROUPS, groups_of
 from bertviz_core.corpora.coreference.mentions import Item
 from bertviz_core.errors import SettingsError
-from bertviz_core.inputs.annotated_words import Window
+from bertviz_core.inputs.annotated_words import DocumentWindow
 from bertviz_core.inputs.encoding import Membership, membership, word_of
 from bertviz_core.inputs.tensors import Tensor
 
@@ -23,7 +23,7 @@ def index_of(candidates: str) -> int:
     return CANDIDATES.index(candidates)
 
 
-def earlier_antecedents(window: Window) -> Window:
+def earlier_antecedents(window: DocumentWindow) -> DocumentWindow:
     """The window as a causal model reads it: with the candidates whose head word comes before the item's."""
     items = []
     for item in window.items:
@@ -60,7 +60,7 @@ class BatchItems:
     chance: np.ndarray
 
     @classmethod
-    def of(cls, windows: Sequence[Window], device: str, first_piece: bool, causal: bool) -> "BatchItems":
+    def of(cls, windows: Sequence[DocumentWindow], device: str, first_piece: bool, causal: bool) -> "BatchItems":
         """The items of one batch's windows; in a causal model other words are those before a mention."""
         import torch
 

@@ -20,11 +20,17 @@ from bertviz_core.analyses.coreference_heads.guesses import (
     answers,
     earlier_antecedents,
 )
-from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, ItemGuesses, Record, document_record, passages
+from bertviz_core.analyses.coreference_heads.passages import (
+    MAX_ITEMS,
+    DocumentRecord,
+    ItemGuesses,
+    document_record,
+    passages,
+)
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.engine.forward_pass import Accumulator
 from bertviz_core.engine.packing import pack, unpack
-from bertviz_core.engine.stream import Accumulator
-from bertviz_core.inputs.annotated_words import Window, Windows
+from bertviz_core.inputs.annotated_words import DocumentWindow, Windows
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.tensors import to_host
 from bertviz_core.models.attention import LayerAttention
@@ -89,7 +95,7 @@ class AntecedentSums(Accumulator):
         systems = len(DIRECTIONS) * len(CANDIDATES) * self.heads + len(BASELINES) + 1
         self.by_document = DocumentSums(count_moments, self.layers, systems, GROUPS)
         self.blocks: dict[int, ItemGuesses] = {}
-        self.documents: dict[int, Record] = {}
+        self.documents: dict[int, DocumentRecord] = {}
         self.passage_starts = lru_cache(1)(lambda *document: [first for first, _ in passages(*document)])
 
     def new_empty(self) -> Self:
@@ -99,7 +105,7 @@ class AntecedentSums(Accumulator):
         """Add one layer of a batch; its layers come in order."""
         layer = attention.layer
         if layer == 0:
-            windows = cast("tuple[Window, ...]", batch.examples)
+            windows = cast("tuple[DocumentWindow, ...]", batch.examples)
             if attention.causal:
                 windows = tuple(map(earlier_antecedents, windows))
             self._start_batch(windows, attention.causal)
@@ -113,7 +119,7 @@ class AntecedentSums(Accumulator):
         self.by_document.add(layer, documents, rows)
         self.batches[-1].layers.append((guess[:, :, 0].short(), weight[:, :, 0].half(), right[:, :, 0]))
 
-    def _start_batch(self, windows: tuple[Window, ...], causal: bool) -> None:
+    def _start_batch(self, windows: tuple[DocumentWindow, ...], causal: bool) -> None:
         """Prepare for a batch, whose layers follow, and count what needs no attention."""
         items = BatchItems.of(windows, self.device, self.first_piece, causal)
         self.items_of_batch = items
@@ -218,7 +224,7 @@ class AnsweredBatch:
             head, item).
     """
 
-    windows: tuple[Window, ...]
+    windows: tuple[DocumentWindow, ...]
     mention: np.ndarray
     layers: list[tuple[Tensor, Tensor, Tensor]] = field(default_factory=list)
 

@@ -20,8 +20,8 @@ from bertviz_core.heads import DirectedHead
 
 MAX_ITEMS = 1000  # items whose guesses are in a result
 LONGEST = 4  # A sentence is left whole up to so many times the length of a passage.
-Record = dict[str, Any]  # a document, see `document_record`
-ReadDocuments = Callable[[Iterable[int]], Iterable[tuple[int, Record]]]
+DocumentRecord = dict[str, Any]  # a document, see `document_record`
+ReadDocuments = Callable[[Iterable[int]], Iterable[tuple[int, DocumentRecord]]]
 
 
 def passages(sentences: Sequence[int], words: int, length: int = 160) -> list[Span]:
@@ -48,7 +48,7 @@ def passages(sentences: Sequence[int], words: int, length: int = 160) -> list[Sp
     return [*runs, (first, last)]
 
 
-def document_record(document: CoreferenceDocument, heads: Sequence[int]) -> Record:
+def document_record(document: CoreferenceDocument, heads: Sequence[int]) -> DocumentRecord:
     """A document as results store it, a mention being [start, end, cluster, head, type]."""
     mentions = []
     for mention, head in zip(document.mentions, heads, strict=True):
@@ -63,7 +63,9 @@ def document_record(document: CoreferenceDocument, heads: Sequence[int]) -> Reco
     }
 
 
-def cut_passage(document: Record, guesses: Iterable[Guess], passage: Span) -> tuple[Record, list[Guess]]:
+def cut_passage(
+    document: DocumentRecord, guesses: Iterable[Guess], passage: Span
+) -> tuple[DocumentRecord, list[Guess]]:
     """One passage as a document, and the guesses between mentions whose head words are in it."""
     first, end = passage
     # Indices of mentions: document -> passage.
@@ -179,7 +181,7 @@ class PassageExample:
         listed: The guesses that the query selects.
     """
 
-    document: Record
+    document: DocumentRecord
     span: Span
     total: int
     right: int
@@ -214,7 +216,7 @@ class PassageQuery(GuessQuery[PassageExample]):
             values["right"] = np.unpackbits(values["right"], count=len(values["items"])).astype(bool)
             parts.append(ItemGuesses(**values))
 
-        def read(numbers: Iterable[int]) -> Iterator[tuple[int, Record]]:
+        def read(numbers: Iterable[int]) -> Iterator[tuple[int, DocumentRecord]]:
             for document in picked(CoreferenceCorpus(collection.source).documents, numbers):
                 yield document.number, document_record(document, head_words(document))
 
@@ -255,7 +257,7 @@ class GuessedPassages:
         documents = dict(self.read(sorted(set(numbers))))
         return [self._entry(part, documents[number]) for part, number in zip(parts, numbers, strict=True)]
 
-    def _entry(self, items: ItemGuesses, document: Record) -> PassageExample:
+    def _entry(self, items: ItemGuesses, document: DocumentRecord) -> PassageExample:
         first = int(items.items[0, 2])
         span = (first, _ends(document)[first])
         selected = items.take(self._is_selected(items))
@@ -279,6 +281,6 @@ class GuessedPassages:
         return is_selected
 
 
-def _ends(document: Record) -> dict[int, int]:
+def _ends(document: DocumentRecord) -> dict[int, int]:
     """Each passage's first word -> its end."""
     return dict(passages(document["sentences"], len(document["words"])))

@@ -18,7 +18,7 @@ from bertviz_core.numbers import fixed
 from bertviz_core.plotting import BEST, finish, scores, tabular
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
 from bertviz_core.plotting.head_map import accuracy_map, map_figure
-from bertviz_core.writing import isolated
+from bertviz_core.text_display import isolated
 
 GRAY = "#8c8c8c"
 

@@ -1,4 +1,4 @@
-"""What dependency heads say of one head: its best relations and the words that it attends to; and example sentences."""
+"""What dependency heads say of one head: its best relations, the words that it attends to, and example sentences."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The relations that a head finds, above the best fixed offset; and the heads that find relations best."""
+"""Which relations a head finds, above the best fixed offset, and which heads find relations best."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -26,8 +26,8 @@ from bertviz_core.analyses.dependency_heads.sentences import sentence_record, tr
 from bertviz_core.analyses.dependency_heads.unit_sums import Name, NamedSums, OpenUnits
 from bertviz_core.analyses.dependency_heads.word_classes import ClassSums, classes_of
 from bertviz_core.corpora.treebank import ALL, POSSESSIVES, UAS, Sentence, sentence_of
+from bertviz_core.engine.forward_pass import Accumulator
 from bertviz_core.engine.packing import pack, unpack
-from bertviz_core.engine.stream import Accumulator
 from bertviz_core.inputs.annotated_words import EncodedSentence, Sentences
 from bertviz_core.inputs.encoding import Batch, membership, word_of
 from bertviz_core.inputs.tensors import to_host

@@ -6,13 +6,13 @@ from bertviz_core.analyses.base.statistics import effective_n, share, t_quantile
 
 
 def joined_moments(units: np.ndarray, squares: np.ndarray | None) -> np.ndarray:
-    """(4, ...) moments as in `proportions.effective_n`, those of right guesses NaN where they are not known."""
+    """(4, ...) moments as in `statistics.effective_n`, those of right guesses NaN where they are not known."""
     of_right = np.full(units.shape, np.nan) if squares is None else squares
     return np.stack(np.broadcast_arrays(*units, *of_right)).astype(float)
 
 
 def effective_words(right: np.ndarray, n: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`proportions.effective_n`; where the moments of right guesses are not known, all words of a unit count as one."""
+    """`statistics.effective_n`; where the moments of right guesses are not known, all words of a unit count as one."""
     size, freedom = effective_n(right, n, moments)
     return np.where(np.isnan(moments[2]), freedom + 1, size), freedom
 

@@ -15,8 +15,8 @@ from torch import Tensor
 from bertviz_core.corpora.readers import read_vectors
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import Sentence
+from bertviz_core.engine.forward_pass import Accumulator
 from bertviz_core.engine.packing import pack, unpack
-from bertviz_core.engine.stream import Accumulator
 from bertviz_core.errors import SettingsError
 from bertviz_core.inputs.encoding import Batch, Encoded, membership, word_of
 from bertviz_core.inputs.tensors import to_host
@@ -69,7 +69,7 @@ class Group:
     words: np.ndarray
 
 
-class Features:
+class ProbeInputs:
     """The groups of all sentences, shortest first; `places` has the group and the row of each."""
 
     def __init__(self, sentences: Sequence[Sentence], rows: Sequence[np.ndarray], heads: int) -> None:

@@ -13,7 +13,7 @@ import torch
 from bertviz_core.analyses.base.corpus_run import RunStage
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.probes import probes, scoring, structural
-from bertviz_core.analyses.probes.features import Features, Group, reinitialized, word_vectors
+from bertviz_core.analyses.probes.features import Group, ProbeInputs, reinitialized, word_vectors
 from bertviz_core.analyses.probes.options import AS_RELEASED, ProbeOptions
 from bertviz_core.analyses.probes.result import MAX_SENTENCES, Probes
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
@@ -116,7 +116,7 @@ class ProbeRun:
 
     def _train_mapped(self, names: list[str]) -> None:
         """The probes of distances, those on the trained network, and those on networks re-initialized at random."""
-        features = Features(self.sentences, self._word_rows(names), self.model.layers * self.model.heads)
+        features = ProbeInputs(self.sentences, self._word_rows(names), self.model.layers * self.model.heads)
         outcomes = defaultdict(list)
         first = self.settings.seed
         for seed in (None, *range(first, first + self.options.seeds)):
@@ -191,7 +191,7 @@ class ProbeRun:
                 values = parameters[name].detach().cpu().numpy()
                 self.weights[field] = values.reshape(-1, self.model.layers, self.model.heads)
 
-    def _add_selectivity(self, features: Features, outcome: Outcome) -> None:
+    def _add_selectivity(self, features: ProbeInputs, outcome: Outcome) -> None:
         """Add the score minus that of the same probe on the control task."""
         targets = scoring.control_governors([sentence.words for sentence in self.sentences], self.settings.seed)
         memorized = [replace(each, governors=np.stack([targets[i] for i in each.indices])) for each in features.groups]

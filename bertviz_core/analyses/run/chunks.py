@@ -11,7 +11,7 @@ from typing import Any
 from bertviz_core.analyses.base.guess_lists import COUNT
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.engine import packing, stream
+from bertviz_core.engine import forward_pass, packing
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import DAY, Store
 from bertviz_core.errors import StoreError
@@ -25,12 +25,14 @@ SAVING = 0.02  # share of the time that saving may take: short chunks are saved 
 DAMAGED = (ValueError, KeyError, TypeError, StoreError)
 Chunk = tuple[int, list[Encoded]]  # number, from 0, and examples
 Chunks = Iterator[Chunk]
-Parts = Iterator[tuple[int, Sequence[stream.Accumulator | bytes]]]  # number of a chunk, and each request's sums over it
+Parts = Iterator[
+    tuple[int, Sequence[forward_pass.Accumulator | bytes]]
+]  # number of a chunk, and each request's sums over it
 
 
 def compute_chunk(
     chunk: Chunk, model: AttentionModel, requests: Sequence[Request], progress: Progress, batch_tokens: int | None
-) -> tuple[int, list[stream.Accumulator]]:
+) -> tuple[int, list[forward_pass.Accumulator]]:
     """Compute a chunk in one pass.
 
     Args:
@@ -49,7 +51,7 @@ def compute_chunk(
     if analysis.has_own_pass:
         analysis.run(model, requests[0].settings, examples, accumulators, progress, batch_tokens)
     else:
-        stream.run(model, examples, accumulators, progress, batch_tokens)
+        forward_pass.run(model, examples, accumulators, progress, batch_tokens)
     return number, accumulators
 
 
@@ -67,9 +69,13 @@ class ChunkedPass:
         self.work = f"{rounding}, {annotated_words.CHUNK_TOKENS} of a chunk"
         if model.encoder is None:
             model = replace(model, device="cpu")
-        self.totals: list[stream.Accumulator] = [ANALYSES[each.analysis].accumulator(model, each) for each in requests]
+        self.totals: list[forward_pass.Accumulator] = [
+            ANALYSES[each.analysis].accumulator(model, each) for each in requests
+        ]
         self.done = 0  # number of chunks, from the first, that are merged into `totals`
-        self.waiting: dict[int, list[stream.Accumulator]] = {}  # sums of later chunks by number, without their details
+        self.waiting: dict[
+            int, list[forward_pass.Accumulator]
+        ] = {}  # sums of later chunks by number, without their details
         self.sizes: list[int] = []  # the number of tokens of each chunk that has been read
         self._saved = time.monotonic()
         self._cost = 0.0
@@ -90,7 +96,7 @@ class ChunkedPass:
                 progress.before += self.sizes[number]
                 progress.advance(self.sizes[number])
 
-    def take(self, number: int, parts: Sequence[stream.Accumulator | bytes]) -> None:
+    def take(self, number: int, parts: Sequence[forward_pass.Accumulator | bytes]) -> None:
         """Add a chunk, merge all that are now in order, and save them unless saving takes too much of the time."""
         accumulators = []
         for request, total, part in zip(self.requests, self.totals, parts, strict=True):
@@ -155,7 +161,7 @@ class ChunkedPass:
             return
         state = packing.unpack(data)
 
-        def read(name: Any) -> list[stream.Accumulator]:
+        def read(name: Any) -> list[forward_pass.Accumulator]:
             pairs = zip(self.totals, self.requests, strict=True)
             return [empty.from_bytes(state[f"{name}/{request.key()}"]) for empty, request in pairs]
 

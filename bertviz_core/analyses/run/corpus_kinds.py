@@ -1,11 +1,11 @@
 """The reader of each kind of corpus: what makes the inputs of a pass of it."""
 
-from bertviz_core.analyses.base.analysis import Kind
+from bertviz_core.analyses.base.analysis import CorpusKind
 from bertviz_core.inputs.annotated_words import EncodedCorpus, Sentences, Windows
 from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.inputs.segments import RandomSequences, Segments
 
-EXAMPLES: dict[Kind, type[EncodedCorpus[Encoded]]] = {
+EXAMPLES: dict[CorpusKind, type[EncodedCorpus[Encoded]]] = {
     "text": Segments,
     "treebank": Sentences,
     "coreference": Windows,

@@ -17,14 +17,14 @@ from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run import runtime_estimate
 from bertviz_core.analyses.run.chunks import ChunkedPass, Chunks, Parts, compute_chunk, share_done
 from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
+from bertviz_core.engine.forward_pass import Accumulator
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
-from bertviz_core.engine.stream import Accumulator
 from bertviz_core.errors import ModelError
 from bertviz_core.inputs.annotated_words import CorpusReading, Reading, cut
 from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.models import loading
-from bertviz_core.models.model import AttentionModel, check_head, check_norms, with_weights
+from bertviz_core.models.model import AttentionModel, check_norms, require_lm_head, with_weights
 from bertviz_core.paper import CITATION
 from bertviz_core.settings import Execution
 from bertviz_core.version import __version__
@@ -37,7 +37,7 @@ def check_model(request: Request) -> None:
     """Raises ModelError, without importing torch, where the model lacks a head that the analysis needs, or norms."""
     check_norms(request.checkpoint, request.settings.weights)
     if needs_language_model([request]):
-        check_head(request.checkpoint)
+        require_lm_head(request.checkpoint)
 
 
 def can_compute(request: Request) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.corpora import recognition
+from bertviz_core.corpora import format_detection
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError
 
@@ -38,7 +38,7 @@ def record(store: Store, together: Sequence[Request], loading: float, running: f
 def _words(request: Request) -> float:
     """The size of a request's corpus, of which only ratios count; 1 under a limit, which is a part of the name."""
     is_limited = request.settings.limit is not None
-    return 1.0 if is_limited else float(recognition.estimate_word_count(request.source))
+    return 1.0 if is_limited else float(format_detection.estimate_word_count(request.source))
 
 
 def _name(together: Sequence[Request]) -> str:

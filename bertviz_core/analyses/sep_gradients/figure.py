@@ -1,4 +1,4 @@
-"""Figure 3: gradients by class of target token; and attention to the sink above its gradient."""
+"""Figure 3 shows gradients by class of target token; another figure, attention to the sink above its gradient."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bertviz_core.analyses.sep_gradients.result import ATTENTION, CLASSES, COLUMNS, GRADIENT, SepGradients, sink
-from bertviz_core.plotting import TOKENS, Series, layer_figure
+from bertviz_core.plotting import TOKENS, HeadSeries, layer_figure
 
 
 def paper_figure(result: SepGradients) -> go.Figure:
@@ -28,12 +28,12 @@ def no_op_figure(result: SepGradients) -> go.Figure:
     return _log_axis(figure, 2, gradients)
 
 
-def _series(result: SepGradients, form: str, token: str) -> Series:
+def _series(result: SepGradients, form: str, token: str) -> HeadSeries:
     column = next(column for column in COLUMNS if column.quantity == form.format(token))
     return replace(column.series(result), name=TOKENS[token][0])
 
 
-def _log_axis(figure: go.Figure, row: int, series: list[Series]) -> go.Figure:
+def _log_axis(figure: go.Figure, row: int, series: list[HeadSeries]) -> go.Figure:
     """Labels at powers of ten; at 2 and 5 as well where there are few powers."""
     positive = np.concatenate([each.values[each.values > 0] for each in series])
     figure.update_yaxes(title="mean |∂L/∂A|, nats", type="log", exponentformat="power", dtick=1, row=row, col=1)

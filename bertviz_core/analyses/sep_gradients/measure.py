@@ -10,7 +10,7 @@ from bertviz_core.analyses.base.prediction_averages import PredictionAverages
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.sep_gradients.result import QUANTITIES
 from bertviz_core.corpora import Skipped
-from bertviz_core.engine import stream
+from bertviz_core.engine import forward_pass
 from bertviz_core.engine.progress import Progress
 from bertviz_core.inputs.encoding import Batch, Encoded
 from bertviz_core.models.loss import BATCH_TOKENS, LayerGradient, backward, targets_of, with_words
@@ -66,6 +66,6 @@ def run(
     skipped = Skipped()
     segments = with_words(examples, targets, skipped)
     size = batch_tokens or min(model.batch_tokens, BATCH_TOKENS)
-    stream.run(model, segments, accumulators, progress, size, partial(backward, targets=targets))
+    forward_pass.run(model, segments, accumulators, progress, size, partial(backward, targets=targets))
     for accumulator in accumulators:
         accumulator.without_words = skipped

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from bertviz_core.corpora.coreference import Bracket, Draft, Span, parse_brackets, sentence_starts
+from bertviz_core.corpora.format_sampling import BEGIN, Survey, survey
 from bertviz_core.corpora.source import Source
-from bertviz_core.corpora.survey import BEGIN, Survey, survey
 from bertviz_core.corpora.treebank import conll
 from bertviz_core.errors import shorten
 from bertviz_core.numbers import small_int

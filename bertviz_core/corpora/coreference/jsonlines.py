@@ -8,9 +8,9 @@ from itertools import accumulate, chain, groupby
 from typing import Any
 
 from bertviz_core.corpora.coreference import Draft, Span, sentence_starts
+from bertviz_core.corpora.format_sampling import OBJECT, Survey
 from bertviz_core.corpora.source import Source, replace_surrogates
-from bertviz_core.corpora.survey import OBJECT, Survey
-from bertviz_core.corpora.words import SPECIAL, WHOLE_WORDS
+from bertviz_core.corpora.word_checks import SPECIAL, WHOLE_WORDS
 from bertviz_core.errors import InputError
 
 SENTENCES = re.compile(r'"sentences"\s*:')

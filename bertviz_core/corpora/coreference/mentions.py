@@ -35,7 +35,7 @@ RULES = (
 
 
 @dataclass(frozen=True)
-class Features:
+class AgreementFeatures:
     """Features in which a pronoun and its antecedent agree.
 
     Attributes:
@@ -48,14 +48,14 @@ class Features:
     gender: str
     person: int
 
-    def agrees(self, other: "Features") -> bool:
+    def agrees(self, other: "AgreementFeatures") -> bool:
         """Whether all features that are known of both are equal."""
         pairs = ((self.number, other.number), (self.gender, other.gender))
         return self.person == other.person and all(not a or not b or a == b for a, b in pairs)
 
 
 PRONOUNS = {
-    word: Features(number, gender, person)
+    word: AgreementFeatures(number, gender, person)
     for words, number, gender, person in (
         ("i me my mine myself", "singular", "", 1),
         ("we us our ours ourselves", "plural", "", 1),

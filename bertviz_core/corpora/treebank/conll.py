@@ -9,10 +9,10 @@ import numpy as np
 from conllu.exceptions import ParseException
 from conllu.parser import DEFAULT_FIELDS, parse_id_value, parse_int_value
 
+from bertviz_core.corpora.format_sampling import Survey
 from bertviz_core.corpora.source import Line
-from bertviz_core.corpora.survey import Survey
 from bertviz_core.corpora.treebank import RELATIONS, TAGS, BrokenSentence, Sentence, check_tree, relation_name
-from bertviz_core.corpora.words import is_left_out
+from bertviz_core.corpora.word_checks import is_left_out
 
 NAMES = tuple(name.upper() for name in DEFAULT_FIELDS)  # names of CoNLL-U's columns
 NEEDED = ("ID", "FORM", "HEAD", "DEPREL")  # the columns that a file of CoNLL-U Plus needs

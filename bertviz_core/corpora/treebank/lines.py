@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from bertviz_core.corpora.format_sampling import Block, Survey
 from bertviz_core.corpora.source import Line
-from bertviz_core.corpora.survey import Block, Survey
 from bertviz_core.corpora.treebank import BrokenSentence, Sentence, check_tree, relation_name
 from bertviz_core.corpora.treebank.conll import NO_WORDS
-from bertviz_core.corpora.words import is_left_out
+from bertviz_core.corpora.word_checks import is_left_out
 from bertviz_core.numbers import small_int
 
 UNLABELED = "dep"  # the relation of a word in a file without relations
@@ -31,7 +31,7 @@ class Word(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Lines:
+class LineFormat:
     """A format of one word a line.
 
     Attributes:
@@ -86,8 +86,8 @@ def parse_tagged(text: str) -> Word | None:
     return None if relation == "_" else Word(cells[0], governor, relation_name(relation), cells[1] or "_")
 
 
-LABELED = Lines("word head-label", parse_labeled)
-TAGGED = Lines("word tag head", parse_tagged)
+LABELED = LineFormat("word head-label", parse_labeled)
+TAGGED = LineFormat("word tag head", parse_tagged)
 
 
 def has_labeled(survey: Survey) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from bertviz_core.analyses.base.analysis import Kind
+from bertviz_core.analyses.base.analysis import CorpusKind
 from bertviz_core.corpora import annotated
 from bertviz_core.engine.uploads import Upload
 from bertviz_core.errors import BertvizError
@@ -25,7 +25,7 @@ PASTE = "paste"
 LONGEST_PASTE = 1_000_000  # characters: the browser sends them again with every click
 
 
-def take(kinds: Sequence[Kind], choose: Callable[[str, str], None]) -> None:
+def take(kinds: Sequence[CorpusKind], choose: Callable[[str, str], None]) -> None:
     """Take the files whose check is over, and choose them for the kind of corpus that they are: `choose(kind,
     address)`. For kinds that the page does not read, another page is offered."""
     try:
@@ -42,7 +42,7 @@ def take(kinds: Sequence[Kind], choose: Callable[[str, str], None]) -> None:
     jobs.session().offered_on = session.current().page
 
 
-def draw(kinds: Sequence[Kind], chosen: Mapping[Kind, Upload], delete: Callable[[str], None]) -> None:
+def draw(kinds: Sequence[CorpusKind], chosen: Mapping[CorpusKind, Upload], delete: Callable[[str], None]) -> None:
     """Draw the choices that add corpora of these kinds, with what can be done with the `chosen` uploads: the button
     `delete`s one, by its address, in a callback."""
     for kind, upload in chosen.items():
@@ -50,7 +50,7 @@ def draw(kinds: Sequence[Kind], chosen: Mapping[Kind, Upload], delete: Callable[
     _draw_choices(kinds)
 
 
-def draw_outcome(kinds: Sequence[Kind], choose: Callable[[str, str], None]) -> None:
+def draw_outcome(kinds: Sequence[CorpusKind], choose: Callable[[str, str], None]) -> None:
     """Draw what came of the last upload: its error, other pages that read it, or an offer of its sentences as text."""
     reader = jobs.session()
     if reader.problem is not None:
@@ -62,7 +62,7 @@ def draw_outcome(kinds: Sequence[Kind], choose: Callable[[str, str], None]) -> N
         reader.offer = None
 
 
-def _others(upload: Upload, kinds: Sequence[Kind]) -> list[str]:
+def _others(upload: Upload, kinds: Sequence[CorpusKind]) -> list[str]:
     """The kinds of an upload that a page of these kinds does not read; none once it is deleted, or its reader has gone
     on to a page that reads it."""
     others = [kind for kind in upload.kinds if kind not in kinds]
@@ -90,7 +90,7 @@ def _draw_offer(upload: Upload, others: list[str], choose: Callable[[str, str], 
         st.button("Use its sentences as text", on_click=use_sentences, icon=":material/notes:")
 
 
-def _draw_choices(kinds: Sequence[Kind]) -> None:
+def _draw_choices(kinds: Sequence[CorpusKind]) -> None:
     # A new uploader after each upload: an uploader would add files to the earlier ones.
     uploader = f"uploader {jobs.session().uploaded}"
 
@@ -114,7 +114,7 @@ def _draw_choices(kinds: Sequence[Kind]) -> None:
     st.button("Use the pasted text", on_click=take_paste, type="primary")
 
 
-def _describe(upload: Upload, kind: Kind, delete: Callable[[str], None]) -> None:
+def _describe(upload: Upload, kind: CorpusKind, delete: Callable[[str], None]) -> None:
     """Say who can read an upload that is chosen as a corpus of a kind, and for how long; draw the button that deletes
     it."""
     name = messages.plain(upload.name)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from bertviz_core.analyses.base.analysis import Kind
+from bertviz_core.analyses.base.analysis import CorpusKind
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import BertvizError, InputError
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
@@ -32,10 +32,10 @@ def settings(chosen: Header, checkpoint: Checkpoint) -> Settings:
 
 
 def draw(
-    entry: links.Entry,
-    kinds: Sequence[Kind],
+    entry: links.PageEntry,
+    kinds: Sequence[CorpusKind],
     checkpoint: Checkpoint | BertvizError,
-    opened: Mapping[Kind, Source | InputError],
+    opened: Mapping[CorpusKind, Source | InputError],
 ) -> None:
     """Draw the line of a page that reads these kinds of corpora, with its panel; nothing where the header has nothing
     that the page depends on.
@@ -59,7 +59,9 @@ def draw(
                 corpora.offer_upload(kinds)
 
 
-def _words(entry: links.Entry, kinds: Sequence[Kind], opened: Mapping[Kind, Source | InputError]) -> str:
+def _words(
+    entry: links.PageEntry, kinds: Sequence[CorpusKind], opened: Mapping[CorpusKind, Source | InputError]
+) -> str:
     """What is shown, and what differs from the defaults, as Markdown."""
     chosen = session.current().header
     model = f"**{plain(_names([*session.current().models, chosen.model])[chosen.model])}**" if entry.has_model else ""
@@ -74,7 +76,7 @@ def _corpus_name(source: Source | InputError) -> str:
     return f"**{plain(source.name)}**"
 
 
-def _unlike_default(entry: links.Entry, kinds: Sequence[Kind], chosen: Header) -> list[str]:
+def _unlike_default(entry: links.PageEntry, kinds: Sequence[CorpusKind], chosen: Header) -> list[str]:
     """The settings that the page depends on and that are not at their defaults, in words."""
     words = []
     if _has_settings(entry):
@@ -88,16 +90,16 @@ def _unlike_default(entry: links.Entry, kinds: Sequence[Kind], chosen: Header) -
     return words + ["heads counted from 0"] * chosen.zero
 
 
-def _has_settings(entry: links.Entry) -> bool:
+def _has_settings(entry: links.PageEntry) -> bool:
     """Whether the settings make a difference to a page, as it is chosen."""
     return entry.has_settings and (entry.has_model or session.page(kind_of(entry.name)).reads_header)
 
 
 def _draw_panel(
-    entry: links.Entry,
-    kinds: Sequence[Kind],
+    entry: links.PageEntry,
+    kinds: Sequence[CorpusKind],
     checkpoint: Checkpoint | BertvizError,
-    opened: Mapping[Kind, Source | InputError],
+    opened: Mapping[CorpusKind, Source | InputError],
 ) -> None:
     chosen = session.current().header
     if entry.has_model:
@@ -112,7 +114,7 @@ def _draw_panel(
     corpora.offer_upload(kinds)
 
 
-def _draw_settings(entry: links.Entry, kinds: Sequence[Kind], checkpoint: Checkpoint | BertvizError) -> None:
+def _draw_settings(entry: links.PageEntry, kinds: Sequence[CorpusKind], checkpoint: Checkpoint | BertvizError) -> None:
     chosen = session.current().header
     left, middle, right = st.columns(3, gap="small")
     about = "“As published” follows the authors' code: all token types zero, smoothed entropies."

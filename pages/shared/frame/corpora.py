@@ -5,7 +5,7 @@ from typing import cast
 
 import streamlit as st
 
-from bertviz_core.analyses.base.analysis import Kind
+from bertviz_core.analyses.base.analysis import CorpusKind
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
@@ -14,21 +14,21 @@ from pages.shared.frame import add_corpus
 from pages.shared.state import session
 from pages.shared.state.choices import Header
 
-KEYS: dict[Kind, str] = {"text": "corpus", "treebank": "treebank", "coreference": "coreference"}  # in the address
+KEYS: dict[CorpusKind, str] = {"text": "corpus", "treebank": "treebank", "coreference": "coreference"}  # in the address
 
 
-def take(kinds: Sequence[Kind]) -> None:
+def take(kinds: Sequence[CorpusKind]) -> None:
     """Choose the corpus whose upload has been checked, on a page that reads these kinds."""
     if read := _files(kinds):
         add_corpus.take(read, _choose)
 
 
-def opened() -> dict[Kind, Source | InputError]:
+def opened() -> dict[CorpusKind, Source | InputError]:
     """The chosen corpus of every kind, or why it cannot be opened."""
     return {kind: _open(kind) for kind in KEYS} | {"random": sample("random")}
 
 
-def choose(kinds: Sequence[Kind], opened: Mapping[Kind, Source | InputError]) -> None:
+def choose(kinds: Sequence[CorpusKind], opened: Mapping[CorpusKind, Source | InputError]) -> None:
     """Draw the choices of these kinds of corpora, of those `opened`."""
     with st.container(horizontal=True, gap="small"):
         for kind in _files(kinds):
@@ -37,14 +37,14 @@ def choose(kinds: Sequence[Kind], opened: Mapping[Kind, Source | InputError]) ->
         st.caption("Corpus: none. Sequences of random tokens are drawn, as many as inputs are asked for.")
 
 
-def offer_upload(kinds: Sequence[Kind]) -> None:
+def offer_upload(kinds: Sequence[CorpusKind]) -> None:
     """Draw what adds a corpus of these kinds, and what can be done with the uploads that are chosen."""
     if read := _files(kinds):
         chosen = {kind: upload for kind in read if (upload := uploads.visible(kind).get(_chosen(kind)))}
         add_corpus.draw(read, chosen, _delete)
 
 
-def check(kinds: Sequence[Kind], opened: Mapping[Kind, Source | InputError]) -> None:
+def check(kinds: Sequence[CorpusKind], opened: Mapping[CorpusKind, Source | InputError]) -> None:
     """Draw the outcome of the last upload; raises InputError where a corpus of these kinds cannot be opened."""
     add_corpus.draw_outcome(kinds, _choose)
     for kind in kinds:
@@ -52,12 +52,12 @@ def check(kinds: Sequence[Kind], opened: Mapping[Kind, Source | InputError]) -> 
             raise problem
 
 
-def _files(kinds: Sequence[Kind]) -> list[Kind]:
+def _files(kinds: Sequence[CorpusKind]) -> list[CorpusKind]:
     """Those kinds that are read from files."""
     return [kind for kind in kinds if kind in KEYS]
 
 
-def _open(kind: Kind) -> Source | InputError:
+def _open(kind: CorpusKind) -> Source | InputError:
     """The chosen corpus, or why it cannot be opened. Then no corpus is chosen in its place: the sample's numbers must
     not seem to be those of a link."""
     corpus = _chosen(kind)
@@ -75,7 +75,7 @@ def _open(kind: Kind) -> Source | InputError:
 
 def _choose(kind: str, corpus: str) -> None:
     """Choose a corpus, by its name or address, for its kind."""
-    session.choose(**{KEYS[cast(Kind, kind)]: corpus})
+    session.choose(**{KEYS[cast(CorpusKind, kind)]: corpus})
 
 
 def _delete(corpus: str) -> None:
@@ -86,13 +86,13 @@ def _delete(corpus: str) -> None:
             session.choose(**{name: getattr(Header, name)})
 
 
-def _chosen(kind: Kind) -> str:
+def _chosen(kind: CorpusKind) -> str:
     """The name or address of the chosen corpus of a kind."""
     corpus: str = getattr(session.current().header, KEYS[kind])
     return corpus
 
 
-def _select(kind: Kind, opened: Source | InputError) -> None:
+def _select(kind: CorpusKind, opened: Source | InputError) -> None:
     visible = uploads.visible(kind)
     is_open = not isinstance(opened, InputError)
     widgets.select(

@@ -23,7 +23,7 @@ from pages.shared.state.selection import Basis, Selection
 JOB_SLOT = 64  # pixels: the height of the place of the running jobs
 
 
-def draw(entry: links.Entry, default_head: Callable[[str, Selection], Head]) -> Selection:
+def draw(entry: links.PageEntry, default_head: Callable[[str, Selection], Head]) -> Selection:
     """Draw the frame of a page, which opens on `default_head`; raises BertvizError for a missing model or corpus."""
     now = session.current()
     menu = _sidebar()
@@ -58,7 +58,7 @@ def _sidebar() -> DeltaGenerator:
     return menu
 
 
-def _title(now: session.Session, entry: links.Entry) -> DeltaGenerator:
+def _title(now: session.Session, entry: links.PageEntry) -> DeltaGenerator:
     """Draw the page's title and its section; returns the place of the head, at the right."""
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header", wrap=False)
     now.title = line.empty()
@@ -70,7 +70,7 @@ def _title(now: session.Session, entry: links.Entry) -> DeltaGenerator:
     return right
 
 
-def _choose(now: session.Session, entry: links.Entry) -> Selection:
+def _choose(now: session.Session, entry: links.PageEntry) -> Selection:
     """Draw the line under the title, and in it the place of the page's own choices; returns what is chosen, without the
     head. Raises BertvizError for a missing model or corpus."""
     kinds = entry.corpora if now.of_page(kind_of(entry.name)).reads_header else ()
@@ -104,7 +104,7 @@ def title_line() -> DeltaGenerator:
     return line
 
 
-def _basis(entry: links.Entry, selection: Selection) -> Basis:
+def _basis(entry: links.PageEntry, selection: Selection) -> Basis:
     """What stands under the figures of a page and in the names of its files, unless the page has a basis of its own."""
     model = selection.checkpoint
     settings = selection.settings
@@ -120,7 +120,7 @@ def _basis(entry: links.Entry, selection: Selection) -> Basis:
     return Basis(caption, model.label, names)
 
 
-def _find_model(now: session.Session, entry: links.Entry) -> Checkpoint | BertvizError:
+def _find_model(now: session.Session, entry: links.PageEntry) -> Checkpoint | BertvizError:
     """The model of the header, or why it cannot be used; it is remembered where the page is about it."""
     access = services.access()
     own = [DEMO, *allowed_models(access)]

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, quote_plus, urlencode
 
 import streamlit as st
 
-from bertviz_core.analyses.base.analysis import Analysis, Kind
+from bertviz_core.analyses.base.analysis import Analysis, CorpusKind
 from bertviz_core.analyses.base.registry import ANALYSES, BUILT_IN
 from bertviz_core.heads import Head
 from pages.shared.messages import plain
@@ -33,43 +33,45 @@ _quoted = lru_cache(1024)(quote_plus)
 
 
 @dataclass(frozen=True)
-class Entry:
+class PageEntry:
     """A page. An analysis that has no file in pages/ is shown by the page that every analysis can have."""
 
     name: str  # the stem of its file, its address and, of an analysis's page, the name of the analysis
     title: str
     icon: str
     section: str
-    corpora: tuple[Kind, ...] = ("text",)  # that its numbers come from
+    corpora: tuple[CorpusKind, ...] = ("text",)  # that its numbers come from
     reads_maps: bool = True  # whether its numbers change where norms stand in for attention weights
     has_model: bool = True  # whether it is about the model of the header
     has_settings: bool = True  # whether its numbers depend on the settings of the header
 
 
-EVERY: tuple[Kind, ...] = ("text", "treebank", "coreference")
-VIEWER = Entry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5")
-DEFAULT = Entry("overview", "Overview", ":material/dashboard:", "All heads, every analysis", EVERY)
+EVERY: tuple[CorpusKind, ...] = ("text", "treebank", "coreference")
+VIEWER = PageEntry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5")
+DEFAULT = PageEntry("overview", "Overview", ":material/dashboard:", "All heads, every analysis", EVERY)
 EXPLORE = (
     DEFAULT,
-    Entry("head", "Head", ":material/my_location:", "All that one head does", EVERY),
+    PageEntry("head", "Head", ":material/my_location:", "All that one head does", EVERY),
     VIEWER,
-    Entry("compare", "Compare", ":material/compare_arrows:", "Two runs side by side", (), False, False, False),
-    Entry("emergence", "Emergence", ":material/timeline:", "Heads during training", EVERY[:2], False, has_model=False),
-    Entry("tour", "Guided tour", ":material/tour:", "The paper as slides", EVERY, reads_maps=False),
+    PageEntry("compare", "Compare", ":material/compare_arrows:", "Two runs side by side", (), False, False, False),
+    PageEntry(
+        "emergence", "Emergence", ":material/timeline:", "Heads during training", EVERY[:2], False, has_model=False
+    ),
+    PageEntry("tour", "Guided tour", ":material/tour:", "The paper as slides", EVERY, reads_maps=False),
 )
 
 
-def _entry_of(analysis: Analysis) -> Entry:
+def _entry_of(analysis: Analysis) -> PageEntry:
     naming = [each.corpus for each in ANALYSES.values() if each.names_heads and analysis.marks_named_heads]
     corpora = tuple(dict.fromkeys((analysis.corpus, *naming)))
-    return Entry(analysis.name, analysis.title, analysis.icon, analysis.section, corpora, analysis.reads_maps)
+    return PageEntry(analysis.name, analysis.title, analysis.icon, analysis.section, corpora, analysis.reads_maps)
 
 
 BY_SECTION = sorted(map(_entry_of, ANALYSES.values()), key=lambda entry: entry.section)
 # With the head's numbers under their titles.
 HEAD_PAGES = (VIEWER, *BY_SECTION)
 ENTRIES = (*EXPLORE, *BY_SECTION)
-SECTIONS: dict[str, list[Entry]] = {"Explore": [*EXPLORE], "The paper": [], "Beyond the paper": []}
+SECTIONS: dict[str, list[PageEntry]] = {"Explore": [*EXPLORE], "The paper": [], "Beyond the paper": []}
 for each in BY_SECTION:
     title = "The paper" if each.section.startswith("Section") else "Beyond the paper"
     if each.name not in BUILT_IN:
@@ -77,18 +79,18 @@ for each in BY_SECTION:
     SECTIONS.setdefault(title, []).append(each)
 
 
-def entry(name: str) -> Entry:
+def entry(name: str) -> PageEntry:
     """The page of this name; the default page for any other, such as the empty one of its address."""
     return next((entry for entry in ENTRIES if entry.name == name), DEFAULT)
 
 
-def page(entry: Entry) -> st.Page:
+def page(entry: PageEntry) -> st.Page:
     """A page for Streamlit, a copy, as `st.navigation` and a page's run change it."""
     return copy(_page(entry))
 
 
 @cache
-def _page(entry: Entry) -> st.Page:
+def _page(entry: PageEntry) -> st.Page:
     path = FOLDER / f"{entry.name}.py"
 
     def show() -> None:  # the generic page, loaded when it is opened, as Streamlit loads a page's file
@@ -133,7 +135,7 @@ def parameters(page: Page, head: Head | None = None) -> dict[str, str]:
 def menu() -> list[dict[str, Any]]:
     """The sections of the menu with their pages, each with its address as it was left."""
 
-    def described(entry: Entry) -> dict[str, str]:
+    def described(entry: PageEntry) -> dict[str, str]:
         icon = entry.icon.removeprefix(":material/").removesuffix(":")
         left = session.current().of_page(kind_of(entry.name))
         return {"name": entry.name, "title": entry.title, "icon": icon, "href": address_of(left)}

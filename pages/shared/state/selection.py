@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bertviz_core import exports
-from bertviz_core.analyses.base.analysis import Analysis, Kind
+from bertviz_core.analyses.base.analysis import Analysis, CorpusKind
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.corpora.source import Source
@@ -33,7 +33,7 @@ class Selection:
     """What one reader has chosen under the title."""
 
     checkpoint: Checkpoint
-    corpora: Mapping[Kind, Source]  # those that can be opened
+    corpora: Mapping[CorpusKind, Source]  # those that can be opened
     settings: Settings
     head: Head
     basis: Basis = Basis("", "", "")

@@ -15,7 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.errors import BertvizError
 from bertviz_core.heads import count_from
-from bertviz_core.writing import isolated
+from bertviz_core.text_display import isolated
 from pages.shared import messages, services, streamlit_internals
 from pages.shared.state import address
 from pages.shared.state.choices import Choices, Header, Page, field_names, kind_of

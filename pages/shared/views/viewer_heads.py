@@ -14,9 +14,9 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import Prediction
 from bertviz_core.numbers import plural
 from bertviz_core.plotting import OVERLAY
+from bertviz_core.text_display import cut_end
 from bertviz_core.viewer import InputAttention, figure, named_groups
 from bertviz_core.viewer.query_key import MASKED, QueryKey, measure
-from bertviz_core.writing import cut_end
 from pages.shared import messages, page, stored, widgets
 from pages.shared.costly import behavior_labels, of_input, value_map
 from pages.shared.memoize import memoized

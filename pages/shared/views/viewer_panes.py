@@ -16,11 +16,11 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, Prediction, mask
 from bertviz_core.plotting import OVERLAY
 from bertviz_core.settings import Weights
+from bertviz_core.text_display import cut_end
 from bertviz_core.viewer import InputAttention, InputView, predictions_frame
 from bertviz_core.viewer.files import FOLDER, columns_of, input_html, input_origin, pack_weights
 from bertviz_core.viewer.query_key import QueryKey
-from bertviz_core.viewer.window import Window
-from bertviz_core.writing import cut_end
+from bertviz_core.viewer.window import TokenRange
 from pages.shared import head_panel, messages, page, services, stored, widgets
 from pages.shared.components import component
 from pages.shared.costly import of_input
@@ -32,7 +32,7 @@ from pages.shared.state.choices import AttentionViewer
 from pages.shared.state.selection import Selection
 from pages.shared.views import viewer_input
 
-cut = memoized(Window.cut)
+cut = memoized(TokenRange.cut)
 pictures = memoized(InputAttention.pictures)
 
 ONE, HEADS, MODELS, WEIGHTS = KINDS = ("one head", "two heads", "two models", "weights and norms")
@@ -49,7 +49,7 @@ class Pane:
     shown: OneInput  # with masks, or the original
     masked: Sequence[int] = ()  # positions from 0, which are marked in the original too
     pins: Sequence[tuple[str, int]] = ()  # sides and positions, from 0
-    window: Window | None = None  # None for the whole of a short input
+    window: TokenRange | None = None  # None for the whole of a short input
     found: Sequence[int] = ()  # positions, from 0, of words that are searched
     same_tokens: bool = True  # as the first pane, so that pins and masks serve both
 
@@ -139,7 +139,7 @@ def _other_model(first: Pane, chosen: AttentionViewer, panel: DeltaGenerator) ->
     shown = original if is_original else mask(original, masked, model.tokens)
     pins = first.pins if same else ()
     total = len(original.layout.tokens)
-    window = first.window and Window.of(total, first.window.first, first.window.last)
+    window = first.window and TokenRange.of(total, first.window.first, first.window.last)
     found = first.found if same else ()
     return Pane(selection, model, first.view, original, shown, masked, pins, window, found, same)
 

@@ -6,15 +6,15 @@ from typing import Any
 import streamlit as st
 
 from bertviz_core.inputs.labels import Layout
-from bertviz_core.viewer.window import LONG, Window, matches
+from bertviz_core.viewer.window import LONG, TokenRange, matches
 from pages.shared import page, widgets
 from pages.shared.state import session
 from pages.shared.state.choices import AttentionViewer
 
 
-def choose(chosen: AttentionViewer, layout: Layout) -> tuple[Window, list[int]]:
+def choose(chosen: AttentionViewer, layout: Layout) -> tuple[TokenRange, list[int]]:
     """The window, and the positions, from 0, of the words that are searched; drawn for a long input alone."""
-    window = Window.of(len(layout.tokens), chosen.first, chosen.last)
+    window = TokenRange.of(len(layout.tokens), chosen.first, chosen.last)
     if window.total <= LONG:
         return window, []
     found = matches(layout.words, chosen.seek)
@@ -24,7 +24,7 @@ def choose(chosen: AttentionViewer, layout: Layout) -> tuple[Window, list[int]]:
     return window, found
 
 
-def _draw_positions(window: Window) -> None:
+def _draw_positions(window: TokenRange) -> None:
     narrow: dict[str, Any] = {"width": 84, "label_visibility": "collapsed"}
     before, after = window.moved(-1), window.moved(1)
     key = "step-previous-window"
@@ -37,7 +37,7 @@ def _draw_positions(window: Window) -> None:
     st.button("Next window", key=key, on_click=_show, args=(after,), disabled=window.last == window.total)
 
 
-def _draw_search(window: Window, text: str, layout: Layout, found: Sequence[int]) -> None:
+def _draw_search(window: TokenRange, text: str, layout: Layout, found: Sequence[int]) -> None:
     def go() -> None:
         entered = session.page(AttentionViewer).seek
         if places := matches(layout.words, entered):
@@ -63,6 +63,6 @@ def _next(places: Sequence[int], start: int) -> int:
     return next((place for place in places if place >= start), places[0])
 
 
-def _show(window: Window) -> None:
+def _show(window: TokenRange) -> None:
     """Choose a window, in a callback."""
     session.choose(first=window.first, last=window.last)

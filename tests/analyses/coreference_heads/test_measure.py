@@ -16,7 +16,7 @@ from bertviz_core.analyses.coreference_heads.statements import type_finding
 from bertviz_core.corpora.coreference.mentions import TYPES
 from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_bytes, from_path
-from bertviz_core.engine import stream
+from bertviz_core.engine import forward_pass
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import DirectedHead, Head, highest
@@ -267,7 +267,7 @@ def test_the_model_equals_the_oracle(request, which, settings):
     model = request.getfixturevalue(which)
     given = Windows(from_path(SAMPLE), model.tokens, Settings(**{"max_length": 60, **settings}))
     total = AntecedentSums(model.layers, model.heads, "cpu", given.settings.paper)
-    stream.run(model, given, [total], Progress())
+    forward_pass.run(model, given, [total], Progress())
     origin = {"options": {}, "model": {"causal": model.causal}, "items": sum(len(window.items) for window in given)}
     ours = finish(total, given, origin)
     before, after = model.tokens.single

@@ -15,7 +15,7 @@ from bertviz_core import exports
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.probes import features as room
 from bertviz_core.analyses.probes import measure
-from bertviz_core.analyses.probes.features import Features, reinitialized, word_vectors
+from bertviz_core.analyses.probes.features import ProbeInputs, reinitialized, word_vectors
 from bertviz_core.analyses.probes.options import PROBES, ProbeOptions
 from bertviz_core.analyses.probes.probes import AttentionAndWords, AttentionOnly, DistancesAndWords
 from bertviz_core.analyses.probes.result import Probes
@@ -74,10 +74,10 @@ def bank(count=60, seed=0) -> list[Sentence]:
     return [tree(rng, number) for number in range(count)]
 
 
-def planted(sentences: list[Sentence], gold: bool) -> Features:
+def planted(sentences: list[Sentence], gold: bool) -> ProbeInputs:
     """Noise in every head; with `gold`, head 2 looks from each word at its governor, the root word at CLS."""
     rng = np.random.default_rng(1)
-    features = Features(sentences, [np.arange(len(s)) % 5 + 1 for s in sentences], HEADS)
+    features = ProbeInputs(sentences, [np.arange(len(s)) % 5 + 1 for s in sentences], HEADS)
     for group in features.groups:
         group.maps[:] = rng.random(group.maps.shape) * 0.2
         group.root[:] = rng.random(group.root.shape) * 0.2

@@ -10,7 +10,7 @@ import torch
 
 from bertviz_core.analyses.probes import features as room
 from bertviz_core.analyses.probes import structural
-from bertviz_core.analyses.probes.features import Features, WordMaps, reinitialized
+from bertviz_core.analyses.probes.features import ProbeInputs, WordMaps, reinitialized
 from bertviz_core.analyses.probes.probes import (
     AttentionAndWords,
     AttentionOnly,
@@ -21,7 +21,7 @@ from bertviz_core.analyses.probes.probes import (
 )
 from bertviz_core.analyses.probes.training import Schedule, loss_of
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.engine import stream
+from bertviz_core.engine import forward_pass
 from bertviz_core.engine.progress import Progress
 from bertviz_core.inputs.annotated_words import Sentences
 from bertviz_core.inputs.encoding import collate
@@ -259,7 +259,7 @@ def maps_by_loops(model, encoded):
 
 def fill(features, model, encoded):
     maps = WordMaps(model, False)
-    stream.run(model, encoded, [maps], Progress())
+    forward_pass.run(model, encoded, [maps], Progress())
     features.take(maps)
 
 
@@ -273,7 +273,7 @@ def test_features_and_scores_are_those_of_norms(network, tiny, source):
     probe = filled(AttentionOnly(heads))
     w, u = probe.weights.tolist()
     sentences = [example.sentence for example in encoded]
-    features = Features(sentences, [np.zeros(len(sentence), dtype=np.int64) for sentence in sentences], heads)
+    features = ProbeInputs(sentences, [np.zeros(len(sentence), dtype=np.int64) for sentence in sentences], heads)
     fill(features, model, encoded)
     for number, example in enumerate(encoded):
         expected = maps_by_loops(model, example)

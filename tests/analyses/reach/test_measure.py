@@ -15,7 +15,7 @@ from bertviz_core.analyses.reach.result import KEPT, OFFSETS, QUANTITIES, TENTHS
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.inputs.encoding import collate
 from bertviz_core.inputs.segments import Segments
-from bertviz_core.models.attention import LayerAttention, Scores, forward
+from bertviz_core.models.attention import AttentionInternals, LayerAttention, forward
 from bertviz_core.settings import Execution, Settings
 from tests.oracles import reach as oracle
 from tests.support import maps, measures
@@ -106,7 +106,7 @@ def test_planted_heads():
     to_sep[:, -1] = 1.0
     weights = torch.stack([previous, to_sep, torch.full((n, n), 1 / n)])[None]
     values = torch.ones(1, 3, n, 4) * torch.tensor([1.0, 2.0, 0.0])[None, :, None, None]
-    scores = Scores(values, values, values, 1.0, weights, None, weights, weights @ values)
+    scores = AttentionInternals(values, values, values, 1.0, weights, None, weights, weights @ values)
     batch = collate([maps.encode(0, ["cls", *["other"] * (n - 2), "sep"])], maps.TOKENS, "cpu")
     found = measure(batch, LayerAttention(0, weights, None, False, scores=scores))[0]
     by_name = dict(zip((*QUANTITIES, *OFFSETS), found.T.tolist(), strict=True))

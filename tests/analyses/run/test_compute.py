@@ -179,15 +179,15 @@ def test_the_results_that_ship_are_those_of_the_demo_and_the_sample_as_they_are(
 
 def counting_passes(monkeypatch) -> list[int]:
     """How many accumulators each forward pass over a corpus fed, from now on."""
-    from bertviz_core.engine import stream
+    from bertviz_core.engine import forward_pass
 
-    fed, run = [], stream.run
+    fed, run = [], forward_pass.run
 
     def counted(model, examples, accumulators, *rest):
         fed.append(len(accumulators))
         run(model, examples, accumulators, *rest)
 
-    monkeypatch.setattr(stream, "run", counted)
+    monkeypatch.setattr(forward_pass, "run", counted)
     return fed
 
 

@@ -11,7 +11,7 @@ from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.run import compute, runtime_estimate
 from bertviz_core.analyses.run.chunks import share_done
 from bertviz_core.corpora.files import sample
-from bertviz_core.corpora.recognition import estimate_word_count
+from bertviz_core.corpora.format_detection import estimate_word_count
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.errors import Cancelled
 from bertviz_core.inputs import annotated_words

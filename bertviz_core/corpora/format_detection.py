@@ -1,4 +1,4 @@
-"""Recognition of a source by the whole of it: a treebank, a corpus with coreference, or text; and estimates of size."""
+"""Decides from the whole of a source whether it is a treebank, has coreference or is text, and estimates its size."""
 
 import codecs
 import hashlib
@@ -12,8 +12,8 @@ from typing import BinaryIO
 
 from bertviz_core.corpora import annotated
 from bertviz_core.corpora.coreference import formats, jsonlines
+from bertviz_core.corpora.format_sampling import Survey, survey
 from bertviz_core.corpora.source import Source, from_bytes
-from bertviz_core.corpora.survey import Survey, survey
 from bertviz_core.corpora.treebank import conll, lines
 from bertviz_core.errors import InputError
 

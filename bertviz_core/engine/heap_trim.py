@@ -1,5 +1,5 @@
-"""Memory that is freed, given back to the system: batches of ever new shapes leave holes in the C library's heap, which
-small objects that stay would otherwise keep resident for good."""
+"""Gives freed memory back to the system: batches of ever new shapes leave holes in the C library's heap, which small
+objects that stay would otherwise keep resident for good."""
 
 import ctypes
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What of a model's files transformers would not use, as far as settings and weights' names tell; nothing is loaded."""
+"""Finds weights and settings of a model's files that transformers would not use, by their names; nothing is loaded."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Loaded as saved: what a model's files say is compared with what transformers computes with."""
+"""Compares what a model's files say with what transformers computes with, and reports what is not used."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -7,8 +7,8 @@ from typing import Any
 from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.checkpoint_files import read_weights
-from bertviz_core.models.model import LANGUAGE_HEADS, classes, no_head
-from bertviz_core.models.saved_names import way_out
+from bertviz_core.models.model import LM_HEAD_CLASSES, classes, missing_lm_head
+from bertviz_core.models.unused_weights import way_out
 from bertviz_core.numbers import plural
 
 # Arrays that are computed anew, not learned: old versions of transformers saved them.
@@ -47,7 +47,7 @@ def _check_missing(checkpoint: Checkpoint, base: str, info: Mapping[str, Any]) -
         what = f"The model {checkpoint.name!r} cannot be loaded: {len(inside):,} weights are not in the files, "
         raise ModelError(f"{what}{inside[0]} first.", hint=_named_otherwise(inside, info["unexpected_keys"]))
     if missing:
-        raise no_head(checkpoint, f"missing weights: {', '.join(missing[:3])}")
+        raise missing_lm_head(checkpoint, f"missing weights: {', '.join(missing[:3])}")
 
 
 def _named_otherwise(missing: Collection[str], unused: Iterable[str]) -> str:
@@ -74,7 +74,7 @@ def _check_shapes(checkpoint: Checkpoint, base: str, mismatched: Iterable[tuple[
     name, saved, built = wrong[0]
     shapes = f"{name} is {_by(saved)} in the files and {_by(built)} by config.json"
     if not name.startswith(base):
-        raise no_head(checkpoint, shapes)
+        raise missing_lm_head(checkpoint, shapes)
     hint = "Save model and configuration together with save_pretrained."
     if any((checkpoint.config.get("pruned_heads") or {}).values()):
         hint = "Heads were pruned from it (`pruned_heads`), which is not supported: give the model from before pruning."
@@ -120,7 +120,7 @@ def _ignored_settings(checkpoint: Checkpoint, config: Any) -> Iterable[str]:
 
 def _unused_head(checkpoint: Checkpoint, outside: list[str]) -> Iterable[str]:
     """Weights outside the encoder; a head that predicts words is not mentioned, since losses and ablation use it."""
-    if outside and not any(name.endswith(LANGUAGE_HEADS) for name in classes(checkpoint)):
+    if outside and not any(name.endswith(LM_HEAD_CLASSES) for name in classes(checkpoint)):
         kind = ", ".join(classes(checkpoint)) or "a model with a head"
         more = f" and {len(outside) - 1:,} more" if outside[1:] else ""
         yield f"Saved as {kind}: its weights outside the encoder ({outside[0]}{more}) change no map and are not used."

@@ -1,5 +1,5 @@
-"""Whether what a file gives as words are words: not placeholders of a text that is left out, and not wordpieces; and
-lines of mark-up and of tables among those of a text."""
+"""Checks whether what a file gives as words are words, not placeholders or wordpieces, and whether lines are mark-up or
+rows of a table."""
 
 import re
 from collections import Counter

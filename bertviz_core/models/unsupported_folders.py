@@ -1,4 +1,4 @@
-"""What people have on their disks that is no model of safetensors: what it is, and how to make such a model of it."""
+"""Says what a folder without safetensors is, such as the shards of a training, and how to make a model of it."""
 
 import json
 from collections.abc import Mapping

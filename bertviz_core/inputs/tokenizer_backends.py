@@ -1,4 +1,4 @@
-"""What fast tokenizers and those written in Python do in different ways: the frame, and cutting a text."""
+"""Fast tokenizers and those written in Python frame and cut a text in different ways: here it is done for both."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -9,8 +9,8 @@ import pytest
 from bertviz_core.corpora.annotated import FORMATS, CoreferenceCorpus, Treebank
 from bertviz_core.corpora.contents import describe
 from bertviz_core.corpora.files import source_of
+from bertviz_core.corpora.format_detection import is_prose, kinds, to_utf8
 from bertviz_core.corpora.readers import read_text
-from bertviz_core.corpora.recognition import is_prose, kinds, to_utf8
 from bertviz_core.corpora.source import from_bytes
 
 CONLLU = (

@@ -1,9 +1,9 @@
-"""Annotations that stand apart from their text: what such a file is, and what to give in its place."""
+"""Recognizes standoff annotation, which is kept in another file than its text, and says what to give in its place."""
 
 import re
 from typing import NamedTuple
 
-from bertviz_core.corpora.survey import Survey
+from bertviz_core.corpora.format_sampling import Survey
 
 OF_LITBANK = re.compile(r"(?:MENTION|COREF|COP|APPOS)\tT?\S+\t")
 OF_BRAT = re.compile(r"T\d+\t\S+ \d+ \d+(?:;\d+ \d+)*\t|(?:[REAM#]\d+|\*)\t\S+ ")

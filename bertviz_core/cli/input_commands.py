@@ -15,7 +15,7 @@ from bertviz_core.cli import Console, with_console
 from bertviz_core.corpora import Skipped, describe_skipped
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.files import expand, find_sources
-from bertviz_core.engine.stream import extract as write_maps
+from bertviz_core.engine.forward_pass import extract as write_maps
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.inputs.annotated_words import Reading

@@ -21,7 +21,7 @@ BROKEN = "The JSON is broken or cut off here."
 
 
 @dataclass(frozen=True)
-class Record:
+class ExampleRecord:
     """One object of a file of JSON examples.
 
     Attributes:
@@ -51,7 +51,7 @@ class ExampleCorpus:
     source: Source
     has_lines: bool = False
 
-    def records(self, skipped: Skipped | None = None) -> Iterator[Record]:
+    def records(self, skipped: Skipped | None = None) -> Iterator[ExampleRecord]:
         """Every object; lines that are no such object are counted in `skipped`.
 
         Raises:
@@ -67,7 +67,7 @@ class ExampleCorpus:
         if number < 0:
             raise self.source.error("The JSON list is empty.", "Give at least one object.")
 
-    def _from_lines(self, skipped: Skipped) -> Iterator[Record]:
+    def _from_lines(self, skipped: Skipped) -> Iterator[ExampleRecord]:
         number = 0
         first: InputError | None = None
         for line, text in self.source.lines():
@@ -90,7 +90,7 @@ def _parse(source: Source, line: int, text: str) -> Any:
         raise source.error("The line is not JSON.", "Write one object per line.", line) from error
 
 
-def _record(source: Source, number: int, line: int, value: Any) -> Record:
+def _record(source: Source, number: int, line: int, value: Any) -> ExampleRecord:
     """An object with its value; raises InputError for another one."""
     where = source.error("", "", line).where + f", object {number + 1}"
     present = [name for name in FIELDS if isinstance(value, dict) and name in value]
@@ -105,7 +105,7 @@ def _record(source: Source, number: int, line: int, value: Any) -> Record:
         shape = "a string" if is_text else "a list of strings with at least one entry"
         raise InputError(f"`{form}` is not {shape}.", where=where, hint=f"Make it {shape}.")
     texts = list(map(replace_surrogates, parts))
-    return Record(number, line, form, texts[0] if is_text else texts, value)
+    return ExampleRecord(number, line, form, texts[0] if is_text else texts, value)
 
 
 def json_list(source: Source) -> Iterator[tuple[int, Any]]:

@@ -1,4 +1,5 @@
-"""The one pass, in which every accumulator sees every layer's maps and none is kept; and attention maps to a file."""
+"""The one forward pass over a corpus: every accumulator sees every layer's maps, and none is kept. `extract` writes the
+maps to a file instead."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,7 +10,7 @@ from typing import Any, BinaryIO, ClassVar, Protocol, Self
 import numpy as np
 
 from bertviz_core.corpora import Skipped
-from bertviz_core.engine import memory
+from bertviz_core.engine import heap_trim
 from bertviz_core.engine.packing import frame_header
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import ModelError, SettingsError
@@ -122,7 +123,7 @@ def _groups(model: AttentionModel, examples: Iterable[Encoded], batch_tokens: in
     """The examples of each batch. Between batches on a CPU, whose shapes are ever new, free memory is given back."""
     for number, group in enumerate(buckets(examples, batch_tokens or model.batch_tokens, model.length_limit)):
         if model.device == "cpu" and number % BATCHES_A_TRIM == 0:
-            memory.give_back()
+            heap_trim.give_back()
         yield group
 
 

@@ -22,7 +22,7 @@ def right_to_left(words: Iterable[str]) -> bool:
     return sum(counts[kind] for kind in RIGHT_TO_LEFT) > counts["L"]
 
 
-def columns(text: str) -> int:
+def display_width(text: str) -> int:
     """Width in monospaced letters: two for a wide letter, as in Chinese, none for a mark."""
     # Marks and invisible characters are left out.
     letters = [letter for letter in text if category(letter) not in ("Mn", "Me", "Cf")]

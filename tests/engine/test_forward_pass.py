@@ -9,9 +9,9 @@ from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.entropy.result import QUANTITIES as ENTROPY
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.analyses.surface_patterns.result import QUANTITIES as SURFACE_PATTERNS
-from bertviz_core.engine import stream
+from bertviz_core.engine import forward_pass
+from bertviz_core.engine.forward_pass import extract
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.stream import extract
 from bertviz_core.errors import Cancelled, ModelError, SettingsError
 from bertviz_core.inputs.encoding import collate
 from bertviz_core.inputs.segments import Segments
@@ -34,7 +34,7 @@ def fresh(model) -> list[SegmentAverages]:
 
 def run(model, examples, batch_tokens=None, progress=None):
     accumulators = fresh(model)
-    stream.run(model, examples, accumulators, progress or Progress(), batch_tokens)
+    forward_pass.run(model, examples, accumulators, progress or Progress(), batch_tokens)
     return [accumulator.result() for accumulator in accumulators]
 
 
@@ -48,7 +48,7 @@ def same(one, other):
 def fail_over(monkeypatch, model, most, error, layer=0):
     """The device has room for `most` examples; a larger batch fails in this layer, after the ones before were seen."""
     sizes = []
-    original = stream.forward
+    original = forward_pass.forward
 
     def forward(model, batch, *observers):
         def watched(attention):
@@ -58,7 +58,7 @@ def fail_over(monkeypatch, model, most, error, layer=0):
         original(model, batch, watched, *observers)
         sizes.append(len(batch.examples))
 
-    monkeypatch.setattr(stream, "forward", forward)
+    monkeypatch.setattr(forward_pass, "forward", forward)
     return sizes
 
 
@@ -110,7 +110,7 @@ def test_the_pass_reads_as_it_goes(tiny, examples, monkeypatch):
             super().advance(count)
             assert sum(map(len, examples[:read])) <= self.done + 4 * max(map(len, examples))
 
-    stream.run(tiny, reading(), fresh(tiny), Watching(), 24)
+    forward_pass.run(tiny, reading(), fresh(tiny), Watching(), 24)
     assert read == len(examples) > 8
 
 

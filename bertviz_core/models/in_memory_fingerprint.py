@@ -1,4 +1,5 @@
-"""What the computation of a model in memory depends on besides its weights, and code in it that cannot be known."""
+"""Describes what the computation of a model in memory depends on besides its weights, so that equal models share
+results, and finds code in it that cannot be described."""
 
 import hashlib
 import sys

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertviz_core.corpora.examples import ExampleCorpus
+from bertviz_core.corpora.authors_json import ExampleCorpus
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.errors import InputError
 

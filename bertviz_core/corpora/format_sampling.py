@@ -1,4 +1,4 @@
-"""One pass over a whole file before it is read: blocks from all of it, by whose majority its format is decided."""
+"""Samples the format of a file: one pass over all of it takes blocks, by whose majority the format is decided."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator

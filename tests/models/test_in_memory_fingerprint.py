@@ -19,7 +19,7 @@ from bertviz_core.inputs.encoding import collate, encode_words
 from bertviz_core.models import loading
 from bertviz_core.models.attention import forward
 from bertviz_core.models.checkpoint import checkpoint_of, describe, find
-from bertviz_core.models.computation import unknown_code
+from bertviz_core.models.in_memory_fingerprint import unknown_code
 from bertviz_core.models.model import with_weights
 from tests.support.families import FAMILIES, TEXT, gpt2_bpe, save
 

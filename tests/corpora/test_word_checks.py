@@ -11,10 +11,10 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.contents import describe
 from bertviz_core.corpora.files import source_of
+from bertviz_core.corpora.format_detection import kinds
 from bertviz_core.corpora.readers import read_text
-from bertviz_core.corpora.recognition import kinds
 from bertviz_core.corpora.source import Source, from_bytes
-from bertviz_core.corpora.words import MARKUP, ODD
+from bertviz_core.corpora.word_checks import MARKUP, ODD
 from bertviz_core.errors import InputError
 
 
