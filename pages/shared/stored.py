@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import streamlit as st
 
@@ -30,7 +30,7 @@ MAX_COST = 20  # forward passes of an analysis that one job runs with all others
 R = TypeVar("R", bound=Result)
 
 
-def results(selection: Selection) -> dict[str, Any]:
+def results(selection: Selection) -> dict[str, Result]:
     """The stored results of the selection, by analysis; nothing is computed."""
     stored = {analysis.name: services.find(selection.request(analysis.name)) for analysis in selection.analyses()}
     return {name: result for name, result in stored.items() if result is not None}
