@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import streamlit as st
 
@@ -65,7 +65,7 @@ def choose_file(role: Role) -> Source | None:
         return None
     with page.row("center"):
         st.caption(f"In use: “{plain(upload.name)}”, stored {uploads.lifetime()}.")
-        none: dict[str, Any] = {role: ""}
+        none: dict[str, str] = {role: ""}
         st.button("Stop using", key=f"{role}-stop", on_click=session.choose, kwargs=none, icon=":material/close:")
         icon = ":material/delete:"
         st.button("Delete now", key=f"{role}-delete", on_click=stop_using, args=(role, address), icon=icon)

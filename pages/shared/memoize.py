@@ -25,10 +25,10 @@ _values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()  # (value, bytes
 _lock = threading.Lock()
 
 
-class _Identity(ref[Any]):
+class _Identity(ref[object]):
     """A weak reference, equal only to those to the same object while that is alive."""
 
-    def __init__(self, instance: Any) -> None:
+    def __init__(self, instance: object) -> None:
         self.number = id(instance)
 
     def __hash__(self) -> int:
@@ -73,7 +73,7 @@ def _kept(key: Hashable, value: T) -> T:
     return kept
 
 
-def bytes_of(value: Any, counted: set[int] | None = None) -> int:
+def bytes_of(value: object, counted: set[int] | None = None) -> int:
     """Bytes of a value and all its parts, each counted once; `counted` are the identities of those counted already."""
     if isinstance(value, str | bytes | int | float | None):  # the most of a figure
         return getsizeof(value)
@@ -94,7 +94,7 @@ def bytes_of(value: Any, counted: set[int] | None = None) -> int:
     return getsizeof(value) + sum(bytes_of(part, counted) for part in parts)
 
 
-def _identity(argument: Any) -> Any:
+def _identity(argument: object) -> Hashable:
     """The part of a key that stands for an argument."""
     if isinstance(argument, Result | InputAttention | pd.DataFrame):
         return _Identity(argument)

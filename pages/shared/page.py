@@ -105,7 +105,7 @@ def drawn(build: Callable[..., go.Figure], *arguments: Any, **options: Any) -> F
     return FigureSpec.of(build(*arguments, **options))
 
 
-def choose_head(data: Sequence[Any]) -> None:
+def choose_head(data: Sequence[str]) -> None:
     """Choose the head whose label is the first `data` of a clicked dot, in a callback."""
     session.choose(head=Head.parse(data[0]))
 
@@ -117,7 +117,7 @@ def chart(
     basis: Basis,
     *,
     head: Head | None = None,
-    choose: Callable[[Sequence[Any]], None] | None = None,
+    choose: Callable[[Sequence[str]], None] | None = None,
     height: int | None = None,
 ) -> None:
     """Draw a figure with its basis under it, which its camera saves as SVG; `alt` describes it. The `head` is ringed,
@@ -185,7 +185,9 @@ def aligned(frame: pd.DataFrame) -> Styler:
     return frame.style.format(fixed, subset=list(frame.select_dtypes("floating")))
 
 
-def clickable_table(frame: Any, key: str, choose: Callable[[int], None], alt: str, **options: Any) -> None:
+def clickable_table(
+    frame: pd.DataFrame | pa.Table | Styler, key: str, choose: Callable[[int], None], alt: str, **options: Any
+) -> None:
     """Draw a sortable table; a click on a row calls `choose` with its number. `options` go to Streamlit."""
 
     def clicked() -> None:

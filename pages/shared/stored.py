@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import streamlit as st
 
@@ -12,7 +12,7 @@ from bertviz_core import tasks
 from bertviz_core.analyses.base.reading_warnings import reading_warnings, split_warning
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.result import Result, Results
 from bertviz_core.analyses.run import chunks, runtime_estimate
 from bertviz_core.analyses.run.compute import passes, shared
 from bertviz_core.analyses.run.run_pass import can_compute, check_model
@@ -32,13 +32,13 @@ MAX_COST = 20  # forward passes of an analysis that one job runs with all others
 R = TypeVar("R", bound=Result)
 
 
-def results(selection: Selection) -> dict[str, Any]:
+def results(selection: Selection) -> dict[str, Result]:
     """The stored results of the selection, by analysis; nothing is computed."""
     stored = {analysis.name: services.find(selection.request(analysis.name)) for analysis in selection.analyses()}
     return {name: result for name, result in stored.items() if result is not None}
 
 
-def over_training(selection: Selection, analysis: str) -> list[tuple[int, dict[str, Any]]]:
+def over_training(selection: Selection, analysis: str) -> list[tuple[int, Results]]:
     """The steps of the training that the model is a checkpoint of, each with its stored result of an analysis; empty
     where no training is known, or where it takes long to find out which results are of its weights."""
     training = training_of(selection.checkpoint, services.access())

@@ -93,9 +93,9 @@ class Popover(Protocol):
     @property
     def open(self) -> bool | None: ...
 
-    def __enter__(self) -> Any: ...
+    def __enter__(self) -> object: ...
 
-    def __exit__(self, *exception: Any) -> Any: ...
+    def __exit__(self, *exception: Any) -> object: ...
 
 
 def popover(label: str, icon: str | None, key: str, **more: Any) -> Popover:
@@ -168,7 +168,7 @@ def _option(sent: Any, format_func: Callable[[Any], str] | None = None, **_: Any
     return "" if format_func is None or sent is None or isinstance(sent, list) else format_func(sent)
 
 
-def _sent(value: Any) -> Any:
+def _sent(value: object) -> Any:
     """A value as its widget has it."""
     if isinstance(value, Head):
         return value.key()

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from pages.shared.state import session
 from pages.shared.state.choices import Header
 from tests.support import chromium as browser
-from tests.support.driving import open_app, unescaped
+from tests.support.driving import open_app, parameter, unescaped
 from tests.support.shipped import clearest
 from tests.support.visitors import visitor
 
@@ -52,6 +52,12 @@ def test_a_fragment_that_runs_in_a_thread_of_its_own_counts_as_its_reader_does()
     app = AppTest.from_function(script)
     app.session_state[session.KEY] = session.Session(header=Header(zero=True))
     assert app.run().markdown[0].value == "0-1"
+
+
+def test_addresses_count_from_1() -> None:
+    app = open_app("head", head="2-3", zero="true")
+    app.button(key="step-next").click().run()
+    assert parameter(app, "head") == "2-4" and "Head 1-3 · L1H3" in unescaped(app.title[0].value)
 
 
 def test_files_count_from_1_and_the_file_of_a_head_as_its_page_does(monkeypatch: pytest.MonkeyPatch) -> None:

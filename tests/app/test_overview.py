@@ -8,6 +8,7 @@ import sys
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.heads import Head
 from pages.shared.frame import PANEL
 from tests.support.driving import ROOT, open_app, parameter, paste, unescaped, wait_for_job, words
 from tests.support.shipped import COUNT, clearest
@@ -29,9 +30,10 @@ def test_it_is_the_default_page_and_tells_every_head_of_the_model() -> None:
     assert len(app.metric) == 2
     assert f"Every number of head {head}" in [expander.label for expander in app.expander]
     (listed,) = [each["cards"] for each in map(json.loads, drawn_map(app).splitlines()) if "cards" in each]
-    cards = {card["title"]: card for card in listed}
-    assert len(cards) == COUNT and cards[f"Head {head}"]["behavior"] == "previous token"
-    first = [(label, rank) for label, _, rank in cards[f"Head {head}"]["numbers"]]
+    cards = {each["title"]: each for each in listed}
+    card = f"Head {Head.parse(head).full_label()}"
+    assert len(cards) == COUNT and cards[card]["behavior"] == "previous token"
+    first = [(label, rank) for label, _, rank in cards[card]["numbers"]]
     assert ("attention to the previous token", f"1 of {COUNT}") in first and len(set(first)) == 2
     rows = app.dataframe[0].value.set_index("quantity")
     assert rows.loc["attention to the previous token", "rank"] == f"1 of {COUNT}"

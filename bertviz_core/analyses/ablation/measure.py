@@ -103,7 +103,9 @@ class AblationRun:
         ranked = sinks(means)
         return behaviors(means, Thresholds()), ranked[0].removeprefix("to_") if ranked else ""
 
-    def _stream(self, stage: str, work: int, sums: Any, passing: forward_pass.PassFunction) -> None:
+    def _stream(
+        self, stage: str, work: int, sums: forward_pass.Accumulator, passing: forward_pass.PassFunction
+    ) -> None:
         """One pass over the labeled segments; `passing` counts the progress, `work` layers of each segment."""
         self.progress.start(stage, len(self.examples) * work, "layers")
         batches = Progress(cancelled=self.progress.cancelled)

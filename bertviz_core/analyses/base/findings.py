@@ -76,7 +76,7 @@ def decide(interval: Interval, threshold: Any = 0.0) -> np.ndarray:
     return np.where(interval.enough, states, UNDECIDED)
 
 
-def all_of(*states: Any) -> str:
+def all_of(*states: object) -> str:
     """The state of several conditions together: SHOWN where all are, NOT_SHOWN where one is not, else UNDECIDED."""
     return next((state for state in (NOT_SHOWN, UNDECIDED) if state in states), SHOWN)
 
@@ -165,7 +165,7 @@ class Answer(NamedTuple):
         claim: The sentence in one line of a page, of which the sentence is the detail; empty where that is one line.
     """
 
-    state: Any
+    state: str | np.ndarray
     sentence: str
     head: Head | None = None
     quantity: str = ""

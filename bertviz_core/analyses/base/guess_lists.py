@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,16 @@ from bertviz_core.heads import DirectedHead
 COUNT = "parts"
 ORDERS = ("most confident first", "least confident first", "file order")
 Entry = TypeVar("Entry")
+
+
+class HasNumber(Protocol):
+    """A sentence or document with its number in the corpus, from 0."""
+
+    @property
+    def number(self) -> int: ...
+
+
+Numbered = TypeVar("Numbered", bound=HasNumber)
 
 
 @dataclass(frozen=True)
@@ -108,7 +118,7 @@ def page(
     return len(ordered), listing.entries(ordered[first:][:count].tolist())
 
 
-def picked(read: Callable[[Skipped], Iterable[Any]], numbers: Iterable[int]) -> Iterator[Any]:
+def picked(read: Callable[[Skipped], Iterable[Numbered]], numbers: Iterable[int]) -> Iterator[Numbered]:
     """The sentences or documents with these numbers, in the order of the corpus, which is read no further."""
     wanted = set(numbers)
     items = (item for item in read(Skipped()) if item.number in wanted)

@@ -108,7 +108,7 @@ Results = Mapping[str, Result]  # results by the name of their analysis
 R = TypeVar("R", bound=Result)
 
 
-def choosing(result: R, **choices: Any) -> R:
+def choosing(result: R, **choices: object) -> R:
     """A result with what a reader has chosen of it, in JSON types: its files say so, and hold what that is about."""
     return replace(result, provenance=result.provenance | {"chosen": choices})
 
@@ -186,7 +186,7 @@ def origin(provenance: dict[str, Any]) -> dict[str, Any]:
 def csv_bytes(frame: pd.DataFrame) -> bytes:
     """A table as CSV. An apostrophe before a text such as "=" keeps spreadsheets from reading it as a formula."""
 
-    def safe(cell: Any) -> Any:
+    def safe(cell: object) -> object:
         return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
     texts = frame.select_dtypes(exclude=["number", "bool"]).astype(object).map(safe)
@@ -210,7 +210,7 @@ def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
     return pd.DataFrame({"label": all_keys(*shape), "layer": layer, "head": head} | flat)
 
 
-def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
+def tidy(axes: Mapping[str, Sequence[object]], columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
     """A table with a row for each cell of arrays that share named axes.
 
     Args:

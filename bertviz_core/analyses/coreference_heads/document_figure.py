@@ -144,7 +144,7 @@ def _shown(word: str, letters: int = COLUMNS) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in short) or "?"
 
 
-def _add(parent: ET.Element, tag: str, text: str | None = None, **attributes: Any) -> ET.Element:
+def _add(parent: ET.Element, tag: str, text: str | None = None, **attributes: object) -> ET.Element:
     """Add an element: numbers are pixels, and an underscore in a name is a hyphen."""
     shown = {name.replace("_", "-"): v if isinstance(v, str) else f"{v:.1f}" for name, v in attributes.items()}
     element = ET.SubElement(parent, tag, shown)

@@ -92,7 +92,7 @@ class Probes(Result):
     def tables(self) -> dict[str, pd.DataFrame]:
         """Scores by relation and by distance, weights of attention only, scores by layer."""
 
-        def shares(axis: str, names: list[Any], n: np.ndarray, right: np.ndarray) -> pd.DataFrame:
+        def shares(axis: str, names: list[str] | list[int], n: np.ndarray, right: np.ndarray) -> pd.DataFrame:
             return tidy({"probe": self.probes, axis: names}, {"n": n, "right": right, "accuracy": share(right, n)})
 
         names = all_keys(*self.attention.shape[1:])

@@ -158,7 +158,7 @@ class Outcome:
     metric: str
     right: np.ndarray
     counted: np.ndarray
-    guessed: dict[int, Any]
+    guessed: Mapping[int, np.ndarray | Sequence[tuple[int, int]]]
     parameters: int = 0
     seconds: float = 0.0
 

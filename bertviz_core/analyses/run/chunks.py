@@ -161,7 +161,7 @@ class ChunkedPass:
             return
         state = packing.unpack(data)
 
-        def read(name: Any) -> list[forward_pass.Accumulator]:
+        def read(name: str | int) -> list[forward_pass.Accumulator]:
             pairs = zip(self.totals, self.requests, strict=True)
             return [empty.from_bytes(state[f"{name}/{request.key()}"]) for empty, request in pairs]
 

@@ -1,7 +1,6 @@
 """Find the stored result of a request, or compute and store it with the requests that share its pass."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Hashable, Iterable
 
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
@@ -78,7 +77,7 @@ def shared(request: Request) -> list[Request]:
 
 def passes(requests: Iterable[Request]) -> list[list[Request]]:
     """The requests in as few passes as can be: plain forward passes over one corpus with the same settings are one."""
-    groups: dict[Any, list[Request]] = {}
+    groups: dict[Hashable, list[Request]] = {}
     for request in requests:
         analysis = ANALYSES[request.analysis]
         is_plain = analysis.chunked and not analysis.has_own_pass
@@ -113,7 +112,7 @@ def compute_all(
         BertvizError: A pass has failed, and there is no list `failed`.
     """
     progress = progress or Progress()
-    failures = dict[Any, Failure]()
+    failures = dict[Hashable, Failure]()
     store.check()
     with runner_of(execution, load) as runner:
         groups = passes(request for request in requests if find(store, request) is None)

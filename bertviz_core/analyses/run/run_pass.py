@@ -3,7 +3,7 @@
 import gc
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
@@ -191,7 +191,7 @@ def needs_language_model(together: Sequence[Request]) -> bool:
 
 def last_model_loader() -> Load:
     """A function that loads the model of requests from its files, and keeps it until it is asked for another one."""
-    last: dict[Any, AttentionModel] = {}  # This has at most one model.
+    last: dict[Hashable, AttentionModel] = {}  # This has at most one model.
 
     def load(together: Sequence[Request], execution: Execution) -> AttentionModel:
         model = together[0].checkpoint

@@ -8,6 +8,7 @@ import streamlit as st
 
 from bertviz_core.analyses.base import guess_lists
 from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.word_search import Hit, search, searched_words
 from bertviz_core.errors import InputError
@@ -33,7 +34,7 @@ def search_box(field: str, value: str, **more: Any) -> str:
 
 
 def guesses(
-    result: Any,
+    result: Result,
     request: Request,
     is_whole: bool,
     query: Callable[..., guess_lists.GuessQuery[Entry]],
