@@ -21,7 +21,7 @@ from bertviz_core.engine.forward_pass import extract
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
-from bertviz_core.inputs import annotated_words
+from bertviz_core.inputs import encoded_corpus
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.inputs.tensors import device_of_sums
 from bertviz_core.models import loading, single_input
@@ -220,7 +220,7 @@ def test_waits_do_not_grow_with_the_batches(masked_folder, analysis, monkeypatch
         monkeypatch.setattr(
             run_pass, "compute_chunk", lambda *given, **named: chunks.append(1) or compute_chunk(*given, **named)
         )
-        monkeypatch.setattr(annotated_words, "CHUNK_TOKENS", 80)
+        monkeypatch.setattr(encoded_corpus, "CHUNK_TOKENS", 80)
         computed(request, NAME, 1000)
         by_chunks = sum(waits.values())
     assert counted[0] == counted[1] <= 20, counted  # three analyses share a pass

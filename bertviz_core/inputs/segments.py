@@ -14,7 +14,7 @@ from bertviz_core.corpora.authors_json import ExampleRecord
 from bertviz_core.corpora.readers import Paragraph, TextCorpus, read_text
 from bertviz_core.corpora.word_search import Hit
 from bertviz_core.errors import SettingsError
-from bertviz_core.inputs.annotated_words import EncodedCorpus, Reading
+from bertviz_core.inputs.encoded_corpus import EncodedCorpus, Reading
 from bertviz_core.inputs.encoding import Encoded, encode_text, encode_words, framed
 
 EncodedLine = tuple[int, list[int]]  # line, ids

@@ -18,7 +18,7 @@ from bertviz_core.corpora.source import from_bytes
 from bertviz_core.corpora.treebank import POSSESSIVES
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
-from bertviz_core.inputs import annotated_words
+from bertviz_core.inputs import encoded_corpus
 from bertviz_core.inputs.annotated_words import Sentences
 from bertviz_core.inputs.encoding import collate
 from bertviz_core.models import checkpoint
@@ -279,7 +279,7 @@ def documents_of(text: str, sizes) -> str:
 @pytest.mark.parametrize("sizes", [(1, 3, 2, 2), (8,)])
 @pytest.mark.parametrize("chunk", [20, 60, 65536])
 def test_intervals_over_documents_or_sentences_equal_the_literal_loops(model, monkeypatch, sizes, chunk):
-    monkeypatch.setattr(annotated_words, "CHUNK_TOKENS", chunk)
+    monkeypatch.setattr(encoded_corpus, "CHUNK_TOKENS", chunk)
     result = analyzed(model, documents_of(plain(), sizes))
     asked = Request("dependency_heads", checkpoint.find("demo"), from_bytes(documents_of(plain(), sizes).encode(), "x"))
     sentences, maps = literal_maps(model, asked)

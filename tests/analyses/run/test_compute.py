@@ -22,7 +22,8 @@ from bertviz_core.corpora.source import from_path
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled, InputError, SettingsError
-from bertviz_core.inputs.annotated_words import EncodedCorpus, Reading, Sentences, Windows
+from bertviz_core.inputs.annotated_words import Sentences, Windows
+from bertviz_core.inputs.encoded_corpus import EncodedCorpus, Reading
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.settings import MODES, Execution, Settings

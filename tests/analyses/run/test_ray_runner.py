@@ -23,7 +23,7 @@ from bertviz_core.analyses.run.run_pass import compute_pass
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import BertvizError, Cancelled, ModelError, SettingsError
-from bertviz_core.inputs import annotated_words
+from bertviz_core.inputs import encoded_corpus
 from bertviz_core.models.checkpoint import Checkpoint, find
 from bertviz_core.settings import Execution, Settings, app_execution
 from tests.analyses.probes.test_probe_run import request_in_parts, untimed
@@ -55,7 +55,7 @@ def cluster(local_ray):
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(annotated_words, "CHUNK_TOKENS", 700)
+    monkeypatch.setattr(encoded_corpus, "CHUNK_TOKENS", 700)
     monkeypatch.setattr(chunks, "SAVING", float("inf"))
 
 
@@ -63,7 +63,7 @@ def small_chunks(monkeypatch):
 def here(masked, tmp_path_factory):
     """The bytes of every analysis, computed by one process in one thread."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(annotated_words, "CHUNK_TOKENS", 700)
+        patch.setattr(encoded_corpus, "CHUNK_TOKENS", 700)
         return {name: compute(request_of(name, masked), None, model=masked).to_bytes() for name in CHUNKED}
 
 

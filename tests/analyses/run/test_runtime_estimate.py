@@ -14,7 +14,7 @@ from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.format_detection import estimate_word_count
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.errors import Cancelled
-from bertviz_core.inputs import annotated_words
+from bertviz_core.inputs import encoded_corpus
 from bertviz_core.models import checkpoint
 from bertviz_core.settings import Settings
 from tests.support.waiting import Stops
@@ -76,7 +76,7 @@ def test_a_pass_leaves_what_it_took(store, request_):
 
 
 def test_a_cancelled_pass_leaves_what_the_whole_would_take(store, tiny, monkeypatch):
-    monkeypatch.setattr(annotated_words, "CHUNK_TOKENS", 64)
+    monkeypatch.setattr(encoded_corpus, "CHUNK_TOKENS", 64)
     request = Request("entropy", tiny.checkpoint, from_bytes(LINE.encode() * 500, "c.txt"), Settings(max_length=32))
     with pytest.raises(Cancelled):
         compute.compute(request, store, progress=Stops(0.5), model=tiny)
