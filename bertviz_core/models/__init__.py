@@ -1,2 +1,2 @@
-"""Models: found with their files (`model_sources`, `checkpoint`), loaded as they were saved (`loading`, `load_report`), and
-observed (`model`, `attention`, `loss`). What they read is made in `inputs`."""
+"""Models: found with their files (`model_sources`, `checkpoint`), loaded and compared with what was saved (`loading`,
+`load_report`), and observed (`model`, `attention`, `loss`). Their inputs are made in `bertviz_core.inputs`."""
