@@ -8,7 +8,7 @@ import torch
 
 from bertviz_core.errors import ModelError
 from bertviz_core.models import checkpoint, checkpoint_files, configuration, loading
-from tests.models.test_saved import configure
+from tests.models.test_load_report import configure
 from tests.support.families import FAMILIES, wordpiece
 
 SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}

@@ -9,7 +9,7 @@ import pytest
 from bertviz_core.emergence.training import find_training
 from bertviz_core.errors import InputError, ModelError
 from bertviz_core.models import checkpoint, loading
-from tests.models.test_saved import configure
+from tests.models.test_load_report import configure
 from tests.support.families import save_training
 
 LORA = {"peft_type": "LORA", "base_model_name_or_path": "bert-base-uncased", "r": 4}
