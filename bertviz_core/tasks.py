@@ -36,7 +36,7 @@ from bertviz_core.models import checkpoint, model_sources
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.settings import Settings, access_from_environment, app_execution
 
-PATIENCE = 0.3  # seconds between a cancel and the end of a process that does not react
+CANCEL_GRACE_S = 0.3  # seconds between a cancel and the end of a process that does not react
 EVERY = 0.1  # seconds between progress messages
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-P", "-m", "bertviz_core.tasks")
@@ -183,7 +183,7 @@ class Worker:
         while time.monotonic() <= ends:
             if ends == math.inf and progress.cancelled.is_set():
                 _send(self._link, cancel=True)
-                ends = time.monotonic() + PATIENCE
+                ends = time.monotonic() + CANCEL_GRACE_S
             if not self._link.poll(0.05):
                 continue
             message = json.loads(self._link.recv_bytes())

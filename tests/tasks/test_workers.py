@@ -120,7 +120,7 @@ def test_progress_crosses_and_the_process_stays_for_the_next_task(worker, task, 
 
 
 def test_a_cancel_is_heard_and_the_process_stays(worker, task, store, monkeypatch):
-    monkeypatch.setattr(tasks, "PATIENCE", SOON)
+    monkeypatch.setattr(tasks, "CANCEL_GRACE_S", SOON)
     request, long = task(LONG, 1)
     jobs, job = start(worker, long, "Running the model")
     pid = process_of(worker)
