@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.drawn_inputs import LONGEST, DrawnInput
+from bertviz_core.analyses.base.drawn_inputs import MAX_DRAWN_WORDS, DrawnInput
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
@@ -60,7 +60,7 @@ def test_figure_1_has_the_planted_heads_on_sentences_of_the_corpus(planted_repor
         inside = one.labels[1:-1]
         assert one.labels == ["[CLS]", *inside, "[SEP]"] and one.special == [True, *[False] * len(inside), True]
         assert " ".join(inside) in TEXT.replace("\n", " ")
-        assert len(inside) <= LONGEST
+        assert len(inside) <= MAX_DRAWN_WORDS
         assert one.weights.sum(1) == pytest.approx(1, abs=1e-4)
     assert (lines["previous token"].weights.argmax(1)[1:] == np.arange(len(lines["previous token"].labels) - 1)).all()
     assert (lines["[SEP]"].weights.argmax(1) == len(lines["[SEP]"].labels) - 1).all()

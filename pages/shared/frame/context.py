@@ -20,7 +20,7 @@ from pages.shared.state.choices import Header, kind_of
 # Label of the setting, as messages name it.
 MAX_LENGTH = "Maximum tokens per input"
 USUAL_LENGTH = 128  # tokens, where the model takes as many
-LONGEST = 512  # tokens, where the model does not say
+DEFAULT_MAX_TOKENS = 512  # tokens, where the model does not say
 METHODS = {"corrected": "corrected", "paper": "as published"}
 MEASURES = {"attention": "weights", "norms": "weights × vector length"}
 
@@ -144,7 +144,7 @@ def _draw_settings(entry: links.PageEntry, kinds: Sequence[CorpusKind], checkpoi
 def _lengths(chosen: Header, checkpoint: Checkpoint | BertvizError) -> tuple[int, int]:
     """The most tokens of an input, and the most that the model takes."""
     longest = checkpoint.max_length if isinstance(checkpoint, Checkpoint) else None
-    longest = longest or LONGEST
+    longest = longest or DEFAULT_MAX_TOKENS
     length = chosen.max_length
     return length if length and length <= longest else min(USUAL_LENGTH, longest), longest
 
