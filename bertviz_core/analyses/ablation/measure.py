@@ -31,7 +31,7 @@ from bertviz_core.models.loss import BATCH_TOKENS, Labels, Predictions, label, t
 from bertviz_core.models.model import AttentionModel, running
 
 DRAWS = 5  # random sets of heads for each group
-POINTS = 20  # sets of the pruning curve, the empty one not counted
+PRUNED_SETS = 20  # sets of the pruning curve, the empty one not counted
 
 
 class AblationRun:
@@ -224,11 +224,11 @@ def removals(change: np.ndarray) -> list[np.ndarray]:
         change: (layer, head) the change of the loss without each head, nats.
 
     Returns:
-        About POINTS + 1 sets (layer, head) bool, from no head to all heads.
+        About PRUNED_SETS + 1 sets (layer, head) bool, from no head to all heads.
     """
     order = np.argsort(change, axis=None, kind="stable")
     rank = np.argsort(order)
-    counts = np.unique(np.linspace(0, change.size, POINTS + 1).round().astype(int))
+    counts = np.unique(np.linspace(0, change.size, PRUNED_SETS + 1).round().astype(int))
     return [(rank < count).reshape(change.shape) for count in counts]
 
 

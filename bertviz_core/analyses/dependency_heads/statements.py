@@ -13,7 +13,7 @@ from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, Relati
 from bertviz_core.corpora.treebank import ALL, UAS
 from bertviz_core.heads import DirectedHead, arrow
 
-POINTS = 0.1  # a substantial difference of shares
+MIN_DIFFERENCE = 0.1  # a substantial difference of shares
 OVERALL = 0.15  # A head that is less far above an offset does not parse.
 TOTALS = {ALL: "governors, punctuation included", UAS: "governors, punctuation left out"}
 ALL_1, DOBJ, DET = (paper.TABLE_1[name] for name in (ALL, "dobj", "det"))
@@ -119,9 +119,9 @@ def head_sentence(counts: RelationCounts, relation: str, choice: DirectedHead) -
 
 
 def clearest_relation(counts: RelationCounts) -> Answer:
-    """Whether the best head of the clearest relation is more than POINTS above every baseline.
+    """Whether the best head of the clearest relation is more than MIN_DIFFERENCE above every baseline.
 
-    The interval of the held-out gain, see `RelationCounts.gain`, is to be above POINTS. The clearest
+    The interval of the held-out gain, see `RelationCounts.gain`, is to be above MIN_DIFFERENCE. The clearest
     relation is the first of `RelationCounts.by_gain` (docs/methods.md, section 6, Decisions).
 
     Raises:
@@ -130,7 +130,7 @@ def clearest_relation(counts: RelationCounts) -> Answer:
     relation = counts.clearest_relation()
     if relation in NO_RELATION:
         raise KeyError("relations")
-    state = decide(counts.gain(), POINTS)[counts.relations.index(relation)]
+    state = decide(counts.gain(), MIN_DIFFERENCE)[counts.relations.index(relation)]
     return relation_answer(counts, relation)._replace(state=state)
 
 
@@ -175,7 +175,7 @@ STATEMENTS = (
         "4.2",
         f"Single heads find single relations, far above fixed offsets: {DOBJ[0]} direct objects in {DOBJ[1]}% of cases "
         f"(offset {DOBJ[2]}%), {DET[0]} determiners in {DET[1]}% ({DET[2]}%).",
-        f"For the clearest relation the best head is more than {POINTS:.0%} above the best offset"
+        f"For the clearest relation the best head is more than {MIN_DIFFERENCE:.0%} above the best offset"
         f"{CONTROL}, {CORRECTED}",
         clearest_relation,
         "a relation",
