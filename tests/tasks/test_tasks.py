@@ -133,7 +133,7 @@ def test_a_download_is_performed_and_what_arrives_is_reported(store, tiny_folder
     (folder / "before").write_bytes(bytes(10**6))
     (folder / "link").symlink_to(folder / "before")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
-    monkeypatch.setattr(tasks, "EVERY", 0.01)
+    monkeypatch.setattr(tasks, "PROGRESS_INTERVAL_S", 0.01)
 
     def absent(name, **_):
         raise DownloadNeeded(name, 12_400_000)
