@@ -18,7 +18,7 @@ from bertviz_core.overview import Segment, clearest
 from bertviz_core.viewer import InputView, apply_view
 from bertviz_core.viewer.figure import Panel
 
-ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")  # what sentences end with
+SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")  # what sentences end with
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _sentence(segments: Sequence[Segment], tokens: Tokens) -> tuple[str, list[in
     for segment in segments:
         ids, _ = tokens.ids(segment.tokens)
         special = np.isin(ids, tokens.special)
-        stops = np.array([name.strip(SPACE_MARKS) in ENDS for name in segment.tokens])
+        stops = np.array([name.strip(SPACE_MARKS) in SENTENCE_ENDS for name in segment.tokens])
         edges = [0, *(np.flatnonzero(special | stops) + 1).tolist(), len(ids)]
         parts = [[i for i, s in zip(ids[a:b], special[a:b], strict=True) if not s] for a, b in pairwise(edges)]
         short = next((part for part in parts if MIN_DRAWN_WORDS <= len(part) <= MAX_DRAWN_WORDS), None)

@@ -22,11 +22,11 @@ BREAKDOWNS = {"distance": BIN_NAMES, "gender": GENDERS}
 
 TYPED = len(TYPE_ROWS) * FOLDS  # the number of rows of types, see `by_row`
 # Columns of `pooled`, its last axis: the types, then the bins of distance, then the genders.
-ENDS = np.cumsum([len(TYPE_ROWS), len(BIN_NAMES), len(GENDERS)]).tolist()
+COLUMN_ENDS = np.cumsum([len(TYPE_ROWS), len(BIN_NAMES), len(GENDERS)]).tolist()
 COLUMNS = {
-    "type": slice(0, ENDS[0]),
-    "distance": slice(ENDS[0], ENDS[1]),
-    "gender": slice(ENDS[1], ENDS[2]),
+    "type": slice(0, COLUMN_ENDS[0]),
+    "distance": slice(COLUMN_ENDS[0], COLUMN_ENDS[1]),
+    "gender": slice(COLUMN_ENDS[1], COLUMN_ENDS[2]),
 }
 
 
