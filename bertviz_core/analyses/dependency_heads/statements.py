@@ -18,7 +18,7 @@ OVERALL = 0.15  # A head that is less far above an offset does not parse.
 TOTALS = {ALL: "governors, punctuation included", UAS: "governors, punctuation left out"}
 ALL_1, DOBJ, DET = (paper.TABLE_1[name] for name in (ALL, "dobj", "det"))
 MAX_NAMED = 6  # The best heads of so many relations are named, as many as the paper names.
-CONTROL = " (of a causal model also above a random word)"
+CONTROL_NOTE = " (of a causal model also above a random word)"
 CORRECTED = f"with an interval corrected for the number of relations. {HELD_OUT}"
 
 
@@ -103,7 +103,7 @@ def relation_finding(counts: RelationCounts, relation: str) -> Finding:
     if relation in paper.TABLE_1:
         head, accuracy, baseline, offset = paper.TABLE_1[relation]
         statement = f"Head {head} finds {accuracy}% of {relation}, the fixed offset {offset:+d} {baseline}%."
-    rule = f"The best head is {GAIN:.0%} or more above the best fixed offset{CONTROL}, {CORRECTED}"
+    rule = f"The best head is {GAIN:.0%} or more above the best fixed offset{CONTROL_NOTE}, {CORRECTED}"
     declared = Statement(relation, "4.2", statement, rule, partial(relation_answer, relation=relation))
     return declared.finding("dependency_heads", "", counts)
 
@@ -176,7 +176,7 @@ STATEMENTS = (
         f"Single heads find single relations, far above fixed offsets: {DOBJ[0]} direct objects in {DOBJ[1]}% of cases "
         f"(offset {DOBJ[2]}%), {DET[0]} determiners in {DET[1]}% ({DET[2]}%).",
         f"For the clearest relation the best head is more than {MIN_DIFFERENCE:.0%} above the best offset"
-        f"{CONTROL}, {CORRECTED}",
+        f"{CONTROL_NOTE}, {CORRECTED}",
         clearest_relation,
         "a relation",
     ),

@@ -3,7 +3,7 @@
 from functools import partial
 
 from bertviz_core.analyses.base.findings import Answer, Statement, decide_worth, head_intervals, tiny
-from bertviz_core.analyses.induction.result import CONTROL, CONTROLS, KINDS, Induction
+from bertviz_core.analyses.induction.result import CONTROL_QUANTITY, CONTROLS, KINDS, Induction
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 
@@ -22,7 +22,7 @@ def strongest(result: Induction, quantity: str) -> Answer:
         quantity: The kind of attention, one of KINDS.
     """
     position, words = CONTROLS[quantity]
-    control = CONTROL.format(position)
+    control = CONTROL_QUANTITY.format(position)
     values = result[quantity]
     head = highest(values)
     half = half_width(result.interval(quantity)[head], ".1%")

@@ -7,7 +7,7 @@ import pytest
 from transformers import AutoModel
 
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.induction.result import CONTROL, KINDS, Induction
+from bertviz_core.analyses.induction.result import CONTROL_QUANTITY, KINDS, Induction
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.files import sample
 from bertviz_core.errors import SettingsError
@@ -42,7 +42,7 @@ def test_equals_loops_over_the_maps_of_each_input(family: str, tmp_path: Path) -
         assert len(set(inside)) == (n if repeated else 2 * n)
         found[repeated].append(oracle.of_input(eager, ids, before, n))
     assert result.length == n and result.segments[0] == len(found[True]) == len(found[False]) == 6
-    for repeated, form in ((True, "{}"), (False, CONTROL)):
+    for repeated, form in ((True, "{}"), (False, CONTROL_QUANTITY)):
         for name, values in zip(KINDS, np.mean(found[repeated], axis=0), strict=True):
             np.testing.assert_allclose(result[form.format(name)], values, atol=1e-6)
 
