@@ -47,8 +47,8 @@ def above_simple(counts: AntecedentCounts, direction: int = 0, kind: str = "all"
 def close_to_rules(counts: AntecedentCounts) -> Answer:
     """Whether the best head is at most MAX_SHORTFALL below the rule-based system.
 
-    The interval of its held-out accuracy minus that of the system, see `AntecedentCounts.gain`, is to be above -MAX_SHORTFALL
-    (docs/methods.md, section 6, Decisions). The sentence is that of the other baselines.
+    The interval of its held-out accuracy minus that of the system, see `AntecedentCounts.gain`, is to be above
+    -MAX_SHORTFALL (docs/methods.md, section 6, Decisions). The sentence is that of the other baselines.
     """
     best = counts.best()
     state = decide(counts.gain(RULE_BASED), -MAX_SHORTFALL)

@@ -8,7 +8,7 @@ from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 
 LEAST = 0.1  # the smallest difference that is worth the name, as a share of the attention
-LEAST_IN_POINTS = f"{100 * LEAST:.0f} points"
+IN_POINTS = f"{100 * LEAST:.0f} points"
 
 
 def strongest(result: Induction, quantity: str) -> Answer:
@@ -34,7 +34,7 @@ def strongest(result: Induction, quantity: str) -> Answer:
     return Answer(
         decide_worth(gain.at(head), difference, LEAST),
         f"Head {head.label()} gives the most attention {KINDS[quantity][0]}: {values[head]:.1%} ± {half} in "
-        f"repeated sequences; {result[control][head]:.1%} {words}.{tiny(gain.at(head), difference, LEAST, LEAST_IN_POINTS)}",
+        f"repeated sequences; {result[control][head]:.1%} {words}.{tiny(gain.at(head), difference, LEAST, IN_POINTS)}",
         head,
         quantity,
         f"{values[head]:.1%}",
@@ -47,7 +47,7 @@ STATEMENTS = tuple(
         kind,
         "",
         "",
-        f"The head with the highest attention {label} gives less {CONTROLS[kind][1]}, by {LEAST_IN_POINTS} or more and "
+        f"The head with the highest attention {label} gives less {CONTROLS[kind][1]}, by {IN_POINTS} or more and "
         "with the intervals of both corrected for the number of heads.",
         partial(strongest, quantity=kind),
     )
