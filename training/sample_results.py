@@ -19,7 +19,7 @@ from bertviz_core.models.checkpoint import DEMO, find
 from bertviz_core.models.loading import load_to_view
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.settings import MODES, Execution, Settings
-from bertviz_core.viewer.preview import measure, preview_key
+from bertviz_core.viewer.preview import compute_preview, preview_key
 
 
 def requests() -> list[Request]:
@@ -48,7 +48,7 @@ def main() -> None:
             report.compute(store, Execution())
         keys = [request.key() for request in requests()] + [str(report.lines_key(store)) for report in reports()]
         key, model = preview_key(find(DEMO).fingerprint(), "attention", "float32"), load_to_view(find(DEMO))
-        store.put(key, measure(model, Settings()))
+        store.put(key, compute_preview(model, Settings()))
         keys.append(key)
         for path in SHIPPED.glob("*.safetensors"):
             path.unlink()
