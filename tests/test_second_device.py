@@ -162,7 +162,7 @@ def test_the_viewer_with_masking_ablation_and_query_and_keys(masked_folder):
         hidden = single_input.mask(single, [2, 3], model.tokens)
         off = np.eye(2, dtype=bool)
         predictions = single_input.predict(model, single, hidden), single_input.predict(model, single, hidden, off)
-        product = query_key.measure(model, single, Head(1, 1), 3)
+        product = query_key.compute_query_key(model, single, Head(1, 1), 3)
         return single_input.attention(model, hidden.example), predictions, product
 
     maps, predictions, product = seen("cpu")
