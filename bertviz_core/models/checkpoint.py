@@ -13,7 +13,7 @@ from typing import Any
 from bertviz_core.errors import DownloadNeeded, ModelError, SettingsError
 from bertviz_core.models import model_sources
 from bertviz_core.models.checkpoint_files import fingerprint, read_config, read_weights
-from bertviz_core.models.configuration import HEADS, LAYERS, common_numbers, longest_input, number
+from bertviz_core.models.configuration import HEADS, LAYERS, common_numbers, config_int, longest_input
 from bertviz_core.settings import LOCAL, Access
 
 DEMO = "demo"
@@ -60,11 +60,11 @@ class Checkpoint:
 
     @property
     def layers(self) -> int:
-        return number(self.config, LAYERS)
+        return config_int(self.config, LAYERS)
 
     @property
     def heads(self) -> int:
-        return number(self.config, HEADS)
+        return config_int(self.config, HEADS)
 
     @property
     def max_length(self) -> int | None:
