@@ -5,7 +5,7 @@ from typing import cast
 
 import streamlit as st
 
-from bertviz_core.analyses.base.registry import label
+from bertviz_core.analyses.base.registry import display_label
 from bertviz_core.analyses.base.result import renamed
 from bertviz_core.corpora import describe_skipped
 from bertviz_core.corpora.treebank import UAS
@@ -212,7 +212,7 @@ st.caption("Click a row to move the slider to its step.")
 frame = memoize(Emergence.to_frame, result)
 loss = result.loss_name
 titles = {"loss": f"{loss}, nats", "masked_right": loss.replace("-word loss", " words right")}
-titles |= {name: f"mean {label(name)}" for name in result.quantities}
+titles |= {name: f"mean {display_label(name)}" for name in result.quantities}
 titles |= {f"highest_{name}": f"highest {column.short}" for name, column in followed().items()}
 titles |= {f"{name}_heads": f"{behavior[-1]}, heads" for name, behavior in BEHAVIORS.items()}
 for name in result.relations:
