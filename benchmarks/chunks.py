@@ -30,7 +30,7 @@ def one_pass(tokens: int, copies: int) -> Work:
 
     encoded_corpus.CHUNK_TOKENS = tokens
     source = from_bytes((TEXT.read_bytes() + b"\n\n") * copies, "text")
-    found = checkpoint.find("demo")
+    found = checkpoint.find_checkpoint("demo")
     model = loading.load(found, "cpu")
     folder = Path(tempfile.mkdtemp())
     store = Store(folder, shipped=folder)
@@ -49,7 +49,9 @@ def cluster_pass(folder: str, workers: int, tokens: int, limit: int) -> Work:
     from bertviz_core.settings import Execution, Settings
 
     encoded_corpus.CHUNK_TOKENS = tokens
-    request = Request("surface_patterns", checkpoint.find(folder), sample("encyclopedia"), Settings(limit=limit))
+    request = Request(
+        "surface_patterns", checkpoint.find_checkpoint(folder), sample("encyclopedia"), Settings(limit=limit)
+    )
     cluster = RayRunner(Execution("cpu", workers=workers))
     cluster.start([request], Progress())
 
@@ -74,7 +76,9 @@ def faults(runs: int) -> None:
     from bertviz_core.settings import Execution, Settings
 
     encoded_corpus.CHUNK_TOKENS = 1_000
-    request = Request("surface_patterns", checkpoint.find("demo"), sample("encyclopedia"), Settings(limit=120))
+    request = Request(
+        "surface_patterns", checkpoint.find_checkpoint("demo"), sample("encyclopedia"), Settings(limit=120)
+    )
     results, killed = set(), 0
     with RayRunner(Execution("cpu", workers=2)) as cluster:
         for run in range(runs):

@@ -223,11 +223,11 @@ class Watcher(threading.Thread):
 
 def run_case(name: str, path: Path, seconds: float) -> dict[str, object]:
     """Run one case in this process, on its bytes in a file."""
-    from bertviz_core.models.checkpoint import find
+    from bertviz_core.models.checkpoint import find_checkpoint
     from bertviz_core.models.loading import load_tokens
 
     case = CASES[name]
-    source, tokens = from_bytes(path.read_bytes(), "given"), load_tokens(find("demo"))
+    source, tokens = from_bytes(path.read_bytes(), "given"), load_tokens(find_checkpoint("demo"))
     tokens.encode("warm")
     watcher = Watcher()
     watcher.start()

@@ -87,7 +87,7 @@ def perform(task: Task, progress: Progress, load: run_pass.Load) -> None:
 def _download(name: str, progress: Progress) -> checkpoint.Checkpoint:
     access = access_from_environment()
     try:
-        return checkpoint.find(name, access=access)
+        return checkpoint.find_checkpoint(name, access=access)
     except DownloadNeeded as needed:
         progress.start(f"Downloading {needed.name}", round(needed.size / 1e6), "MB")
     before = model_sources.downloaded()

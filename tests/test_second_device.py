@@ -25,7 +25,7 @@ from bertviz_core.inputs import encoded_corpus
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.inputs.tensors import device_of_sums
 from bertviz_core.models import loading, single_input
-from bertviz_core.models.checkpoint import describe, find
+from bertviz_core.models.checkpoint import describe, find_checkpoint
 from bertviz_core.models.model import with_weights
 from bertviz_core.settings import Execution, Settings
 from bertviz_core.viewer import query_key
@@ -67,7 +67,9 @@ def request_of(analysis, folder, **settings):
     is_text = definition.corpus == "text"
     corpus = from_bytes(TEXT.encode(), "text.txt") if is_text else sample(next(iter(SAMPLES[definition.corpus])))
     chosen = definition.relevant(Settings(limit=LIMITS.get(analysis, 10), max_length=40, **settings))
-    return Request(analysis, find(str(folder)), corpus, chosen, {"epochs": 1} if analysis == "probes" else {})
+    return Request(
+        analysis, find_checkpoint(str(folder)), corpus, chosen, {"epochs": 1} if analysis == "probes" else {}
+    )
 
 
 def loaded(request, device):
@@ -154,7 +156,7 @@ def test_a_model_in_memory_that_is_there_already(masked_folder):
 
 
 def test_the_viewer_with_masking_ablation_and_query_and_keys(masked_folder):
-    checkpoint = find(str(masked_folder))
+    checkpoint = find_checkpoint(str(masked_folder))
 
     def seen(device):
         model = loading.load(checkpoint, device, language_model=True)
@@ -183,7 +185,7 @@ def assert_alike(ours, theirs):
 
 
 def test_extract(tiny_folder, tmp_path, source):
-    checkpoint = find(str(tiny_folder))
+    checkpoint = find_checkpoint(str(tiny_folder))
 
     def write(device):
         model = loading.load(checkpoint, device)

@@ -88,7 +88,7 @@ for analysis in ANALYSES.values():
 def overview(console: Console) -> None:
     """A table of all heads from a model's stored results, each analysis on its largest corpus; nothing is computed."""
     console.check_out(stored_results.SUFFIXES)
-    model = checkpoint.find(console.model, console.revision)
+    model = checkpoint.find_checkpoint(console.model, console.revision)
     results = stored_results.results_of(Store(console.store), model, console.settings())
     console.write(partial(stored_results.to_bytes, results), partial(stored_results.to_text, results))
 
@@ -101,7 +101,7 @@ def one_head(
     """What a model's stored results say of one head, and what sets it apart from all others; --out x.html is one page
     that stands alone. Nothing is computed but the lines on the input in which the head is clearest."""
     console.check_out(SUFFIXES)
-    model = checkpoint.find(console.model, console.revision)
+    model = checkpoint.find_checkpoint(console.model, console.revision)
     store = Store(console.store)
     results = stored_results.results_of(store, model, console.settings())
     steps = stored_steps(store, model, console.settings())

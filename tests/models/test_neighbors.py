@@ -116,7 +116,7 @@ def test_an_input_is_past_every_limit_of_a_family(model_type):
 @pytest.mark.parametrize("model_type", ONE_OF_EACH)
 def test_maps_of_a_family_do_not_depend_on_the_batch(model_type, tmp_path):
     """Lengths on both sides of windows and of relative positions' buckets, and the longest that there is."""
-    model = loading.load(checkpoint.find(str(save(model_type, tmp_path))), "cpu")
+    model = loading.load(checkpoint.find_checkpoint(str(save(model_type, tmp_path))), "cpu")
     assert max(map(len, inputs_of(model))) == min(max(LENGTHS), model.checkpoint.max_length or max(LENGTHS))
     check_neighbors(model)
     if WINDOW in dict(limits(model_type)).values():
@@ -140,7 +140,7 @@ def rotary(folder: Path, kind: str, **settings: Any) -> Any:
     torch.manual_seed(0)
     getattr(transformers, f"{kind}ForCausalLM")(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    return loading.load(checkpoint.find(str(folder)), "cpu")
+    return loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
 
 
 def phi3(folder: Path) -> Any:

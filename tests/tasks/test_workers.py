@@ -60,7 +60,9 @@ def task(store, tiny_folder):
     def make(text: str = "the cat sat .\n", number: int = 0):
         uploads = Uploads(store)
         source = uploads.source(uploads.keep(text.encode(), "my text.txt", "text").token)
-        request = Request("entropy", checkpoint.find(str(tiny_folder)), source, Settings(max_length=32, seed=number))
+        request = Request(
+            "entropy", checkpoint.find_checkpoint(str(tiny_folder)), source, Settings(max_length=32, seed=number)
+        )
         return request, tasks.analyses([request], store)
 
     return make

@@ -23,7 +23,7 @@ QUICK = ("llama", "gemma2", "gpt_oss", "t5", "distilbert", "modernbert")
 
 
 def opened(folder: Path) -> tuple[AttentionModel, OneInput]:
-    model = loading.load(checkpoint.find(str(folder)), "cpu")
+    model = loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
     return model, from_text("the cat sat on the mat", "", model.tokens, Settings())
 
 

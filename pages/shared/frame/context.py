@@ -7,7 +7,7 @@ import streamlit as st
 from bertviz_core.analyses.base.analysis import CorpusKind
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import BertvizError, InputError
-from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
+from bertviz_core.models.checkpoint import DEMO, Checkpoint, find_checkpoint, short_names
 from bertviz_core.numbers import plural
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Settings
 from pages.shared import services, widgets
@@ -179,4 +179,4 @@ def choose_model(label: str, known: list[str], field: str, value: str) -> str:
 
 def pick_model(label: str, known: list[str], field: str, value: str) -> Checkpoint:
     """Draw the choice of a model, and find its files."""
-    return find(choose_model(label, known, field, value) or DEMO, access=services.access())
+    return find_checkpoint(choose_model(label, known, field, value) or DEMO, access=services.access())

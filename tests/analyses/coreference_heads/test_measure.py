@@ -250,7 +250,7 @@ def test_baselines_by_hand(tokens, text, right, items):
 def causal(tmp_path_factory):
     """A small random Llama, whose tokenizer puts <s> before a text."""
     folder = predicting.save("llama", tmp_path_factory.mktemp("llama"))
-    return loading.load(checkpoint.find(str(folder)), "cpu")
+    return loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
 
 
 def test_items_of_a_causal_model_have_an_antecedent_before_them(tokens):

@@ -24,7 +24,7 @@ from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import BertvizError, Cancelled, ModelError, SettingsError
 from bertviz_core.inputs import encoded_corpus
-from bertviz_core.models.checkpoint import Checkpoint, find
+from bertviz_core.models.checkpoint import Checkpoint, find_checkpoint
 from bertviz_core.settings import Execution, Settings, app_execution
 from tests.analyses.probes.test_probe_run import request_in_parts, untimed
 from tests.support.running import run
@@ -211,7 +211,7 @@ def test_a_model_that_cannot_be_loaded(cluster, masked, tmp_path, store):
         (broken / path.name).write_bytes(path.read_bytes())
     weights = broken / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-100])
-    found = Checkpoint("broken", broken, None, find(str(masked.checkpoint.folder)).config)
+    found = Checkpoint("broken", broken, None, find_checkpoint(str(masked.checkpoint.folder)).config)
     request = Request("entropy", found, sample("encyclopedia"), Settings(max_length=64, limit=5))
     with pytest.raises(ModelError, match="is damaged") as caught:
         run_on(cluster, request, store)

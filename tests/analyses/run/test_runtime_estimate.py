@@ -24,7 +24,7 @@ LINE = "The cat sat on the mat.\n"
 
 @pytest.fixture
 def request_() -> Request:
-    return Request("entropy", checkpoint.find("demo"), from_bytes(LINE.encode() * 500, "x.txt"))
+    return Request("entropy", checkpoint.find_checkpoint("demo"), from_bytes(LINE.encode() * 500, "x.txt"))
 
 
 def test_words_are_counted_in_text_and_in_columns():
@@ -62,7 +62,7 @@ def test_another_model_another_limit_and_other_options_are_timed_apart(store, re
     assert runtime_estimate.seconds(store, [limited]) is None
     runtime_estimate.record(store, [limited], loading=1.0, running=2.0)
     assert runtime_estimate.seconds(store, [limited]) == pytest.approx(3.0)
-    whole = Request("probes", checkpoint.find("demo"), sample("treebank"))
+    whole = Request("probes", checkpoint.find_checkpoint("demo"), sample("treebank"))
     runtime_estimate.record(store, [replace(whole, options={"probes": ["right-branching"]})], 1.0, 1.0)
     assert runtime_estimate.seconds(store, [whole]) is None
 
