@@ -9,7 +9,8 @@ from bertviz_core.analyses.base.registry import display_label
 from bertviz_core.analyses.base.result import renamed
 from bertviz_core.corpora import describe_skipped
 from bertviz_core.corpora.treebank import UAS
-from bertviz_core.emergence import Emergence, figure, followed, series
+from bertviz_core.emergence import figure, series
+from bertviz_core.emergence.result import Emergence, followed
 from bertviz_core.emergence.training import find_training
 from bertviz_core.heads import all_heads
 from bertviz_core.models.checkpoint import Checkpoint, short_names

@@ -21,7 +21,7 @@ from bertviz_core.cli.input_commands import inputs_app
 from bertviz_core.comparison import Comparison, compare
 from bertviz_core.corpora.files import SAMPLES, find_sources
 from bertviz_core.corpora.source import from_path
-from bertviz_core.emergence import Emergence
+from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import CheckpointRequests
 from bertviz_core.emergence.training import Training, find_training
 from bertviz_core.engine.store import Store

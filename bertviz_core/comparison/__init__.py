@@ -10,7 +10,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, choosing, head_frame, to_lists
 from bertviz_core.analyses.base.statistics import ALPHA, MIN_UNITS, Estimate, units_text
 from bertviz_core.comparison.change import CONSERVATIVE, Change, cautions, changes, differences, names
-from bertviz_core.emergence import REQUIRED, Emergence
+from bertviz_core.emergence.result import REQUIRED, Emergence
 from bertviz_core.engine.packing import pack
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import highest
