@@ -18,7 +18,7 @@ from bertviz_core.analyses.base.result import describe_header, origin
 from bertviz_core.analyses.run import compute
 from bertviz_core.cli import INPUT, Console, parameters, with_console
 from bertviz_core.cli.input_commands import inputs_app
-from bertviz_core.comparison import Comparison, compare
+from bertviz_core.comparison.result import Comparison, compare
 from bertviz_core.corpora.files import SAMPLES, find_sources
 from bertviz_core.corpora.source import from_path
 from bertviz_core.emergence.result import Emergence

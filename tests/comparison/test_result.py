@@ -10,9 +10,9 @@ from bertviz_core import exports
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
 from bertviz_core.analyses.run.compute import compute, find
-from bertviz_core.comparison import checkpoint_names, checkpoint_result, compare
 from bertviz_core.comparison.change import Change, differences, names
 from bertviz_core.comparison.figure import by_depth, scatter
+from bertviz_core.comparison.result import checkpoint_names, checkpoint_result, compare
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.emergence.series import shipped
