@@ -25,12 +25,12 @@ def one_pass(tokens: int, copies: int) -> Work:
     from bertviz_core.analyses.run.compute import compute
     from bertviz_core.corpora.source import from_bytes
     from bertviz_core.engine.store import Store
-    from bertviz_core.inputs import annotated_words
+    from bertviz_core.inputs import encoded_corpus
     from bertviz_core.models import checkpoint, loading
 
-    annotated_words.CHUNK_TOKENS = tokens
+    encoded_corpus.CHUNK_TOKENS = tokens
     source = from_bytes((TEXT.read_bytes() + b"\n\n") * copies, "text")
-    found = checkpoint.find("demo")
+    found = checkpoint.find_checkpoint("demo")
     model = loading.load(found, "cpu")
     folder = Path(tempfile.mkdtemp())
     store = Store(folder, shipped=folder)
@@ -44,12 +44,14 @@ def cluster_pass(folder: str, workers: int, tokens: int, limit: int) -> Work:
     from bertviz_core.analyses.run.run_pass import compute_pass
     from bertviz_core.corpora.files import sample
     from bertviz_core.engine.progress import Progress
-    from bertviz_core.inputs import annotated_words
+    from bertviz_core.inputs import encoded_corpus
     from bertviz_core.models import checkpoint
     from bertviz_core.settings import Execution, Settings
 
-    annotated_words.CHUNK_TOKENS = tokens
-    request = Request("surface_patterns", checkpoint.find(folder), sample("encyclopedia"), Settings(limit=limit))
+    encoded_corpus.CHUNK_TOKENS = tokens
+    request = Request(
+        "surface_patterns", checkpoint.find_checkpoint(folder), sample("encyclopedia"), Settings(limit=limit)
+    )
     cluster = RayRunner(Execution("cpu", workers=workers))
     cluster.start([request], Progress())
 
@@ -69,12 +71,14 @@ def faults(runs: int) -> None:
     from bertviz_core.analyses.run.run_pass import compute_pass
     from bertviz_core.corpora.files import sample
     from bertviz_core.engine.progress import Progress
-    from bertviz_core.inputs import annotated_words
+    from bertviz_core.inputs import encoded_corpus
     from bertviz_core.models import checkpoint
     from bertviz_core.settings import Execution, Settings
 
-    annotated_words.CHUNK_TOKENS = 1_000
-    request = Request("surface_patterns", checkpoint.find("demo"), sample("encyclopedia"), Settings(limit=120))
+    encoded_corpus.CHUNK_TOKENS = 1_000
+    request = Request(
+        "surface_patterns", checkpoint.find_checkpoint("demo"), sample("encyclopedia"), Settings(limit=120)
+    )
     results, killed = set(), 0
     with RayRunner(Execution("cpu", workers=2)) as cluster:
         for run in range(runs):
@@ -122,7 +126,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=128, help="segments, for `workers`")
     options = parser.parse_args()
     if options.which == "overhead":
-        from bertviz_core.inputs.annotated_words import CHUNK_TOKENS
+        from bertviz_core.inputs.encoded_corpus import CHUNK_TOKENS
 
         sizes = {"chunks": CHUNK_TOKENS, "one chunk": 10**9}
         sides = {name: (one_pass, (tokens, options.copies)) for name, tokens in sizes.items()}

@@ -31,7 +31,7 @@ from tests.support.visitors import Run, Visit, Visitor, crowd, visitor
 PAGES = [entry.name for entry in ENTRIES]
 IDLE = 300  # sessions that stay, to weigh one
 CAME = 100  # sessions that come and go
-AT_ONCE = 10
+SESSIONS_AT_ONCE = 10
 BOMBS = 20
 
 
@@ -123,7 +123,7 @@ def _memory(address: str, server: psutil.Process) -> None:
             f"{IDLE} idle sessions: {(_mebibytes(server) - before) / IDLE:.2f} MiB each, {errors} error boxes, "
             f"{server.num_fds()} file descriptors, {server.cpu_times().user - used:.0f} s of CPU for a page each"
         )
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(SESSIONS_AT_ONCE) as pool:
         list(pool.map(lambda number: _come_and_go(address, number), range(CAME)))
     print(f"after {CAME} more that came and went: {_mebibytes(server):,.0f} MiB (at first {before:,.0f})")
 

@@ -21,7 +21,7 @@ from bertviz_core.engine import forward_pass
 from bertviz_core.engine.progress import Progress
 from bertviz_core.inputs.encoding import collate
 from bertviz_core.models.attention import LayerAttention, register
-from bertviz_core.models.checkpoint import find
+from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.models.loading import load_tokens, prepare
 
 BATCH = 4  # segments: 512 tokens, as the pass has them on a CPU
@@ -30,9 +30,9 @@ SHAPES = ("gpt2", "llama")
 
 def one_pass(shape: str, count: int) -> Work:
     """Maps reduced inside the layer, nothing kept."""
-    tokens = load_tokens(find("demo"))
+    tokens = load_tokens(find_checkpoint("demo"))
     segments = segments_of(tokens, count)
-    model = prepare(_decoder(shape, register()), tokens, find("demo"))
+    model = prepare(_decoder(shape, register()), tokens, find_checkpoint("demo"))
 
     def work() -> dict[str, np.ndarray]:
         sums = _sums(model)
@@ -46,11 +46,11 @@ def returned(shape: str, count: int) -> Work:
     """The maps of all layers returned by the model's own attention, then measured."""
     import torch
 
-    tokens = load_tokens(find("demo"))
+    tokens = load_tokens(find_checkpoint("demo"))
     segments = sorted(segments_of(tokens, count), key=len)
     decoder = _decoder(shape, "eager").eval().requires_grad_(False)
     decoder.config.use_cache = False
-    model = prepare(_decoder(shape, register()), tokens, find("demo"))
+    model = prepare(_decoder(shape, register()), tokens, find_checkpoint("demo"))
     model.encoder = None
 
     def work() -> dict[str, np.ndarray]:

@@ -27,7 +27,7 @@ from bertviz_core.corpora.files import find_source
 from bertviz_core.corpora.source import Source
 from bertviz_core.inputs.annotated_words import EncodedSentence, Sentences
 from bertviz_core.inputs.encoding import Batch, Encoded, buckets, collate, membership, word_of
-from bertviz_core.models.checkpoint import find
+from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.models.loading import load_tokens
 from bertviz_core.settings import Settings
 
@@ -128,7 +128,7 @@ def compare(name: str, theirs: Callable[[], Any], ours: Callable[[], Any], turns
 
 def same_maps(source: Source, count: int, turns: int) -> None:
     """Both sides on the same maps, after a check that they agree."""
-    tokens = load_tokens(find("demo"))
+    tokens = load_tokens(find_checkpoint("demo"))
     groups = noise(list(islice(Sentences(source, tokens, Settings()), count)), tokens)
     examples, maps = apart(groups)
     words = [pieces_of(example) for example in examples]
@@ -175,7 +175,7 @@ def _agree(counts: RelationSums, scores: dict[tuple, Counter]) -> None:
 
 def end_to_end(source: Source) -> None:
     wall, cpu = time.perf_counter(), time.process_time()
-    result = compute(Request("dependency_heads", find("demo"), source), None)
+    result = compute(Request("dependency_heads", find_checkpoint("demo"), source), None)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     print(f"end to end: {result.provenance['sentences']:,} sentences, CPU {cpu:.1f} s, wall {wall:.1f} s")
 

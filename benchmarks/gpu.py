@@ -31,7 +31,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import temporary_store
 from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.models.attention import register
-from bertviz_core.models.checkpoint import find
+from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.models.loading import load_tokens, prepare
 from bertviz_core.models.loss import BATCH_TOKENS, Targets, backward
 from bertviz_core.models.model import AttentionModel
@@ -55,7 +55,7 @@ class Bench:
     def __init__(self, device: str, quick: bool) -> None:
         self.device = device
         self.quick = quick
-        self.tokens = load_tokens(find("demo"))
+        self.tokens = load_tokens(find_checkpoint("demo"))
         self.segments = segments_of(self.tokens, 16 if quick else 1000)
         name = torch.cuda.get_device_name() if device == "cuda" else device
         print(f"{name}, torch {torch.__version__}{', quick: small models' * quick}\n\n| what | |\n| --- | --- |")
@@ -90,7 +90,7 @@ class Bench:
         """BERT-base's shape; `quick`, fewer layers of it."""
         from transformers import BertConfig, BertForMaskedLM
 
-        checkpoint = find("demo")
+        checkpoint = find_checkpoint("demo")
         layers = QUICK_LAYERS if self.quick else 12
         if predicts:
             torch.manual_seed(0)
@@ -119,7 +119,7 @@ def equality(bench: Bench) -> None:
         inputs = QUICK_LIMITS.get(name, QUICK_INPUTS) if bench.quick else LIMITS.get(name, INPUTS)
         settings = analysis.relevant(Settings(limit=inputs))
         options = {"epochs": 1, "seeds": 1, "optimizer": "adam"} if name == "probes" else {}
-        request = Request(name, find("demo"), corpus, settings, options)
+        request = Request(name, find_checkpoint("demo"), corpus, settings, options)
         here, there = (compute.compute(request, None, Execution(each)).arrays() for each in ("cpu", bench.device))
         numeric = {key: np.asarray(value) for key, value in here.items() if np.asarray(value).dtype.kind in "fiu"}
         gaps = [np.nanmax(np.abs(value - np.asarray(there[key])), initial=0) for key, value in numeric.items()]
@@ -159,11 +159,11 @@ def whole(bench: Bench) -> None:
         torch.manual_seed(0)
         BertModel(BertConfig(num_hidden_layers=QUICK_LAYERS if bench.quick else 12)).save_pretrained(folder)
         for file in TOKENIZER_FILES:
-            shutil.copy(find("demo").folder / file, folder)
+            shutil.copy(find_checkpoint("demo").folder / file, folder)
         corpus = from_bytes(b"\n\n".join([text] * 20), "text.txt")
         seconds = list[float]()
         for count in (8, limit):  # the first one is not shown: it loads libraries
-            request = Request("surface_patterns", find(folder), corpus, Settings(limit=count))
+            request = Request("surface_patterns", find_checkpoint(folder), corpus, Settings(limit=count))
             start = time.perf_counter()
             compute.compute(request, store, Execution(bench.device))
             seconds.append(time.perf_counter() - start)
@@ -201,7 +201,7 @@ def llama(bench: Bench) -> None:
     with bench.memory() as memory:
         with torch.device(bench.device):
             loaded = AutoModel.from_config(config, attn_implementation=register(), dtype=torch.bfloat16)
-        model = prepare(loaded, bench.tokens, find("demo"), bench.device)
+        model = prepare(loaded, bench.tokens, find_checkpoint("demo"), bench.device)
         size = sum(each.numel() for each in loaded.parameters())
         weights = memory()
         segments = bench.segments[:256]

@@ -27,7 +27,7 @@ class Cost:
     answer: Any
 
 
-def measure(ready: Callable[..., Work], *arguments: Any) -> Cost:
+def run_side(ready: Callable[..., Work], *arguments: Any) -> Cost:
     """Run one side in a fresh process; raises RuntimeError where that process dies."""
     context = get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
@@ -47,7 +47,7 @@ def alternate(sides: Mapping[str, Side], repeats: int) -> dict[str, list[Cost]]:
     costs: dict[str, list[Cost]] = {name: [] for name in sides}
     for _ in range(repeats):
         for name, (ready, arguments) in sides.items():
-            costs[name].append(measure(ready, *arguments))
+            costs[name].append(run_side(ready, *arguments))
     return costs
 
 

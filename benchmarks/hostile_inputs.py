@@ -221,13 +221,13 @@ class Watcher(threading.Thread):
             self.longest, before = max(self.longest, now - before), now
 
 
-def measure(name: str, path: Path, seconds: float) -> dict[str, object]:
+def run_case(name: str, path: Path, seconds: float) -> dict[str, object]:
     """Run one case in this process, on its bytes in a file."""
-    from bertviz_core.models.checkpoint import find
+    from bertviz_core.models.checkpoint import find_checkpoint
     from bertviz_core.models.loading import load_tokens
 
     case = CASES[name]
-    source, tokens = from_bytes(path.read_bytes(), "given"), load_tokens(find("demo"))
+    source, tokens = from_bytes(path.read_bytes(), "given"), load_tokens(find_checkpoint("demo"))
     tokens.encode("warm")
     watcher = Watcher()
     watcher.start()
@@ -259,7 +259,7 @@ def main() -> None:
     parser.add_argument("--file", type=Path, help="Where the bytes of the one case stand: run it in this process.")
     given = parser.parse_args()
     if given.file:
-        print(json.dumps(measure(given.names[0], given.file, given.seconds)))
+        print(json.dumps(run_case(given.names[0], given.file, given.seconds)))
         return
     print("| input | outcome | s | peak MB | longest gap s |\n| --- | --- | --- | --- | --- |")
     for name in given.names or CASES:

@@ -27,12 +27,12 @@ def _decoder() -> tuple[Any, Any]:
     import torch
     from transformers import GPT2Config, GPT2Model
 
-    from bertviz_core.models.checkpoint import find
+    from bertviz_core.models.checkpoint import find_checkpoint
     from bertviz_core.models.loading import load_tokens
 
     torch.manual_seed(0)
     config = GPT2Config(vocab_size=30_522, n_embd=384, n_layer=6, n_head=12)
-    return GPT2Model(config), load_tokens(find("demo")).tokenizer
+    return GPT2Model(config), load_tokens(find_checkpoint("demo")).tokenizer
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.attention import register
-from bertviz_core.models.checkpoint import find
+from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.models.loading import load_tokens, prepare
 from bertviz_core.models.model import with_weights
 from bertviz_core.settings import Settings, Weights
@@ -55,9 +55,9 @@ RELEASE_NAMES = {
 
 def one_pass(count: int, weights: Weights = "attention") -> Work:
     """Our side: maps reduced inside the layer, nothing kept."""
-    tokens = load_tokens(find("demo"))
+    tokens = load_tokens(find_checkpoint("demo"))
     segments = segments_of(tokens, count)
-    model = with_weights(prepare(bert(tokens, register()), tokens, find("demo")), weights)
+    model = with_weights(prepare(bert(tokens, register()), tokens, find_checkpoint("demo")), weights)
 
     def work() -> dict[str, np.ndarray]:
         shape = (model.layers, model.heads, model.device)
@@ -71,8 +71,8 @@ def one_pass(count: int, weights: Weights = "attention") -> Work:
 
 def forward_alone(count: int) -> Work:
     """The same forward passes with nobody looking: what the statistics add is the rest."""
-    tokens = load_tokens(find("demo"))
-    model = prepare(bert(tokens, register()), tokens, find("demo"))
+    tokens = load_tokens(find_checkpoint("demo"))
+    model = prepare(bert(tokens, register()), tokens, find_checkpoint("demo"))
     segments = segments_of(tokens, count)
     return lambda: forward_pass.run(model, segments, [], Progress())
 
@@ -83,7 +83,7 @@ def release(count: int, by_index: bool = False) -> Work:
     extract_attention looks words up by a product of one-hot rows with the whole vocabulary (its model is built with
     use_one_hot_embeddings=True). by_index: embeddings looked up by index.
     """
-    tokens = load_tokens(find("demo"))
+    tokens = load_tokens(find_checkpoint("demo"))
     segments = segments_of(tokens, count)
     encoder = bert(tokens, "eager").eval().requires_grad_(False)
     if not by_index:

@@ -22,7 +22,7 @@ from bertviz_core.emergence.series import analyses as of_emergence
 from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import BertvizError, SettingsError
 from bertviz_core.heads import highest
-from bertviz_core.models.checkpoint import Checkpoint, checkpoint_of, find
+from bertviz_core.models.checkpoint import Checkpoint, checkpoint_of, find_checkpoint
 from bertviz_core.settings import Execution, Settings
 
 
@@ -174,4 +174,4 @@ def _known(analysis: str) -> str:
 def _save(pair: tuple[Any, Any], folder: Path) -> Checkpoint:
     for part in pair:
         part.save_pretrained(folder)
-    return find(str(folder))
+    return find_checkpoint(str(folder))

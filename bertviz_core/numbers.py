@@ -4,7 +4,7 @@ import math
 import re
 
 SINGULAR = {"analyses": "analysis", "passes": "pass"}  # singulars of plurals that do not add an s
-SHOWN = {"segments": "passages"}  # units as results count them -> their names on the screen
+SHOWN_UNITS = {"segments": "passages"}  # units as results count them -> their names on the screen
 NATS = ", nats"  # unit at the end of a label
 
 
@@ -71,7 +71,7 @@ def fixed(value: float, decimals: int = 3) -> str:
 
 def unit_name(units: str) -> str:
     """What is counted, in the plural, as readers know it."""
-    return SHOWN.get(units, units)
+    return SHOWN_UNITS.get(units, units)
 
 
 def plural(count: int, units: str) -> str:

@@ -36,8 +36,8 @@ from bertviz_core.models import checkpoint, model_sources
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.settings import Settings, access_from_environment, app_execution
 
-PATIENCE = 0.3  # seconds between a cancel and the end of a process that does not react
-EVERY = 0.1  # seconds between progress messages
+CANCEL_GRACE_S = 0.3  # seconds between a cancel and the end of a process that does not react
+PROGRESS_INTERVAL_S = 0.1  # seconds between progress messages
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-P", "-m", "bertviz_core.tasks")
 Task = Mapping[str, Any]  # JSON
@@ -87,13 +87,15 @@ def perform(task: Task, progress: Progress, load: run_pass.Load) -> None:
 def _download(name: str, progress: Progress) -> checkpoint.Checkpoint:
     access = access_from_environment()
     try:
-        return checkpoint.find(name, access=access)
+        return checkpoint.find_checkpoint(name, access=access)
     except DownloadNeeded as needed:
         progress.start(f"Downloading {needed.name}", round(needed.size / 1e6), "MB")
     before = model_sources.downloaded()
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(checkpoint.download, name, access)
-        while wait([running], 5 * EVERY).not_done:  # Each round walks the hub's folder, so it comes less often.
+        while wait(
+            [running], 5 * PROGRESS_INTERVAL_S
+        ).not_done:  # Each round walks the hub's folder, so it comes less often.
             progress.done = min(round((model_sources.downloaded() - before) / 1e6), progress.total)
     return running.result()
 
@@ -183,7 +185,7 @@ class Worker:
         while time.monotonic() <= ends:
             if ends == math.inf and progress.cancelled.is_set():
                 _send(self._link, cancel=True)
-                ends = time.monotonic() + PATIENCE
+                ends = time.monotonic() + CANCEL_GRACE_S
             if not self._link.poll(0.05):
                 continue
             message = json.loads(self._link.recv_bytes())
@@ -224,7 +226,7 @@ def main(link: connection.Connection) -> None:
                 continue  # The message is a cancel that comes too late.
             progress = Progress()
             running = pool.submit(outcome, perform_task, message["task"], progress, "a task")
-            while wait([running], EVERY).not_done:
+            while wait([running], PROGRESS_INTERVAL_S).not_done:
                 _send(link, progress=progress.snapshot())
                 if link.poll():
                     link.recv_bytes()

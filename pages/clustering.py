@@ -5,7 +5,7 @@ from dataclasses import asdict
 import pandas as pd
 import streamlit as st
 
-from bertviz_core.analyses.base.registry import ANALYSES, label
+from bertviz_core.analyses.base.registry import ANALYSES, display_label
 from bertviz_core.analyses.behaviors import behavior_metric
 from bertviz_core.analyses.clustering.analysis import ClusteringView
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, matrix
@@ -71,7 +71,7 @@ for other, divergence in [(head, 0.0), *result.nearest(head)]:
         "behavior": BEHAVIORS[result.behaviors[other]][-1],
     }
     for name in result.present:
-        row[label(name)] = float(result[name][other])
+        row[display_label(name)] = float(result[name][other])
     rows.append(row)
 alt = f"Head {selection.label} and the heads with the smallest divergence from it"
 st.dataframe(page.aligned(pd.DataFrame(rows)), hide_index=True, alt=alt)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.comparison import change, figure
-from bertviz_core.emergence import REQUIRED
+from bertviz_core.emergence.result import REQUIRED
 from bertviz_core.heads import Head
 from pages.shared import endnotes, page, services, widgets
 from pages.shared.messages import plain

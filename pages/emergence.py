@@ -5,10 +5,11 @@ from typing import cast
 
 import streamlit as st
 
-from bertviz_core.analyses.base.registry import label
+from bertviz_core.analyses.base.registry import display_label
 from bertviz_core.corpora import describe_skipped
 from bertviz_core.corpora.treebank import UAS
-from bertviz_core.emergence import Emergence, figure, followed, series
+from bertviz_core.emergence import figure, series
+from bertviz_core.emergence.result import Emergence, followed
 from bertviz_core.emergence.training import find_training
 from bertviz_core.heads import all_heads
 from bertviz_core.models.checkpoint import Checkpoint, short_names
@@ -216,7 +217,7 @@ st.caption("Click a row to move the slider to its step.")
 frame = to_frame(result)
 loss = result.loss_name
 titles = {"loss": f"{loss}, nats", "masked_right": loss.replace("-word loss", " words right")}
-titles |= {name: f"mean {label(name)}" for name in result.quantities}
+titles |= {name: f"mean {display_label(name)}" for name in result.quantities}
 titles |= {f"highest_{name}": f"highest {column.short}" for name, column in followed().items()}
 titles |= {f"{name}_heads": f"{behavior[-1]}, heads" for name, behavior in BEHAVIORS.items()}
 for name in result.relations:

@@ -52,7 +52,7 @@ def frame_at_every_page() -> None:
 def demo():
     from bertviz_core.models import checkpoint, loading
 
-    return loading.load(checkpoint.find("demo"), "cpu")
+    return loading.load(checkpoint.find_checkpoint("demo"), "cpu")
 
 
 @pytest.fixture(scope="session")
@@ -94,7 +94,7 @@ def planted_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny(tiny_folder: Path):
     from bertviz_core.models import checkpoint, loading
 
-    return loading.load(checkpoint.find(str(tiny_folder)), "cpu")
+    return loading.load(checkpoint.find_checkpoint(str(tiny_folder)), "cpu")
 
 
 @pytest.fixture(scope="session")
@@ -125,11 +125,11 @@ def results() -> dict:
 def report(tmp_path_factory: pytest.TempPathFactory):
     """On the results that ship, with nothing computed."""
     from bertviz_core.corpora.files import SAMPLES, sample
-    from bertviz_core.models.checkpoint import find
+    from bertviz_core.models.checkpoint import find_checkpoint
     from bertviz_core.paper_report import ReportRequest
 
     corpora = {kind: sample(next(iter(names))) for kind, names in SAMPLES.items()}
-    return ReportRequest(find("demo"), corpora).read(Store(tmp_path_factory.mktemp("report")))
+    return ReportRequest(find_checkpoint("demo"), corpora).read(Store(tmp_path_factory.mktemp("report")))
 
 
 @pytest.fixture(scope="session")

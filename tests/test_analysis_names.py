@@ -11,7 +11,7 @@ FREE = {"bertviz_core/analyses/base/entry_points.py", "bertviz_core/paper.py", "
 QUANTITIES = {  # files that have the name of a quantity, which is also that of its analysis
     "bertviz_core/analyses/behaviors.py": {"entropy"},
     "bertviz_core/analyses/clustering/figure.py": {"entropy"},
-    "bertviz_core/emergence/__init__.py": {"entropy"},
+    "bertviz_core/emergence/result.py": {"entropy"},
     "pages/clustering.py": {"entropy"},
 }
 

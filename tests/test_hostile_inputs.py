@@ -176,13 +176,13 @@ def test_xz_that_asks_for_gigabytes_is_refused():
 
 @pytest.mark.parametrize("unit", ["中", "word "])
 def test_a_huge_text_without_single_spaces_is_cut(tiny, unit):
-    text = unit * (3 * tokens.AT_ONCE // len(unit))
+    text = unit * (3 * tokens.CALL_CHARACTERS // len(unit))
     parts = list(tokens._parts(text))
     assert len(parts) == 3 and "".join(parts) == text
     assert tiny.tokens.encode(text) == [i for part in parts for i in tiny.tokens.encode(part)]
-    assert max(map(len, parts)) <= 2 * tokens.AT_ONCE
+    assert max(map(len, parts)) <= 2 * tokens.CALL_CHARACTERS
     with pytest.raises(InputError, match="spaces"):
-        tiny.tokens.encode("a" * (2 * tokens.AT_ONCE + 1))
+        tiny.tokens.encode("a" * (2 * tokens.CALL_CHARACTERS + 1))
 
 
 def test_a_long_text_loses_its_middle():

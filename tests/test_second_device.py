@@ -21,11 +21,11 @@ from bertviz_core.engine.forward_pass import extract
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
-from bertviz_core.inputs import annotated_words
+from bertviz_core.inputs import encoded_corpus
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.inputs.tensors import device_of_sums
 from bertviz_core.models import loading, single_input
-from bertviz_core.models.checkpoint import describe, find
+from bertviz_core.models.checkpoint import describe, find_checkpoint
 from bertviz_core.models.model import with_weights
 from bertviz_core.settings import Execution, Settings
 from bertviz_core.viewer import query_key
@@ -67,7 +67,9 @@ def request_of(analysis, folder, **settings):
     is_text = definition.corpus == "text"
     corpus = from_bytes(TEXT.encode(), "text.txt") if is_text else sample(next(iter(SAMPLES[definition.corpus])))
     chosen = definition.relevant(Settings(limit=LIMITS.get(analysis, 10), max_length=40, **settings))
-    return Request(analysis, find(str(folder)), corpus, chosen, {"epochs": 1} if analysis == "probes" else {})
+    return Request(
+        analysis, find_checkpoint(str(folder)), corpus, chosen, {"epochs": 1} if analysis == "probes" else {}
+    )
 
 
 def loaded(request, device):
@@ -154,7 +156,7 @@ def test_a_model_in_memory_that_is_there_already(masked_folder):
 
 
 def test_the_viewer_with_masking_ablation_and_query_and_keys(masked_folder):
-    checkpoint = find(str(masked_folder))
+    checkpoint = find_checkpoint(str(masked_folder))
 
     def seen(device):
         model = loading.load(checkpoint, device, language_model=True)
@@ -162,7 +164,7 @@ def test_the_viewer_with_masking_ablation_and_query_and_keys(masked_folder):
         hidden = single_input.mask(single, [2, 3], model.tokens)
         off = np.eye(2, dtype=bool)
         predictions = single_input.predict(model, single, hidden), single_input.predict(model, single, hidden, off)
-        product = query_key.measure(model, single, Head(1, 1), 3)
+        product = query_key.compute_query_key(model, single, Head(1, 1), 3)
         return single_input.attention(model, hidden.example), predictions, product
 
     maps, predictions, product = seen("cpu")
@@ -183,7 +185,7 @@ def assert_alike(ours, theirs):
 
 
 def test_extract(tiny_folder, tmp_path, source):
-    checkpoint = find(str(tiny_folder))
+    checkpoint = find_checkpoint(str(tiny_folder))
 
     def write(device):
         model = loading.load(checkpoint, device)
@@ -220,7 +222,7 @@ def test_waits_do_not_grow_with_the_batches(masked_folder, analysis, monkeypatch
         monkeypatch.setattr(
             run_pass, "compute_chunk", lambda *given, **named: chunks.append(1) or compute_chunk(*given, **named)
         )
-        monkeypatch.setattr(annotated_words, "CHUNK_TOKENS", 80)
+        monkeypatch.setattr(encoded_corpus, "CHUNK_TOKENS", 80)
         computed(request, NAME, 1000)
         by_chunks = sum(waits.values())
     assert counted[0] == counted[1] <= 20, counted  # three analyses share a pass

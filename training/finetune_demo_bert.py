@@ -26,7 +26,7 @@ from bertviz_core.corpora.source import from_path
 from bertviz_core.errors import InputError, SettingsError
 
 SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z\"'])")
-LONGEST = 3, 6  # sentences of A and of B
+MAX_SENTENCES = 3, 6  # sentences of A and of B
 DECAY = 0.6  # the last part of the steps, over which the rates fall to 0
 # Attention written out, whose backward pass is faster on a CPU than the fused one's; no dropout.
 PLAIN: Any = {"attn_implementation": "eager", "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
@@ -71,12 +71,12 @@ def draw_pair(documents: list[list[str]], rng: np.random.Generator) -> tuple[str
     number = int(rng.integers(len(documents)))
     sentences = documents[number]
     first = int(rng.integers(len(sentences) - 1))
-    middle = int(rng.integers(first + 1, min(first + LONGEST[0], len(sentences) - 1) + 1))
+    middle = int(rng.integers(first + 1, min(first + MAX_SENTENCES[0], len(sentences) - 1) + 1))
     following, is_random = sentences[middle:], bool(rng.random() < 0.5)
     if is_random:
         other = documents[(number + int(rng.integers(1, len(documents)))) % len(documents)]
         following = other[int(rng.integers(len(other))) :]
-    return " ".join(sentences[first:middle]), " ".join(following[: LONGEST[1]]), is_random
+    return " ".join(sentences[first:middle]), " ".join(following[: MAX_SENTENCES[1]]), is_random
 
 
 def make_batch(documents: list[list[str]], tokenizer: BertTokenizer, recipe: Recipe, step: int) -> Batch:

@@ -15,18 +15,18 @@ from bertviz_core.analyses.run.compute import compute_all
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import SHIPPED, Store
-from bertviz_core.models.checkpoint import DEMO, find
+from bertviz_core.models.checkpoint import DEMO, find_checkpoint
 from bertviz_core.models.loading import load_to_view
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.settings import MODES, Execution, Settings
-from bertviz_core.viewer.preview import measure, preview_key
+from bertviz_core.viewer.preview import compute_preview, preview_key
 
 
 def requests() -> list[Request]:
     """What the pages ask for when a newcomer opens them; and norms, where they are nearly free."""
     modes, norms = [Settings(mode=mode) for mode in MODES], Settings(weights="norms")
     return [
-        Request(analysis, find(DEMO), sample(name), ANALYSES[analysis].relevant(settings))
+        Request(analysis, find_checkpoint(DEMO), sample(name), ANALYSES[analysis].relevant(settings))
         for analysis in BUILT_IN
         for name in SAMPLES[ANALYSES[analysis].corpus]
         for settings in (*modes, *([norms] if ANALYSES[analysis].shared else []))
@@ -36,7 +36,7 @@ def requests() -> list[Request]:
 def reports() -> list[ReportRequest]:
     """The report requests whose attention lines ship with the project."""
     corpora = {kind: sample(next(iter(names))) for kind, names in SAMPLES.items()}
-    return [ReportRequest(find(DEMO), corpora, Settings(mode=mode)) for mode in MODES]
+    return [ReportRequest(find_checkpoint(DEMO), corpora, Settings(mode=mode)) for mode in MODES]
 
 
 def main() -> None:
@@ -47,8 +47,11 @@ def main() -> None:
         for report in reports():
             report.compute(store, Execution())
         keys = [request.key() for request in requests()] + [str(report.lines_key(store)) for report in reports()]
-        key, model = preview_key(find(DEMO).fingerprint(), "attention", "float32"), load_to_view(find(DEMO))
-        store.put(key, measure(model, Settings()))
+        key, model = (
+            preview_key(find_checkpoint(DEMO).fingerprint(), "attention", "float32"),
+            load_to_view(find_checkpoint(DEMO)),
+        )
+        store.put(key, compute_preview(model, Settings()))
         keys.append(key)
         for path in SHIPPED.glob("*.safetensors"):
             path.unlink()

@@ -18,10 +18,10 @@ from bertviz_core.analyses.base.result import describe_header, origin
 from bertviz_core.analyses.run import compute
 from bertviz_core.cli import INPUT, Console, parameters, with_console
 from bertviz_core.cli.input_commands import inputs_app
-from bertviz_core.comparison import Comparison, compare
+from bertviz_core.comparison.result import Comparison, compare
 from bertviz_core.corpora.files import SAMPLES, find_sources
 from bertviz_core.corpora.source import from_path
-from bertviz_core.emergence import Emergence
+from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import CheckpointRequests
 from bertviz_core.emergence.training import Training, find_training
 from bertviz_core.engine.store import Store
@@ -88,7 +88,7 @@ for analysis in ANALYSES.values():
 def overview(console: Console) -> None:
     """A table of all heads from a model's stored results, each analysis on its largest corpus; nothing is computed."""
     console.check_out(stored_results.SUFFIXES)
-    model = checkpoint.find(console.model, console.revision)
+    model = checkpoint.find_checkpoint(console.model, console.revision)
     results = stored_results.results_of(Store(console.store), model, console.settings())
     console.write(partial(stored_results.to_bytes, results), partial(stored_results.to_text, results))
 
@@ -101,7 +101,7 @@ def one_head(
     """What a model's stored results say of one head, and what sets it apart from all others; --out x.html is one page
     that stands alone. Nothing is computed but the lines on the input in which the head is clearest."""
     console.check_out(SUFFIXES)
-    model = checkpoint.find(console.model, console.revision)
+    model = checkpoint.find_checkpoint(console.model, console.revision)
     store = Store(console.store)
     results = stored_results.results_of(store, model, console.settings())
     steps = stored_steps(store, model, console.settings())

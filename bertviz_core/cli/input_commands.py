@@ -18,7 +18,7 @@ from bertviz_core.corpora.files import expand, find_sources
 from bertviz_core.engine.forward_pass import extract as write_maps
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
-from bertviz_core.inputs.annotated_words import Reading
+from bertviz_core.inputs.encoded_corpus import Reading
 from bertviz_core.inputs.labels import layout_of
 from bertviz_core.inputs.segments import FirstSegments, Segments
 from bertviz_core.models import single_input

@@ -6,7 +6,7 @@ from textwrap import fill
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.comparison import Comparison
+from bertviz_core.comparison.result import Comparison
 from bertviz_core.heads import all_heads, all_labels
 from bertviz_core.numbers import p_value
 from bertviz_core.plotting import NEUTRAL, finish

@@ -15,7 +15,7 @@ from bertviz_core.errors import InputError
 FIELDS = ("text", "words", "tokens")
 NOT_SPACE = re.compile(r"[^ \t\r\n]")
 DECODER = JSONDecoder()
-AT_ONCE = 1 << 16  # characters that are read together: a file of blank lines has millions of pieces
+READ_CHARACTERS = 1 << 16  # characters that are read together: a file of blank lines has millions of pieces
 NEAR_END = 16  # characters from the end in which a word or an escape may be incomplete
 BROKEN = "The JSON is broken or cut off here."
 
@@ -182,13 +182,13 @@ class _Window:
         """Drop what has been read, and double the rest; False at the end of the text."""
         rest = len(self.text) - self.position
         length = 0
-        if rest >= LONGEST_LINE - AT_ONCE:
+        if rest >= LONGEST_LINE - READ_CHARACTERS:
             raise self.error(f"The entry is longer than {LONGEST_LINE / 1e6:.0f} MB.", "Split it into several entries.")
         parts = [self.text[self.position :]]
         for piece in self.pieces:
             parts.append(piece)
             length += len(piece)
-            if length >= max(rest, AT_ONCE):
+            if length >= max(rest, READ_CHARACTERS):
                 break
         if length:
             self.lines += self.text.count("\n", 0, self.position)

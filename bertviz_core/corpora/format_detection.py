@@ -18,7 +18,7 @@ from bertviz_core.corpora.treebank import conll, lines
 from bertviz_core.errors import InputError
 
 START_LENGTH = 1 << 16  # characters at the start of a file that decide what it is
-CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # characters that no text has
+CONTROL_CHARACTERS = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # characters that no text has
 UNPACKED = 3  # about how many times its packed size a file unpacks to
 MARKUP = ("<", "{", "[", "#")
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"  # These are written without spaces, so each letter counts as a word.
@@ -103,7 +103,7 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
     encodings = [("utf-8", "")]
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encodings = [("utf-16", "UTF-16")]
-    elif not CONTROL.search(data):
+    elif not CONTROL_CHARACTERS.search(data):
         # Windows-1252 has no letter for five bytes.
         encodings += [("cp1252", "Windows-1252 (Latin-1)"), ("latin-1", "Latin-1")]
     for codec, encoding in encodings:

@@ -28,12 +28,12 @@ from bertviz_core.corpora import contents, format_detection
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import BertvizError, InputError
 
-AT_ONCE = 2  # checks that run; others wait
-PATIENCE = 10  # seconds for each second of a core that a check may take
+MAX_RUNNING_CHECKS = 2  # checks that run; others wait
+SECONDS_PER_CPU_SECOND = 10  # seconds for each second of a core that a check may take
 MEMORY = 500 << 20  # bytes beyond those of the process when it begins
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "bertviz_core.corpora.upload_check")
-_threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="upload check")
+_threads = ThreadPoolExecutor(MAX_RUNNING_CHECKS, thread_name_prefix="upload check")
 _checks: WeakSet["UploadCheck"] = WeakSet()
 _lock = threading.Lock()
 
@@ -100,7 +100,7 @@ class UploadCheck:
                 try:
                     if self._ended.is_set():
                         process.kill()
-                    output, _ = process.communicate(json.dumps(task).encode(), PATIENCE * task["seconds"])
+                    output, _ = process.communicate(json.dumps(task).encode(), SECONDS_PER_CPU_SECOND * task["seconds"])
                     answer = json.loads(output)
                 except (subprocess.TimeoutExpired, ValueError) as error:
                     process.kill()

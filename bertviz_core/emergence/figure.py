@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.behaviors import behavior_metric, linguistic
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY
-from bertviz_core.emergence import Emergence, followed
+from bertviz_core.emergence.result import Emergence, followed
 from bertviz_core.heads import Head, highest
 from bertviz_core.overview import behavior_counts, columns
 from bertviz_core.overview.summary import behavior_map

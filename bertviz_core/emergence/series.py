@@ -20,7 +20,7 @@ from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import Source
-from bertviz_core.emergence import AVERAGED, OF_RELATIONS, REQUIRED, Emergence
+from bertviz_core.emergence.result import AVERAGED, OF_RELATIONS, REQUIRED, Emergence
 from bertviz_core.emergence.training import Training, name_of, reasons
 from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint

@@ -13,7 +13,7 @@ from pathlib import Path
 from bertviz_core.corpora import Skipped
 from bertviz_core.errors import BertvizError, DownloadNeeded, InputError, ModelError
 from bertviz_core.models import model_sources
-from bertviz_core.models.checkpoint import Checkpoint, find, local_folder
+from bertviz_core.models.checkpoint import Checkpoint, find_checkpoint, local_folder
 from bertviz_core.numbers import small_int
 from bertviz_core.settings import LOCAL, Access
 
@@ -150,7 +150,7 @@ def _in_folder(folder: Path, name: str, skipped: Skipped) -> Iterator[tuple[int,
                 skipped.add("a model folder without a step in its name", path.name)
             continue
         try:
-            yield step, find(str(path))
+            yield step, find_checkpoint(str(path))
         except ModelError as error:
             skipped.add(_why_unusable(error, (str(path), path.name)), path.name)
 
@@ -204,7 +204,7 @@ def _steps(revisions: Iterable[str], skipped: Skipped) -> dict[str, int]:
 
 def _open(repository: str, access: Access, revision: str) -> Checkpoint | ModelError:
     try:
-        return find(repository, revision, access)
+        return find_checkpoint(repository, revision, access)
     except ModelError as error:
         return error
 

@@ -23,7 +23,7 @@ SHIPPED = Path(__file__).parent.parent / "assets" / "results"
 KINDS = ("result", "upload", "work", "detail")
 LIMIT = 10 * 10**9  # bytes of the store
 DAY = 86_400  # seconds
-PATIENCE = 5  # seconds to await a locked store
+LOCK_TIMEOUT_S = 5  # seconds to await a locked store
 RETRY = 10  # seconds between tries to write
 HINT = "Set BERTVIZ_STORE to name another folder (or use --store on the command line)."
 log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ class Store:
         self._used: dict[str, float] = {}  # keys of results -> when their use was last noted
         self._problem = ""  # why nothing can be written, until the folder is opened again
         self._retry = 0.0
-        self._open(PATIENCE)
+        self._open(LOCK_TIMEOUT_S)
 
     @property
     def problem(self) -> StoreError | None:

@@ -13,7 +13,7 @@ from bertviz_core.engine.diskcache_internals import DATABASE, POLICY, BytesDisk,
 from bertviz_core.errors import StoreError
 
 ERRORS = (OSError, sqlite3.Error, Timeout)
-PATIENCE = 10  # seconds that a write waits for another process
+WRITE_TIMEOUT_S = 10  # seconds that a write waits for another process
 OLD = 3600  # seconds that a file may lack a row
 
 
@@ -27,7 +27,7 @@ def open_cache(folder: Path, limit: int, patience: float) -> Cache:
         database.execute("ROLLBACK")
     return Cache(
         str(folder),
-        timeout=PATIENCE,
+        timeout=WRITE_TIMEOUT_S,
         disk=BytesDisk,
         eviction_policy=POLICY,
         size_limit=limit,

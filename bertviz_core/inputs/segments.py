@@ -14,12 +14,14 @@ from bertviz_core.corpora.authors_json import ExampleRecord
 from bertviz_core.corpora.readers import Paragraph, TextCorpus, read_text
 from bertviz_core.corpora.word_search import Hit
 from bertviz_core.errors import SettingsError
-from bertviz_core.inputs.annotated_words import EncodedCorpus, Reading
+from bertviz_core.inputs.encoded_corpus import EncodedCorpus, Reading
 from bertviz_core.inputs.encoding import Encoded, encode_text, encode_words, framed
 
 EncodedLine = tuple[int, list[int]]  # line, ids
 INPUTS = 100  # inputs of random tokens where the settings have no limit
-SHORTEST = 3  # tokens of a sequence: in one of two, the token before would be the one after the first occurrence
+MIN_SEQUENCE_TOKENS = (
+    3  # tokens of a sequence: in one of two, the token before would be the one after the first occurrence
+)
 MAX_TOKENS = 1_000_000  # the most tokens of FirstSegments
 
 
@@ -165,7 +167,7 @@ class RandomSequences(EncodedCorpus[Encoded]):
 
     def __post_init__(self) -> None:
         self.size = min(self.room(self.tokens.single), len(self.tokens.ordinary)) // 2
-        if self.size < SHORTEST:
+        if self.size < MIN_SEQUENCE_TOKENS:
             what = f"Inputs of {self.settings.max_length} tokens are too short for a sequence and its repetition."
             raise SettingsError(what, hint="Choose a larger maximum length.")
 

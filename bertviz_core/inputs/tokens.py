@@ -26,7 +26,7 @@ PRINTABLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
 BYTES = {chr(byte): byte for byte in PRINTABLE}
 BYTES |= {chr(256 + n): byte for n, byte in enumerate(sorted(set(range(256)) - set(PRINTABLE)))}
 BYTE = re.compile("<0x([0-9A-F]{2})>")  # a byte for which a SentencePiece vocabulary has no piece
-AT_ONCE = 50_000  # characters for one call of the tokenizer, which needs some 300 bytes for each
+CALL_CHARACTERS = 50_000  # characters for one call of the tokenizer, which needs some 300 bytes for each
 MAX_CACHED_LENGTH = 100  # letters of the longest word that is cached
 
 
@@ -110,16 +110,16 @@ class Tokens:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """A huge text in parts of AT_ONCE characters, or up to twice as many where it cannot be cut before."""
+    """A huge text in parts of CALL_CHARACTERS characters, or up to twice as many where it cannot be cut before."""
     start = 0
-    while len(text) - start > AT_ONCE:
-        first = start + AT_ONCE
-        last = first + AT_ONCE
+    while len(text) - start > CALL_CHARACTERS:
+        first = start + CALL_CHARACTERS
+        last = first + CALL_CHARACTERS
         cut = next((match.start() for kind in CUTS if (match := kind.search(text, first, last))), None)
         if cut is None and len(text) <= last:
             break
         if cut is None:
-            what = f"A word of more than {AT_ONCE:,} letters cannot be read: {text[first : first + 40]!r}."
+            what = f"A word of more than {CALL_CHARACTERS:,} letters cannot be read: {text[first : first + 40]!r}."
             raise InputError(what, hint="Write spaces between words.")
         yield text[start:cut]
         start = cut

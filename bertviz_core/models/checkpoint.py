@@ -13,7 +13,7 @@ from typing import Any
 from bertviz_core.errors import DownloadNeeded, ModelError, SettingsError
 from bertviz_core.models import model_sources
 from bertviz_core.models.checkpoint_files import fingerprint, read_config, read_weights
-from bertviz_core.models.configuration import HEADS, LAYERS, common_numbers, longest_input, number
+from bertviz_core.models.configuration import HEADS, LAYERS, common_numbers, config_int, longest_input
 from bertviz_core.settings import LOCAL, Access
 
 DEMO = "demo"
@@ -60,11 +60,11 @@ class Checkpoint:
 
     @property
     def layers(self) -> int:
-        return number(self.config, LAYERS)
+        return config_int(self.config, LAYERS)
 
     @property
     def heads(self) -> int:
-        return number(self.config, HEADS)
+        return config_int(self.config, HEADS)
 
     @property
     def max_length(self) -> int | None:
@@ -81,7 +81,7 @@ class Checkpoint:
         return self.size or sum(map(math.prod, read_weights(self.folder).values()))
 
 
-def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
+def find_checkpoint(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
     """Find a model on this machine.
 
     Args:
@@ -142,8 +142,11 @@ def local_folder(name: str) -> Path | None:
 
 
 def download(name: str, access: Access = LOCAL) -> Checkpoint:
-    """Fetch the safetensors, configuration and tokenizer of a hub model, by its name as `find` takes it; raises
-    ModelError where that fails."""
+    """Fetch the safetensors, configuration and tokenizer of a hub model, by its name as `find_checkpoint` takes it.
+
+    Raises:
+        ModelError: That fails.
+    """
     name, revision = model_sources.split_revision(name)
     return _of_hub(name, revision, model_sources.snapshot(name, revision, access, download=True))
 
@@ -152,7 +155,7 @@ def checkpoint_of(model: Model, revision: str | None = None, *, quiet: bool = Fa
     """The checkpoint of a model, which is downloaded if need be.
 
     Args:
-        model: A name as of `find`, a folder, or a model in memory with its tokenizer.
+        model: A name as of `find_checkpoint`, a folder, or a model in memory with its tokenizer.
         revision: A branch, tag or commit of a model on the hub.
         quiet: Whether the size of a download is not printed first.
 
@@ -161,7 +164,7 @@ def checkpoint_of(model: Model, revision: str | None = None, *, quiet: bool = Fa
     """
     if isinstance(model, str | Path):
         try:
-            return find(str(model), revision)
+            return find_checkpoint(str(model), revision)
         except DownloadNeeded as needed:
             if not quiet:
                 print(f"Downloading {needed.name}: {needed.size / 1e6:,.0f} MB", file=sys.stderr)

@@ -71,7 +71,7 @@ def common_numbers(config: Any) -> dict[str, Any]:
     return found
 
 
-def number(config: Mapping[str, Any], name: str) -> int:
+def config_int(config: Mapping[str, Any], name: str) -> int:
     """A number of the configuration; 0 where it is missing or a number for each layer."""
     value = config.get(name)
     return value if type(value) is int else 0
@@ -79,7 +79,7 @@ def number(config: Mapping[str, Any], name: str) -> int:
 
 def longest_input(config: Mapping[str, Any]) -> int | None:
     """The most tokens, special ones included, that the position embeddings allow; None for no limit."""
-    positions = number(config, POSITIONS)
+    positions = config_int(config, POSITIONS)
     if not 0 < positions <= MAX_SIZE:
         return None
     family = config.get("model_type")
@@ -113,7 +113,7 @@ def _too_large(config: Mapping[str, Any], depth: int = 3) -> Iterator[str]:
 def wrong_numbers(config: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with the common numbers: no model of such can be analyzed."""
     for name, kind in ((LAYERS, "layers"), (HEADS, "heads")):
-        if not 1 <= number(config, name) <= MAX_COUNT:
+        if not 1 <= config_int(config, name) <= MAX_COUNT:
             value = config.get(name)
             yield (
                 f"a model without attention {kind} (no {name})"
@@ -127,13 +127,13 @@ def wrong_numbers(config: Mapping[str, Any]) -> Iterator[str]:
 
 def misfits(config: Mapping[str, Any], shapes: Mapping[str, list[int]]) -> Iterator[str]:
     """Sizes that the weights contradict: transformers would initialize at random what is not there, however large."""
-    positions = number(config, POSITIONS)
+    positions = config_int(config, POSITIONS)
     rows = [shape[0] for name, shape in shapes.items() if name.endswith("position_embeddings.weight") and shape]
     if rows and positions > max(rows):
         yield f"{positions:,} positions; the weights have {max(rows):,}"
-    layers, width, inner = (number(config, name) for name in (LAYERS, WIDTH, INNER))
+    layers, width, inner = (config_int(config, name) for name in (LAYERS, WIDTH, INNER))
     different = 1 if config.get("model_type") == "albert" else layers  # ALBERT's layers share their weights.
-    embedded = sum(number(config, name) for name in SIZES)
+    embedded = sum(config_int(config, name) for name in SIZES)
     needed = width * (different * (width + inner) + embedded)
     if needed > 8 * sum(map(math.prod, shapes.values())):
         yield f"{layers} layers of width {width:,} and {inner:,}, for which the weights are far too few"

@@ -178,7 +178,7 @@ def backward(
         for observe in observers:
             observe(layer_gradient)
 
-    shown, labels = label(batch, targets)
+    shown, labels = mask_and_label(batch, targets)
     options: dict[str, Any] = {"output_attentions": True}
     if model.observable:
         options = {"observer": lambda scores: maps.append(scores.weights)}
@@ -198,7 +198,7 @@ def backward(
         raise ModelError(f"{what}, as this family of models shows them.", hint=OTHER_FAMILY)
 
 
-def label(batch: Batch, targets: Targets) -> tuple[Batch, Labels]:
+def mask_and_label(batch: Batch, targets: Targets) -> tuple[Batch, Labels]:
     """The batch with its masks, and its labels; token classes stay those of the original tokens."""
     ids, labels = zip(*map(targets.apply, batch.examples), strict=True)
     by_row = padded(labels, IGNORED)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bertviz_core.models.configuration import LAYERS, number
+from bertviz_core.models.configuration import LAYERS, config_int
 
 OF_BERT = r"encoder\.layer"
 OF_LLAMA = r"layers"
@@ -44,7 +44,7 @@ def unused_weight(config: Mapping[str, Any], names: Iterable[str]) -> str:
     if stack is None:
         return ""
     numbered = re.compile(rf"(?:^|\.){stack}\.(\d+)\.")
-    layers = number(config, LAYERS)
+    layers = config_int(config, LAYERS)
     for name in sorted(names):
         layer = numbered.search(name)
         if layer and (int(layer[1]) >= layers or ADDED.search(name)):
@@ -55,7 +55,7 @@ def unused_weight(config: Mapping[str, Any], names: Iterable[str]) -> str:
 def way_out(config: Mapping[str, Any], name: str) -> str:
     """How to mend a model whose files have a weight that nothing uses."""
     layer = re.search(r"\.(\d+)\.", name)
-    layers = number(config, LAYERS)
+    layers = config_int(config, LAYERS)
     if layer and int(layer[1]) >= layers:
         return (
             f"The number of layers in config.json is {layers:,}: set it to that of the files, or save the model again."

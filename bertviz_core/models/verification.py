@@ -20,7 +20,7 @@ TOLERANCE = 1e-5  # largest error of weights and of the sums of rows
 # In bfloat16, where depth amplifies rounding (measured in docs/models.md):
 ROUNDED = 2.0**-5  # largest error of any weight
 MOVED = 0.05  # mean share of a row that padding may move
-KEPT = 100
+MAX_VERIFIED_MODELS = 100
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,9 @@ class MapReading:
         return replace(model, **vars(self))
 
 
-_known: dict[Any, MapReading] = {}  # readings of the last KEPT models in memory that this process has verified
+_known: dict[
+    Any, MapReading
+] = {}  # readings of the last MAX_VERIFIED_MODELS models in memory that this process has verified
 
 
 def verify_once(model: AttentionModel) -> AttentionModel:
@@ -53,7 +55,7 @@ def verify_once(model: AttentionModel) -> AttentionModel:
     key = (model.checkpoint.fingerprint(), type(encoder), encoder.dtype, model.device)
     if key not in _known:
         found = verify(model)
-        if len(_known) >= KEPT:
+        if len(_known) >= MAX_VERIFIED_MODELS:
             _known.pop(next(iter(_known)))
         _known[key] = MapReading(found.layers, found.heads, found.causal, found.observable)
     return _known[key].apply(model)

@@ -13,7 +13,7 @@ from bertviz_core.analyses.base.result import csv_bytes, to_lists
 from bertviz_core.one_head import OneHead
 from bertviz_core.one_head.clear_input import CaptionedSvg
 from bertviz_core.one_head.drawing import LEGEND, figure_svg
-from bertviz_core.plotting.browser import STYLE
+from bertviz_core.plotting.browser import THEME_CSS
 from bertviz_core.plotting.drawing import bullets, element
 
 CLEAREST = "Where it is clearest"
@@ -116,7 +116,7 @@ def to_html(shown: OneHead, lines: CaptionedSvg | None) -> str:
     ]
     head = (
         f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f'<meta name="viewport" content="width=device-width">{element("title", title)}<style>{STYLE}{LOOK}</style>'
+        f'<meta name="viewport" content="width=device-width">{element("title", title)}<style>{THEME_CSS}{LOOK}</style>'
     )
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{"".join(body)}</body></html>\n'
 

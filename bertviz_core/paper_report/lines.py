@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from bertviz_core.analyses.base.drawn_inputs import LONGEST, SHORTEST, DrawnInput
+from bertviz_core.analyses.base.drawn_inputs import MAX_DRAWN_WORDS, MIN_DRAWN_WORDS, DrawnInput
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.inputs.encoding import Encoded
@@ -18,7 +18,7 @@ from bertviz_core.overview import Segment, clearest
 from bertviz_core.viewer import InputView, apply_view
 from bertviz_core.viewer.figure import Panel
 
-ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")  # what sentences end with
+SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")  # what sentences end with
 
 
 @dataclass(frozen=True)
@@ -91,11 +91,11 @@ def _sentence(segments: Sequence[Segment], tokens: Tokens) -> tuple[str, list[in
     for segment in segments:
         ids, _ = tokens.ids(segment.tokens)
         special = np.isin(ids, tokens.special)
-        stops = np.array([name.strip(SPACE_MARKS) in ENDS for name in segment.tokens])
+        stops = np.array([name.strip(SPACE_MARKS) in SENTENCE_ENDS for name in segment.tokens])
         edges = [0, *(np.flatnonzero(special | stops) + 1).tolist(), len(ids)]
         parts = [[i for i, s in zip(ids[a:b], special[a:b], strict=True) if not s] for a, b in pairwise(edges)]
-        short = next((part for part in parts if SHORTEST <= len(part) <= LONGEST), None)
+        short = next((part for part in parts if MIN_DRAWN_WORDS <= len(part) <= MAX_DRAWN_WORDS), None)
         if short:
             return segment.where, short
-        beginning = beginning if beginning[1] else (segment.where, max(parts, key=len)[:LONGEST])
+        beginning = beginning if beginning[1] else (segment.where, max(parts, key=len)[:MAX_DRAWN_WORDS])
     return beginning

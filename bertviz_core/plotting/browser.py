@@ -13,7 +13,7 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inli
 # Characters that would end a script, or a line of one, inside JSON.
 UNSAFE = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
 # The variables are those of Streamlit's themes, which the drawings take their colors from.
-STYLE = """
+THEME_CSS = """
 :root {
   color-scheme: light dark;
   --st-text-color: #1f2430; --st-background-color: #fff; --st-secondary-background-color: #f5f6fa;
@@ -54,7 +54,7 @@ def drawing_page(*, title: str, style: str, body: str, caption: str, data: Any, 
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width"><title>{escape(title)}</title>
-<style>{STYLE}{style}</style></head><body>
+<style>{THEME_CSS}{style}</style></head><body>
 {body}<p class="caption">{escape(caption)}</p>
 <script type="application/json" id="data">{json.dumps(data, ensure_ascii=False).translate(UNSAFE)}</script>
 <script type="module">{module}</script></body></html>

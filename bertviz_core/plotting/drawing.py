@@ -128,7 +128,7 @@ def to_svg(figure: go.Figure, origin: str = "") -> bytes:
         ) from error
 
 
-STYLE = """
+PRINT_CSS = """
 :root { color-scheme: light; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1f2430;
   background: #fff; }
@@ -152,7 +152,9 @@ li { overflow-wrap: anywhere; }
 
 def html_page(title: str, *sections: str) -> str:
     """A page that needs no network and prints on A4: plotly's script, then the sections."""
-    head = f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title><style>{STYLE}</style>'
+    head = (
+        f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title><style>{PRINT_CSS}</style>'
+    )
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{head}<script>{get_plotlyjs()}</script></head>'
         f"<body>{''.join(sections)}</body></html>"

@@ -28,7 +28,7 @@ MAX_CHARACTERS = 200  # the longest label in a page
 MAX_BYTES = 30_000_000  # the most bytes of packed weights in a page
 SUFFIXES = (".svg", ".csv", ".html", ".safetensors")
 MIN_WEIGHT = 0.02  # The lines that are drawn at first have this weight or more.
-STYLE = """
+CHOICE_CSS = """
 .choice { display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: center; margin-bottom: .4rem; }
 .choice select { font: inherit; }
 .bar button:first-child { display: none; }
@@ -93,7 +93,7 @@ def lines_html(attention: InputAttention, heads: Sequence[Head], head: Head, *, 
     }
     return drawing_page(
         title=f"Attention of {model}" if model else "Attention",
-        style=STYLE + text_of(FOLDER / "attention_lines.css"),
+        style=CHOICE_CSS + text_of(FOLDER / "attention_lines.css"),
         body=BODY,
         caption=caption,
         data=data,

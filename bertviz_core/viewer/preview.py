@@ -14,7 +14,7 @@ FORMAT = 1
 SENTENCE = "Anna lost her keys, so she asked her brother."
 
 
-def measure(model: AttentionModel, settings: Settings) -> bytes:
+def compute_preview(model: AttentionModel, settings: Settings) -> bytes:
     """Run the model on SENTENCE, packed for the store; raises InputError if its tokenizer finds nothing in it."""
     single = from_text(SENTENCE, "", model.tokens, settings)
     maps = attention(with_weights(model, settings.weights), single.example)
@@ -22,7 +22,7 @@ def measure(model: AttentionModel, settings: Settings) -> bytes:
 
 
 def of_stored(data: bytes) -> bytes:
-    """The preview of what `measure` packed; raises ValueError or KeyError for other bytes."""
+    """The preview of what `compute_preview` packed; raises ValueError or KeyError for other bytes."""
     values = unpack(data)
     return encoded(values["tokens"], values["maps"], f"Lines on “{SENTENCE}”")
 

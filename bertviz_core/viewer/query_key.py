@@ -93,7 +93,7 @@ class QueryKey:
         return csv_bytes(pd.DataFrame(columns).assign(**source, **origin))
 
 
-def measure(model: AttentionModel, single: OneInput, head: Head, position: int) -> QueryKey:
+def compute_query_key(model: AttentionModel, single: OneInput, head: Head, position: int) -> QueryKey:
     """Record one head's query at a position, from 0, and its keys.
 
     Raises:

@@ -214,7 +214,7 @@ def table(
 
     config: dict[str, Any] = {}
     for name in columns:
-        title = (titles or {}).get(name) or registry.label(name).replace("_", " ")
+        title = (titles or {}).get(name) or registry.display_label(name).replace("_", " ")
         config[name] = st.column_config.NumberColumn(title, format=formats[name]) if name in formats else title
     alt = "A row for each head, with every quantity"
     clickable_table(arrow, key, choose, alt, column_config=config, height=320)

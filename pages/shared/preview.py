@@ -9,7 +9,7 @@ import streamlit as st
 from bertviz_core.errors import BertvizError, StoreError
 from bertviz_core.models.single_input import from_text
 from bertviz_core.viewer import InputView
-from bertviz_core.viewer.preview import SENTENCE, measure, of_stored, preview_key
+from bertviz_core.viewer.preview import SENTENCE, compute_preview, of_stored, preview_key
 from pages.shared import services
 from pages.shared.costly import of_input
 from pages.shared.state.selection import Selection
@@ -76,6 +76,6 @@ def _measured(key: str, _selection: Selection) -> Future[None]:
         # The map does without previews.
         with suppress(BertvizError, OSError):
             model = models.get(_selection.checkpoint, _selection.settings.dtype)
-            store.put(key, measure(model, _selection.settings))
+            store.put(key, compute_preview(model, _selection.settings))
 
     return services.in_background(work)

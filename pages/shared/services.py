@@ -16,7 +16,7 @@ from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run import compute
 from bertviz_core.corpora.source import Source
-from bertviz_core.emergence import Emergence
+from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import CheckpointRequests
 from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.engine.store import Store

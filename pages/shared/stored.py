@@ -18,7 +18,7 @@ from bertviz_core.analyses.run.compute import passes, shared
 from bertviz_core.analyses.run.run_pass import can_compute, check_model
 from bertviz_core.emergence.training import training_of
 from bertviz_core.errors import DownloadNeeded, ModelError
-from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, find, paper_model
+from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, find_checkpoint, paper_model
 from bertviz_core.numbers import plural
 from bertviz_core.settings import Access
 from pages.shared import jobs, messages, services, uploads
@@ -187,7 +187,7 @@ def _hub_answer(last_state: str, _access: Access) -> Future[int | None]:
 
     def ask() -> int | None:
         try:
-            find(PAPER_MODEL, access=_access)
+            find_checkpoint(PAPER_MODEL, access=_access)
         except DownloadNeeded as needed:
             return needed.size
         except Exception:  # of a network, a disk or a library: there is nothing to offer

@@ -30,7 +30,7 @@ from pages.shared.state.session import UPLOADED
 KINDS = {"text": "a text", "treebank": "a treebank", "coreference": "a corpus with coreference", "vectors": "vectors"}
 CANNOT = "The link cannot be restored: "
 CHOOSE = "Choose another file, or upload it again."
-PATIENCE = 1.0  # seconds before a page goes on without a check
+CHECK_WAIT_S = 1.0  # seconds before a page goes on without a check
 UNPACKED = 10  # maximum ratio of unpacked to packed size: text shrinks to a tenth at best
 SECONDS = 60  # of a core, for a check
 SECONDS_PUBLIC = 10
@@ -57,7 +57,7 @@ def begin(files: list[tuple[str, bytes]], kind: str, role: str, *, fixed: bool =
         seconds=SECONDS_PUBLIC if services.access().public else SECONDS,
     )
     reader.checking = role
-    wait([reader.check.checked], PATIENCE)
+    wait([reader.check.checked], CHECK_WAIT_S)
 
 
 def take(role: str) -> str:

@@ -20,7 +20,7 @@ from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors, l
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
-from bertviz_core.models.checkpoint import find as find_model
+from bertviz_core.models.checkpoint import find_checkpoint as find_model
 from bertviz_core.settings import Settings
 from tests.oracles import clustering as reference
 

@@ -11,7 +11,7 @@ from bertviz_core.analyses.run.compute import compute_all
 from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head, counting_from
-from bertviz_core.models.checkpoint import find
+from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.settings import Settings
 from tests.support import families, predicting
 from tests.support.driving import open_app, parameter, words
@@ -53,7 +53,10 @@ def test_checkpoints_of_the_shipped_training() -> None:
 
 def test_an_encoder_and_decoders_of_other_shapes_are_compared_calmly(tmp_path: Path) -> None:
     store, settings = Store(tmp_path / "store"), Settings(max_length=64, limit=12)
-    models = [find("demo"), *(find(str(predicting.save(name, tmp_path / name))) for name in ("llama", "gpt2"))]
+    models = [
+        find_checkpoint("demo"),
+        *(find_checkpoint(str(predicting.save(name, tmp_path / name))) for name in ("llama", "gpt2")),
+    ]
     requests = [Request("dependency_heads", model, sample("treebank"), settings) for model in models]
     compute_all(requests, store)
     demo, llama, gpt2 = (request.key()[:16] for request in requests)
@@ -74,7 +77,8 @@ def test_checkpoints_of_an_own_training_are_runs_whose_differences_are_marked(tm
     store = Store(tmp_path / "store")
     settings = Settings(max_length=64, limit=20)
     requests = [
-        Request("surface_patterns", find(str(one)), sample("encyclopedia"), settings) for one in folder.iterdir()
+        Request("surface_patterns", find_checkpoint(str(one)), sample("encyclopedia"), settings)
+        for one in folder.iterdir()
     ]
     compute_all(requests, store)
     a, b = (request.key()[:16] for request in sorted(requests, key=lambda request: request.checkpoint.name))
@@ -119,7 +123,7 @@ def test_a_run_that_is_dropped_is_said_to_be_and_comes_back(tmp_path: Path) -> N
 
     store = Store(tmp_path / "store")
     settings = Settings(max_length=16, limit=3)
-    request = Request("entropy", find("demo"), sample("encyclopedia"), settings)
+    request = Request("entropy", find_checkpoint("demo"), sample("encyclopedia"), settings)
     compute_all([request], store)
     app = open_app("compare", analysis="entropy")
     name = next(option for option in app.selectbox(key="a").options if "3 inputs" in option)

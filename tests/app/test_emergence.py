@@ -12,7 +12,7 @@ from bertviz_core.analyses.base.request import Request
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.emergence.series import shipped
 from bertviz_core.exports import to_json
-from bertviz_core.models.checkpoint import find
+from bertviz_core.models.checkpoint import find_checkpoint
 from pages.shared import services
 from tests.support import families
 from tests.support.driving import analyze, metrics, open_app, parameter, paste, unescaped, wait_for_job, words
@@ -81,7 +81,7 @@ def test_a_local_folder_is_a_job_and_what_it_lacks_later_is_offered(tmp_path: Pa
 
 def test_one_training_on_two_corpora_is_two_series() -> None:
     for text in (b"the cat", b"the dog"):
-        request = Request("entropy", find("demo"), from_bytes(text, "mine.txt"))
+        request = Request("entropy", find_checkpoint("demo"), from_bytes(text, "mine.txt"))
         series = SimpleNamespace(training="mine", requests=lambda: [request], assemble=lambda _: text)  # noqa: B023
         assert services.emergence(series) == (text, [request])  # type: ignore[arg-type, comparison-overlap]
 

@@ -8,7 +8,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from pages.shared.server.first_paint import STYLE, FirstPaint
+from pages.shared.server.first_paint import APPEARANCE, FirstPaint
 
 PAGE = "<html><body><div id=root></div></body></html>"
 
@@ -27,7 +27,7 @@ def client() -> TestClient:
 
 def test_the_style_sheet_is_the_last_of_the_page_whatever_the_browser_could_unpack(client: TestClient) -> None:
     answer = client.get("/", headers={"accept": "text/html", "accept-encoding": "gzip"})
-    style = f"<style>{STYLE.read_text(encoding='utf-8')}</style>"
+    style = f"<style>{APPEARANCE.read_text(encoding='utf-8')}</style>"
     assert answer.text == PAGE.replace("</body>", f"{style}</body>")
     assert int(answer.headers["content-length"]) == len(answer.content)
 

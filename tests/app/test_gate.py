@@ -160,7 +160,7 @@ def rerun(characters: int = 0) -> bytes:
     return message.SerializeToString()
 
 
-@pytest.mark.parametrize("message", [rerun(), rerun(limits.LONGEST + 1)], ids=["flood", "huge"])
+@pytest.mark.parametrize("message", [rerun(), rerun(limits.MAX_MESSAGE_BYTES + 1)], ids=["flood", "huge"])
 def test_a_strangers_flood_is_slowed_and_ends_as_a_huge_message_does(
     message: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,7 +176,7 @@ def test_a_strangers_flood_is_slowed_and_ends_as_a_huge_message_does(
         for _ in range(100):
             socket.send_bytes(message)
         assert socket.receive()["code"] == 1009
-    flood = len(message) < limits.LONGEST
+    flood = len(message) < limits.MAX_MESSAGE_BYTES
     assert len(passed) == (limits.BURST + limits.SLOWED + 1 if flood else 0)
     assert [wait > 0 for wait in waits] == ([False] * int(limits.BURST) + [True] * (limits.SLOWED + 1) if flood else [])
 

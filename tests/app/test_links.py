@@ -13,7 +13,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.run.compute import compute_all
 from bertviz_core.corpora.files import FOLDER, SAMPLES
-from bertviz_core.models.checkpoint import DEMO, find
+from bertviz_core.models.checkpoint import DEMO, find_checkpoint
 from bertviz_core.settings import Settings
 from pages.shared import services
 from pages.shared.frame.corpora import KEYS
@@ -74,10 +74,10 @@ def test_every_link_carries_the_choices_of_the_line(page: str, tiny_folder: Path
 
 def test_what_the_links_of_results_say_arrives_where_they_lead() -> None:
     """Model, corpora, head and weights, and the link's own: relation, quantity, segment."""
-    folder = str(find(DEMO).folder)
+    folder = str(find_checkpoint(DEMO).folder)
     chosen = {"model": folder, "weights": "norms"} | uploads()
     corpora = {kind: services.uploads().source_of(services.uploads().latest(kind)[0]) for kind in UPLOADS}
-    settings, model = Settings(weights="norms"), find(folder)
+    settings, model = Settings(weights="norms"), find_checkpoint(folder)
     requests = [Request(name, model, corpora[ANALYSES[name].corpus], settings) for name in ANALYZED]
     compute_all(requests, services.store())
     own: dict[tuple[str, ...], tuple[str, dict[str, str]]] = {}

@@ -11,7 +11,7 @@ from bertviz_core.analyses.run.compute import compute, find
 from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled
-from bertviz_core.inputs import annotated_words
+from bertviz_core.inputs import encoded_corpus
 from bertviz_core.settings import Settings
 from tests.support.driving import open_app, wait_for_job, words
 from tests.support.waiting import Stops
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 @pytest.fixture
 def stopped(demo, monkeypatch) -> tuple[Store, Request]:
     """A request of which a part is computed."""
-    monkeypatch.setattr(annotated_words, "CHUNK_TOKENS", 600)
+    monkeypatch.setattr(encoded_corpus, "CHUNK_TOKENS", 600)
     monkeypatch.setattr(chunks, "SAVING", float("inf"))
     store = Store(Path(os.environ["BERTVIZ_STORE"]))
     request = Request("surface_patterns", demo.checkpoint, sample("encyclopedia"), Settings(limit=20))

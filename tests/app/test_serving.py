@@ -74,7 +74,7 @@ def test_getting_ready_imports_plotly_but_no_model() -> None:
 def test_no_page_waits_for_one_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
     semaphore = threading.Semaphore(1)
     monkeypatch.setattr(turns, "_turns", semaphore)
-    monkeypatch.setattr(turns, "PATIENCE", 0.1)
+    monkeypatch.setattr(turns, "TURN_TIMEOUT_S", 0.1)
     with turns.page_turn(), turns.page_turn():
         pass
     assert semaphore._value == 1

@@ -34,7 +34,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], None]]:
     """Have the app use a folder."""
     forget()
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(store_module, "PATIENCE", 0.5)
+    monkeypatch.setattr(store_module, "LOCK_TIMEOUT_S", 0.5)
     monkeypatch.setattr(diskcache_internals, "BRIEF", 0.02)  # of every read of a store that is locked
     yield lambda folder: monkeypatch.setenv("BERTVIZ_STORE", str(folder))
     forget()

@@ -22,7 +22,7 @@ from tests.support.driving import ROOT
 pytestmark = pytest.mark.slow
 
 STATIC = Path(st.__file__).parent / "static"
-STYLE = ROOT / "pages/shared/frame/appearance.css"
+APPEARANCE = ROOT / "pages/shared/frame/appearance.css"
 
 
 def message(**fields: Any) -> bytes:
@@ -110,7 +110,7 @@ def test_a_message_has_a_kind() -> None:
 
 
 def test_the_style_sheet_uses_the_listed_parts_of_streamlits_pages_and_no_others() -> None:
-    used = set(re.findall(r'data-testid="(\w+(?:-\w+)*)"', STYLE.read_text()))
+    used = set(re.findall(r'data-testid="(\w+(?:-\w+)*)"', APPEARANCE.read_text()))
     assert used == set(streamlit_internals.TEST_IDS)
     scripts = "".join(path.read_text() for path in (STATIC / "static/js").glob("*.js"))
     for name in used:

@@ -11,7 +11,7 @@ from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.run.compute import compute_all
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.store import Store
-from bertviz_core.models.checkpoint import find as find_model
+from bertviz_core.models.checkpoint import find_checkpoint as find_model
 from bertviz_core.overview.summary import every_finding
 from bertviz_core.settings import Settings
 from bertviz_core.tour import END, OWN, STEPS, TERMS, answers, head_roles

@@ -9,7 +9,7 @@ import pytest
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
-from bertviz_core.models.checkpoint import DEMO, find
+from bertviz_core.models.checkpoint import DEMO, find_checkpoint
 from pages.shared import services
 from pages.shared.frame.links import ENTRIES
 from pages.shared.messages import plain
@@ -29,7 +29,7 @@ def heads_named(run: Run) -> set[str]:
 
 def test_what_sessions_share_of_a_result_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(services, "store", lambda: Store(tmp_path))
-    result = services.find(Request("entropy", find(DEMO), sample("encyclopedia")))
+    result = services.find(Request("entropy", find_checkpoint(DEMO), sample("encyclopedia")))
     with pytest.raises(ValueError, match="read-only"):
         result.mean[0] = 0
 

@@ -123,7 +123,7 @@ def test_a_wrong_file_is_refused_before_a_model_is_looked_for(tmp_path, monkeypa
     def find(*_):
         raise AssertionError("the hub would be asked")
 
-    monkeypatch.setattr(checkpoint, "find", find)
+    monkeypatch.setattr(checkpoint, "find_checkpoint", find)
     (tmp_path / "paper.pdf").write_bytes(b"%PDF-1.4")
     refused = run(*command, tmp_path / "paper.pdf", "--model", "someone/model", store=tmp_path)
     assert refused.returncode == 2 and "PDF" in refused.stderr

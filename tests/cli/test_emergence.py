@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.emergence import Emergence
+from bertviz_core.emergence.result import Emergence
 from tests.support import families
 from tests.support.running import run
 

@@ -10,9 +10,9 @@ from bertviz_core import exports
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
 from bertviz_core.analyses.run.compute import compute, find
-from bertviz_core.comparison import checkpoint_names, checkpoint_result, compare
 from bertviz_core.comparison.change import Change, differences, names
 from bertviz_core.comparison.figure import by_depth, scatter
+from bertviz_core.comparison.result import checkpoint_names, checkpoint_result, compare
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.emergence.series import shipped
@@ -149,7 +149,7 @@ def test_other_inputs_views_and_weights_are_said(run):
 
 def test_models_of_different_shapes_are_compared_by_depth(run, tmp_path):
     folder = save(FAMILIES["modernbert"], tmp_path)
-    other = loading.load(checkpoint.find(str(folder)), "cpu")
+    other = loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
     comparison = compare(run("entropy"), run("entropy", other))
     assert comparison.changes == {} and "2 × 2 and 3 × 2" in comparison.notes[0]
     depths = by_depth(comparison, "entropy").data[2].x
@@ -208,7 +208,7 @@ def test_checkpoints_of_the_shipped_training_are_runs_without_errors_of_averages
         assert unmarked == (analysis != "dependency_heads")
         assert unmarked != any("conservative" in note for note in comparison.notes)
         corpus = sample("treebank" if analysis == "dependency_heads" else "encyclopedia")
-        own = find(Store(tmp_path), Request(analysis, checkpoint.find("demo"), corpus))
+        own = find(Store(tmp_path), Request(analysis, checkpoint.find_checkpoint("demo"), corpus))
         mixed = compare(checkpoint_result(emergence, analysis, last), own)
         assert list(differences(mixed.provenance, mixed.other)) == ["model"]
     patterns = checkpoint_result(emergence, "surface_patterns", last)

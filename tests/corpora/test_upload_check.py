@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from bertviz_core.corpora import upload_check
-from bertviz_core.corpora.upload_check import AT_ONCE, UploadCheck
+from bertviz_core.corpora.upload_check import MAX_RUNNING_CHECKS, UploadCheck
 from bertviz_core.errors import InputError
 
 MB = 1 << 20
@@ -78,9 +78,9 @@ def test_a_reader_who_leaves_ends_the_process() -> None:
 
 def test_files_are_counted_until_they_are_checked_and_kept_no_longer() -> None:
     before = upload_check.bytes_in_memory()
-    running = [begin(PACKED, seconds=60) for _ in range(AT_ONCE)]
-    before += AT_ONCE * len(PACKED)
-    while len(processes()) < AT_ONCE:
+    running = [begin(PACKED, seconds=60) for _ in range(MAX_RUNNING_CHECKS)]
+    before += MAX_RUNNING_CHECKS * len(PACKED)
+    while len(processes()) < MAX_RUNNING_CHECKS:
         time.sleep(0.01)
     waiting = [begin(b"x" * MB) for _ in range(3)]
     assert upload_check.bytes_in_memory() == before + 3 * MB

@@ -11,7 +11,7 @@ from bertviz_core.emergence.training import MOST, find_training, step_of, traini
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import BertvizError, DownloadNeeded, InputError, ModelError
 from bertviz_core.models import model_sources
-from bertviz_core.models.checkpoint import find
+from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.settings import Access
 from bertviz_core.tasks import download, perform
 from tests.support import families
@@ -96,7 +96,7 @@ def test_named_revisions_need_no_list_and_what_is_here_needs_no_hub(hub, monkeyp
 def test_a_revision_knows_those_that_are_on_this_machine(hub):
     fetch(f"{NAME}@step0-tokens4B, step10-tokens4B")
     asked = len(hub.asked)
-    assert training_of(find(NAME, "step10-tokens4B")).steps == (0, 10)
+    assert training_of(find_checkpoint(NAME, "step10-tokens4B")).steps == (0, 10)
     assert len(hub.asked) == asked
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from bertviz_core.corpora.treebank import UAS
-from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.figure import head_figure, paper_figure, relations_figure
+from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import shipped
 from bertviz_core.heads import Head, counting_from
 from tests.oracles import emergence as reference_emergence

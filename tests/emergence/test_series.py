@@ -17,8 +17,8 @@ from bertviz_core.analyses.run.compute import compute_all
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.corpora.treebank import UAS
-from bertviz_core.emergence import REQUIRED, Emergence
 from bertviz_core.emergence.figure import curves_figure, head_figure, relations_figure
+from bertviz_core.emergence.result import REQUIRED, Emergence
 from bertviz_core.emergence.series import LOSS, CheckpointRequests, shipped
 from bertviz_core.emergence.training import find_training
 from bertviz_core.engine.progress import Progress

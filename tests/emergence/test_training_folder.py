@@ -8,7 +8,7 @@ import pytest
 
 from bertviz_core.emergence.training import find_training, training_of
 from bertviz_core.errors import InputError, ModelError
-from bertviz_core.models.checkpoint import find
+from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.settings import Access
 
 
@@ -88,15 +88,15 @@ def test_the_fingerprint_is_of_steps_and_weights_and_not_of_places(folder, tmp_p
 
 
 def test_a_checkpoint_knows_the_training_beside_it(folder, tiny_folder):
-    training = training_of(find(str(folder / "checkpoint-20")))
+    training = training_of(find_checkpoint(str(folder / "checkpoint-20")))
     assert training.steps == (20, 100, 500)
-    assert training_of(find(str(tiny_folder))) is None
+    assert training_of(find_checkpoint(str(tiny_folder))) is None
     shutil.copytree(tiny_folder, folder.parent / "alone" / "checkpoint-5")
-    assert training_of(find(str(folder.parent / "alone" / "checkpoint-5"))) is None
+    assert training_of(find_checkpoint(str(folder.parent / "alone" / "checkpoint-5"))) is None
 
 
 def test_a_server_looks_for_a_training_in_its_own_folders_alone(folder):
-    checkpoint = find(str(folder / "checkpoint-20"))
+    checkpoint = find_checkpoint(str(folder / "checkpoint-20"))
     allowed = Access(folders=(folder.parent,), downloads=0)
     assert training_of(checkpoint, allowed).steps == (20, 100, 500)
     (folder.parent / "other").mkdir()

@@ -151,7 +151,7 @@ def test_a_disk_that_fills_up_while_the_store_is_open(tmp_path, shipped):
 
 @pytest.mark.parametrize("exclusive", [False, True])
 def test_locked_by_another_process_and_free_again(shipped, filled, monkeypatch, exclusive):
-    monkeypatch.setattr(store_module, "PATIENCE", 0.5)
+    monkeypatch.setattr(store_module, "LOCK_TIMEOUT_S", 0.5)
     monkeypatch.setattr(store_module, "RETRY", 0)
     monkeypatch.setattr(diskcache_internals, "BRIEF", 0.02)
     with broken_stores.locked(filled, exclusive=exclusive):

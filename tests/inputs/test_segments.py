@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.inputs.annotated_words import CorpusReading, Reading
+from bertviz_core.inputs.encoded_corpus import CorpusReading, Reading
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.settings import Settings

@@ -64,7 +64,7 @@ def save(family: str, folder: Path) -> Path:
 @pytest.mark.parametrize("family", MODELS)
 def test_a_sentencepiece_model_is_tokenizer_enough(family, tmp_path):
     folder = save(family, tmp_path)
-    model = loading.load(checkpoint.find(str(folder)), "cpu")
+    model = loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
     tokens = model.tokens
     trained = sentencepiece.SentencePieceProcessor(model_file=str(folder / MODELS[family][1]))
     for word in ("gardener", "old", "mills", "newest"):
@@ -83,7 +83,7 @@ def test_a_tokenizer_without_its_vocabulary_is_refused(tmp_path):
     folder = save("XLMRoberta", tmp_path)
     (folder / "sentencepiece.bpe.model").unlink()
     with pytest.raises(ModelError, match="has no tokenizer"):
-        checkpoint.find(str(folder))
+        checkpoint.find_checkpoint(str(folder))
     (folder / "vocab.txt").write_text("of another tokenizer")
     with pytest.raises(ModelError, match=r"no vocabulary for its XLMRobertaTokenizer .*sentencepiece.bpe.model"):
-        loading.load(checkpoint.find(str(folder)), "cpu")
+        loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")

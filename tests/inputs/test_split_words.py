@@ -21,11 +21,11 @@ CHAINS = '{"sentences": [["she", "zzyzxed"]], "clusters": [[[0, 0], [1, 1]]]}\n'
     ],
 )
 def test_the_share_of_words_in_pieces(kind: str, text: str, share: float) -> None:
-    tokens = loading.load_tokens(checkpoint.find("demo"))
+    tokens = loading.load_tokens(checkpoint.find_checkpoint("demo"))
     assert split_share(kind, from_bytes(text.encode(), "given"), tokens) == share
 
 
 def test_only_the_beginning_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(split_words, "SAMPLE", 2)
-    tokens = loading.load_tokens(checkpoint.find("demo"))
+    tokens = loading.load_tokens(checkpoint.find_checkpoint("demo"))
     assert split_share("treebank", from_bytes(TREES.encode(), "given"), tokens) == 0

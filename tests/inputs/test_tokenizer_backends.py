@@ -137,7 +137,7 @@ def test_esm_is_opened_from_its_folder_and_in_memory(tmp_path):
 
 
 def opened(folder: Path) -> None:
-    model = loading.load(checkpoint.find(str(folder)), "cpu")
+    model = loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
     example = encode_words(["LAG", "VS."], model.tokens, 0, "", Skipped())
     layers: list[Any] = []
     forward(model, collate([example], model.tokens, "cpu"), layers.append)
@@ -157,7 +157,7 @@ def test_tokenizers_that_cannot_be_used_are_named_in_one_sentence(tmp_path, monk
     (tmp_path / "model" / "tokenizer_config.json").write_text(json.dumps(settings))
     monkeypatch.setitem(sys.modules, "fugashi", None)
     with pytest.raises(ModelError, match="You need to install fugashi") as refused:
-        loading.load(checkpoint.find(str(tmp_path / "model")), "cpu")
+        loading.load(checkpoint.find_checkpoint(str(tmp_path / "model")), "cpu")
     assert "Install the package" in refused.value.hint
 
 

@@ -76,9 +76,9 @@ def test_a_huge_text_in_parts_gives_the_same_tokens(family, every, monkeypatch):
     tokens = every[family]
     pieces = ["The cat sat, on the mat.", "naïve 😀 don't", "two  spaces", "中文 words", "x" * 40]
     text = " ".join(pieces * 20)
-    monkeypatch.setattr("bertviz_core.inputs.tokens.AT_ONCE", 50)
+    monkeypatch.setattr("bertviz_core.inputs.tokens.CALL_CHARACTERS", 50)
     parted = tokens.encode(text)
-    monkeypatch.setattr("bertviz_core.inputs.tokens.AT_ONCE", len(text))
+    monkeypatch.setattr("bertviz_core.inputs.tokens.CALL_CHARACTERS", len(text))
     assert parted == tokens.encode(text)
 
 

@@ -18,7 +18,7 @@ SOURCE = "\n".join([*TEXT, "", "the dog slept ."])
 
 
 def load(folder: Path):
-    return loading.load(checkpoint.find(str(folder)), "cpu")
+    return loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
 
 
 def read(folder: Path, source) -> str:
@@ -107,7 +107,7 @@ def batch_of(model, source):
 
 
 def test_a_bfloat16_model_keeps_its_weights_and_its_softmax_is_float32(source):
-    model, layers = loading.load(checkpoint.find("demo"), "cpu", "bfloat16"), []
+    model, layers = loading.load(checkpoint.find_checkpoint("demo"), "cpu", "bfloat16"), []
     assert model.observable and {weight.dtype for weight in model.encoder.parameters()} == {torch.bfloat16}
     forward(model, batch_of(model, source), layers.append)
     for layer in layers:

@@ -35,23 +35,23 @@ def test_every_family_has_its_own_names_for_its_sizes(config, layers, heads, max
 
 
 def test_parameters_and_fingerprint_are_of_the_files_not_of_their_place_or_time(tiny_folder, tiny, folder):
-    found = checkpoint.find(str(tiny_folder))
+    found = checkpoint.find_checkpoint(str(tiny_folder))
     assert found.parameters() == sum(weight.numel() for weight in tiny.encoder.parameters())
     original = found.fingerprint()
     for path in folder.iterdir():
         os.utime(path, (1, 1))
-    assert checkpoint.find(str(folder)).fingerprint() == original
+    assert checkpoint.find_checkpoint(str(folder)).fingerprint() == original
     (folder / "README.md").write_text("A card says nothing about the weights.")
-    assert checkpoint.find(str(folder)).fingerprint() == original
+    assert checkpoint.find_checkpoint(str(folder)).fingerprint() == original
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
 def test_any_changed_file_changes_the_fingerprint(folder, name):
-    before = checkpoint.find(str(folder)).fingerprint()
+    before = checkpoint.find_checkpoint(str(folder)).fingerprint()
     data = bytearray((folder / name).read_bytes())
     data[-3:-2] = b" " if data[-3:-2] != b" " else b"\t"
     (folder / name).write_bytes(data)
-    assert checkpoint.find(str(folder) + "/").fingerprint() != before
+    assert checkpoint.find_checkpoint(str(folder) + "/").fingerprint() != before
 
 
 def header(data: bytes) -> bytes:
@@ -92,7 +92,7 @@ def test_a_folder_that_lacks_a_file_or_has_a_broken_one_is_refused(folder, messa
         if content is not None:
             (folder / name).write_bytes(content)
         with pytest.raises(ModelError, match=message):
-            checkpoint.find(str(folder))
+            checkpoint.find_checkpoint(str(folder))
         (folder / name).touch()
 
 
@@ -100,19 +100,19 @@ def test_a_folder_that_lacks_a_file_or_has_a_broken_one_is_refused(folder, messa
 def test_pickled_weights_are_refused_as_such(folder, name):
     (folder / "model.safetensors").rename(folder / name)
     with pytest.raises(ModelError, match="never opened"):
-        checkpoint.find(str(folder))
+        checkpoint.find_checkpoint(str(folder))
 
 
 @pytest.mark.parametrize("name", ["/no/such/folder", "../none", "~nobody-of-this-name/x", "a/b/c", ""])
 def test_what_can_only_be_a_folder_is_not_sought_on_the_hub(name, monkeypatch):
     monkeypatch.setattr(model_sources, "snapshot", lambda *_: pytest.fail("asked the hub"))
     with pytest.raises(ModelError, match="no folder"):
-        checkpoint.find(name)
+        checkpoint.find_checkpoint(name)
 
 
 def test_no_hub_in_reach_names_the_model_and_the_way_out():
     with pytest.raises(ModelError, match="cannot be reached") as caught:
-        checkpoint.find("bert-base-uncased-of-nobody")
+        checkpoint.find_checkpoint("bert-base-uncased-of-nobody")
     assert not isinstance(caught.value, DownloadNeeded)
     assert "'bert-base-uncased-of-nobody'" in str(caught.value)
     assert "save_pretrained" in caught.value.hint and "demo" in caught.value.hint

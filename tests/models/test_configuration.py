@@ -8,7 +8,7 @@ import torch
 
 from bertviz_core.errors import ModelError
 from bertviz_core.models import checkpoint, checkpoint_files, configuration, loading
-from tests.models.test_saved import configure
+from tests.models.test_load_report import configure
 from tests.support.families import FAMILIES, wordpiece
 
 SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
@@ -54,7 +54,7 @@ def test_nested_and_unusual_configurations_are_read_as_transformers_does(make, t
     torch.manual_seed(0)
     make().save_pretrained(tmp_path)
     wordpiece().save_pretrained(tmp_path)
-    found = checkpoint.find(str(tmp_path))
+    found = checkpoint.find_checkpoint(str(tmp_path))
     assert (found.layers, found.heads) == (2, 4)
     assert found.max_length == 64
     model = loading.load(found, "cpu")
@@ -72,7 +72,7 @@ def test_nested_and_unusual_configurations_are_read_as_transformers_does(make, t
 def test_configurations_that_cannot_be_used_are_refused_with_the_true_reason(folder, entries, message):
     configure(folder, **entries)
     with pytest.raises(ModelError, match=message) as caught:
-        checkpoint.find(str(folder))
+        checkpoint.find_checkpoint(str(folder))
     assert caught.value.hint
 
 
@@ -109,6 +109,7 @@ def test_every_file_that_a_tokenizer_of_transformers_reads_is_part_of_the_finger
 def test_sizes_under_common_names_import_nothing(tiny_folder):
     from tests.test_imports import HEAVY, loaded_by
 
-    code = f"from bertviz_core.models.checkpoint import find; assert find({str(tiny_folder)!r}).layers == 2"
+    found = f"find_checkpoint({str(tiny_folder)!r})"
+    code = f"from bertviz_core.models.checkpoint import find_checkpoint; assert {found}.layers == 2"
     assert not loaded_by(code) & HEAVY
     assert FAMILIES["bert"].layers == 2

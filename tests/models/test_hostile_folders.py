@@ -41,22 +41,22 @@ def test_a_config_that_the_weights_contradict_is_refused_at_once(folder, entries
     rewrite(folder, **entries)
     began = time.process_time()
     with pytest.raises(ModelError, match=r"config\.json says") as caught:
-        checkpoint.find(str(folder))
+        checkpoint.find_checkpoint(str(folder))
     assert time.process_time() - began < 0.5
     assert any(name in caught.value.what for name in (*entries, "layers"))
 
 
 def test_folders_and_links_named_as_files_are_none(folder):
-    before = checkpoint.find(str(folder)).fingerprint()
+    before = checkpoint.find_checkpoint(str(folder)).fingerprint()
     for ending in ("safetensors", "txt"):
         (folder / f"more.{ending}").mkdir()
         (folder / f"gone.{ending}").symlink_to(folder / "nowhere")
-    opened = checkpoint.find(str(folder))
+    opened = checkpoint.find_checkpoint(str(folder))
     assert opened.fingerprint() == before and opened.parameters() > 0
     (folder / "tokenizer.json").unlink()
     (folder / "tokenizer.json").mkdir()
     with pytest.raises(ModelError, match="no tokenizer"):
-        checkpoint.find(str(folder))
+        checkpoint.find_checkpoint(str(folder))
 
 
 @pytest.mark.parametrize("name", ["weights.txt", "../model.safetensors", None])
@@ -69,13 +69,13 @@ def test_an_index_names_safetensors_of_its_folder_alone(folder, name, monkeypatc
     index.write_text(json.dumps({"metadata": {}, "weight_map": dict.fromkeys(weights, name)}))
     monkeypatch.setattr(torch, "load", lambda *_, **__: pytest.fail("opened a pickle"))
     with pytest.raises(ModelError, match="names weights that are not safetensors files in the folder"):
-        loading.load(checkpoint.find(str(folder)), "cpu")
+        loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
     index.write_text(json.dumps({"metadata": {}, "weight_map": dict.fromkeys(weights, "other.safetensors")}))
-    opened = checkpoint.find(str(folder))
+    opened = checkpoint.find_checkpoint(str(folder))
     before = opened.fingerprint()
     assert loading.load(opened, "cpu").layers == 2
     save_file({key: value * 0 for key, value in weights.items()}, folder / "other.safetensors", {"format": "pt"})
-    assert checkpoint.find(str(folder)).fingerprint() != before
+    assert checkpoint.find_checkpoint(str(folder)).fingerprint() != before
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_model_of_other_than_regular_files_is_refused_at_once(folder, name, ki
         (folder / name).symlink_to("/dev/zero" if kind == "device" else folder.parent.parent / "elsewhere")
         (folder.parent.parent / "elsewhere").write_text("{}")
     with pytest.raises(ModelError, match=f"{name} is not a regular file of the folder"):
-        checkpoint.find(str(folder))
+        checkpoint.find_checkpoint(str(folder))
 
 
 def test_a_model_of_the_hubs_cache_links_to_its_repository(folder, tmp_path):
@@ -99,18 +99,18 @@ def test_a_model_of_the_hubs_cache_links_to_its_repository(folder, tmp_path):
     for file in filter(Path.is_file, folder.iterdir()):
         file.rename(blobs / file.name)
         (snapshot / file.name).symlink_to(blobs / file.name)
-    assert checkpoint.find(str(snapshot)).layers == 2
+    assert checkpoint.find_checkpoint(str(snapshot)).layers == 2
 
 
 def test_weights_without_an_end_and_weights_by_another_name_are_refused(folder):
     with (folder / "more.safetensors").open("wb") as stream:
         stream.truncate(10**11)
     with pytest.raises(ModelError, match="weights take 100 GB"):
-        checkpoint.find(str(folder))
+        checkpoint.find_checkpoint(str(folder))
     (folder / "more.safetensors").unlink()
     rewrite(folder, transformers_weights="elsewhere.safetensors")
     with pytest.raises(ModelError, match="names other weights"):
-        checkpoint.find(str(folder))
+        checkpoint.find_checkpoint(str(folder))
 
 
 def test_a_training_with_a_broken_tokenizer_can_be_listed(tiny_folder, tmp_path):
@@ -127,7 +127,7 @@ def test_code_of_a_folders_own_is_refused_with_a_reason(folder, name, monkeypatc
     (folder / name).write_text(json.dumps(entries | {"auto_map": {"AutoModel": "evil.Evil"}}))
     (folder / "evil.py").write_text("raise SystemExit")
     with pytest.raises(ModelError, match=r"asks for Python code of its own .*never run") as caught:
-        checkpoint.find(str(folder))
+        checkpoint.find_checkpoint(str(folder))
     assert caught.value.where.endswith(name) and caught.value.hint
     # On the command line nobody is asked, however the answer stands ready.
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))

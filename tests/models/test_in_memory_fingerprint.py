@@ -18,7 +18,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoding import collate, encode_words
 from bertviz_core.models import loading
 from bertviz_core.models.attention import forward
-from bertviz_core.models.checkpoint import checkpoint_of, describe, find
+from bertviz_core.models.checkpoint import checkpoint_of, describe, find_checkpoint
 from bertviz_core.models.in_memory_fingerprint import unknown_code
 from bertviz_core.models.model import with_weights
 from tests.support.families import FAMILIES, TEXT, gpt2_bpe, save
@@ -267,4 +267,4 @@ def test_an_attention_function_that_was_registered_refuses_the_model(name, model
 def test_a_function_registered_for_all_refuses_models_of_files(tiny_folder, monkeypatch):
     monkeypatch.setitem(ALL_ATTENTION_FUNCTIONS, "eager", uniform)
     with pytest.raises(ModelError, match="registered as 'eager'"):
-        loading.load(find(str(tiny_folder)), "cpu")
+        loading.load(find_checkpoint(str(tiny_folder)), "cpu")

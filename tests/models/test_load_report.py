@@ -35,7 +35,7 @@ def configure(folder: Path, **entries: object) -> None:
 
 
 def load(folder: Path):
-    return loading.load(checkpoint.find(str(folder)), "cpu")
+    return loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
 
 
 def refused(folder: Path) -> ModelError:
@@ -116,7 +116,10 @@ def test_a_head_that_is_not_used_is_said_once_in_provenance_and_on_standard_erro
     configure(folder, architectures=["BertForSequenceClassification"])
     expected = "Saved as BertForSequenceClassification: its weights outside the encoder (classifier.bias and 1 more)"
     request = Request(
-        "entropy", checkpoint.find(str(folder)), from_bytes(b"the cat sat .", "x.txt"), Settings(max_length=40)
+        "entropy",
+        checkpoint.find_checkpoint(str(folder)),
+        from_bytes(b"the cat sat .", "x.txt"),
+        Settings(max_length=40),
     )
     (notice,) = compute(request, store).provenance["notices"]
     assert notice.startswith(expected)
@@ -142,7 +145,7 @@ def test_the_longest_input_is_what_the_embeddings_have_rows_for(config, tmp_path
     more = {"entity_vocab_size": 10, "entity_emb_size": 8} if config == "LukeConfig" else {}
     sizes = FAMILIES["bert"].sizes | {"pad_token_id": 0} | more
     family = replace(FAMILIES["bert"], config=config, sizes=sizes)
-    found = checkpoint.find(str(save(family, tmp_path)))
+    found = checkpoint.find_checkpoint(str(save(family, tmp_path)))
     model = loading.load(found, "cpu")
     longest = found.max_length
     assert longest == model.checkpoint.max_length == (62 if config == "MPNetConfig" else 63)
@@ -174,7 +177,7 @@ def test_embeddings_are_asked_where_no_list_has_the_family(tmp_path, monkeypatch
 
     folder = save(FAMILIES["roberta"], tmp_path)
     monkeypatch.setattr(configuration, "AFTER_PADDING", ())
-    found = checkpoint.find(str(folder))
+    found = checkpoint.find_checkpoint(str(folder))
     assert found.max_length == 66 and loading.load(found, "cpu").checkpoint.max_length == 64
 
 
@@ -182,10 +185,10 @@ def test_embeddings_are_asked_where_no_list_has_the_family(tmp_path, monkeypatch
 def test_what_names_of_weights_tell_is_refused_when_the_model_is_found(folder, kind):
     edit(folder, lambda weights: weights | {UNUSED[kind]: torch.randn(8, 8)})
     with pytest.raises(ModelError, match="does not use"):
-        checkpoint.find(str(folder))
+        checkpoint.find_checkpoint(str(folder))
 
 
 def test_positions_are_refused_when_the_model_is_found(folder):
     configure(folder, position_embedding_type="relative_key")
     with pytest.raises(ModelError, match="relative_key"):
-        checkpoint.find(str(folder))
+        checkpoint.find_checkpoint(str(folder))

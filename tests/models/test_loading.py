@@ -28,7 +28,7 @@ SETTINGS = Settings(max_length=40)
 @pytest.mark.parametrize("name", families.FAMILIES)
 def test_what_loading_finds_and_that_every_position_up_to_the_limit_can_be_used(name, tmp_path):
     family = families.FAMILIES[name]
-    model = loading.load(checkpoint.find(str(families.save(family, tmp_path))), "cpu")
+    model = loading.load(checkpoint.find_checkpoint(str(families.save(family, tmp_path))), "cpu")
     for found in (model, model.checkpoint):
         assert (found.layers, found.heads) == (family.layers, family.heads)
     assert (model.observable, model.causal, model.has_types) == (family.observable, family.causal, family.types)
@@ -44,7 +44,7 @@ def test_what_loading_finds_and_that_every_position_up_to_the_limit_can_be_used(
 
 def test_a_model_without_special_tokens_lacks_their_quantities(tmp_path):
     folder = families.save(families.FAMILIES["gpt2"], tmp_path)
-    model = loading.load(checkpoint.find(str(folder)), "cpu")
+    model = loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
     request = Request("surface_patterns", model.checkpoint, from_bytes(TEXT, "x.txt"), SETTINGS)
     assert compute(request, None, model=model).present == ["current", "previous", "to_punct", "to_first"]
     assert compute(request.for_analysis("entropy"), None, model=model).present == ["entropy", "max_weight", "uniform"]
@@ -52,7 +52,7 @@ def test_a_model_without_special_tokens_lacks_their_quantities(tmp_path):
 
 def test_with_pytorchs_own_gelu_the_maps_are_those_of_transformers(tmp_path):
     folder = families.save(families.FAMILIES["gpt2"], tmp_path)
-    model = loading.load(checkpoint.find(str(folder)), "cpu")
+    model = loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
     original = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
     written_out = [
         any(isinstance(part, NewGELUActivation) for part in each.modules()) for each in (original, model.encoder)
@@ -77,12 +77,12 @@ def test_with_pytorchs_own_gelu_the_maps_are_those_of_transformers(tmp_path):
 def test_what_cannot_be_loaded_is_refused(folder, name, content):
     (folder / name).write_bytes(content)
     with pytest.raises(ModelError, match=r"cannot be (loaded|used)"):
-        loading.load(checkpoint.find(str(folder)), "cpu")
+        loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
 
 
 def test_weights_that_are_missing_are_refused_not_drawn_at_random_but_for_a_pooler(folder, tiny):
     BertForMaskedLM.from_pretrained(folder).save_pretrained(folder)
-    model = loading.load(checkpoint.find(str(folder)), "cpu")
+    model = loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
     for name, weight in model.encoder.named_parameters():
         if not name.startswith("pooler."):
             assert torch.equal(weight, tiny.encoder.get_parameter(name))
@@ -90,14 +90,14 @@ def test_weights_that_are_missing_are_refused_not_drawn_at_random_but_for_a_pool
     del weights["bert.encoder.layer.1.attention.self.query.weight"]
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     with pytest.raises(ModelError, match=r"not in the files, encoder.layer.1"):
-        loading.load(checkpoint.find(str(folder)), "cpu")
+        loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
 
 
 def test_a_tokenizer_of_another_model_is_refused(folder):
     """Its ids would fall outside the embeddings somewhere in the middle of a corpus."""
     families.roberta_bpe().save_pretrained(folder)
     with pytest.raises(ModelError, match="names 320 tokens, its model knows"):
-        loading.load(checkpoint.find(str(folder)), "cpu")
+        loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
 
 
 def test_a_device_that_is_not_there_is_refused(monkeypatch):
@@ -155,7 +155,7 @@ def test_the_one_longest_unused_makes_room(loads):
 
 @pytest.mark.parametrize("memory", ["the machine's", "the GPU's"])
 def test_a_model_that_does_not_fit_says_so_before_it_is_loaded(memory, tmp_path, monkeypatch):
-    found = checkpoint.find(str(families.save(families.FAMILIES["bert"], tmp_path)))
+    found = checkpoint.find_checkpoint(str(families.save(families.FAMILIES["bert"], tmp_path)))
     monkeypatch.setattr(loading, "_free_memory", lambda device: {memory: 4 * found.parameters() - 1})
     monkeypatch.setattr(loading, "load_tokens", None)  # nothing is loaded
     with pytest.raises(ModelError, match=f"0.0 GB of {memory} memory are free.*bfloat16"):
@@ -164,7 +164,7 @@ def test_a_model_that_does_not_fit_says_so_before_it_is_loaded(memory, tmp_path,
 
 
 def test_models_that_are_loaded_at_once_leave_transformers_as_it_was(masked_folder):
-    masked = checkpoint.find(str(masked_folder))
+    masked = checkpoint.find_checkpoint(str(masked_folder))
     with ThreadPoolExecutor(4) as pool:
         each = [pool.submit(loading.load, masked, "cpu", language_model=True) for _ in range(24)]
     assert all(load.result().language_model for load in each)

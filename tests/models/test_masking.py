@@ -6,7 +6,7 @@ import pytest
 from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.inputs.tokens import Tokens
-from bertviz_core.models.checkpoint import find
+from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.models.loading import load
 from bertviz_core.models.loss import IGNORED, Targets, targets_of
 from bertviz_core.models.model import require_lm_head
@@ -66,7 +66,7 @@ def test_a_tokenizer_without_a_mask_token_is_refused() -> None:
     tokenizer = families.wordpiece()
     tokenizer.mask_token = None
     with pytest.raises(ModelError, match="no mask token"):
-        targets_of(find("demo"), Tokens(tokenizer), 0)
+        targets_of(find_checkpoint("demo"), Tokens(tokenizer), 0)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_tokenizer_without_a_mask_token_is_refused() -> None:
     [("bert", "AutoModel"), ("deberta-v2", "AutoModel"), ("gpt2", "AutoModel"), ("electra", "AutoModelForPreTraining")],
 )
 def test_a_bare_encoder_or_a_discriminator_has_none(family, auto, tmp_path):
-    checkpoint = find(str(families.save(families.FAMILIES[family], tmp_path, auto=auto)))
+    checkpoint = find_checkpoint(str(families.save(families.FAMILIES[family], tmp_path, auto=auto)))
     with pytest.raises(ModelError, match="no head that predicts") as caught:
         require_lm_head(checkpoint)
     assert caught.value.hint
@@ -82,7 +82,7 @@ def test_a_bare_encoder_or_a_discriminator_has_none(family, auto, tmp_path):
 
 @pytest.mark.parametrize("family", DECODERS)
 def test_the_head_of_a_decoder_predicts_next_words(family, tmp_path):
-    checkpoint = find(str(save(family, tmp_path)))
+    checkpoint = find_checkpoint(str(save(family, tmp_path)))
     require_lm_head(checkpoint)
     model = load(checkpoint, "cpu", language_model=True)
     ids, labels = targets_of(checkpoint, model.tokens, 0).apply(segment(3))
@@ -93,4 +93,4 @@ def test_the_head_of_a_decoder_predicts_next_words(family, tmp_path):
 def test_a_next_word_head_that_sees_the_next_word_is_refused(tmp_path):
     folder = families.save(families.FAMILIES["xlnet"], tmp_path, auto="AutoModelForCausalLM")
     with pytest.raises(ModelError, match="see those after them"):
-        load(find(str(folder)), "cpu", language_model=True)
+        load(find_checkpoint(str(folder)), "cpu", language_model=True)

@@ -42,7 +42,7 @@ LIKE_LLAMA = {  # class of the configuration -> its sizes besides those of Llama
 
 def opened(folder, source):
     """The model, and the batch of the text."""
-    model = loading.load(checkpoint.find(str(folder)), "cpu")
+    model = loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
     return model, collate(list(Segments(source(TEXT), model.tokens, Settings(max_length=24))), model.tokens, "cpu")
 
 
@@ -180,7 +180,7 @@ def test_vectors_of_length_zero_receive_nothing_and_all_zero_leaves_the_weights(
 
 @pytest.mark.parametrize("name", ["xlnet", "albert"])
 def test_other_families_are_refused_by_name_before_anything_runs(name, tmp_path, source):
-    other = checkpoint.find(str(save(FAMILIES[name], tmp_path)))
+    other = checkpoint.find_checkpoint(str(save(FAMILIES[name], tmp_path)))
     with pytest.raises(ModelError, match=f"'{name}'.*") as refused:
         check_model(Request("entropy", other, source(TEXT), Settings(weights="norms")))
     assert all(family in str(refused.value) for family in OUTPUTS)

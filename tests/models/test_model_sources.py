@@ -64,7 +64,7 @@ RESPONSE = SimpleNamespace(headers={}, request=None, status_code=404)
 )
 def test_each_failure_of_the_hub_has_a_message_of_its_own(hub: Hub, error: Exception, said: str) -> None:
     hub.error = error
-    for open_model in (checkpoint.find, checkpoint.download):
+    for open_model in (checkpoint.find_checkpoint, checkpoint.download):
         with pytest.raises(ModelError, match=said):
             open_model("owner/model")
 
@@ -72,26 +72,26 @@ def test_each_failure_of_the_hub_has_a_message_of_its_own(hub: Hub, error: Excep
 def test_a_download_is_announced_with_the_size_of_the_files_it_takes(hub):
     hub.files += [("pytorch_model.bin", 450_000_000), ("config.json", 600)]
     with pytest.raises(DownloadNeeded) as caught:
-        checkpoint.find("owner/model-that-is-not-here")
+        checkpoint.find_checkpoint("owner/model-that-is-not-here")
     assert caught.value.size == SIZE + 600
     hub.files.pop(0)  # what is left is pickled
     model_sources._files.cache_clear()
     with pytest.raises(ModelError, match="never opened"):
-        checkpoint.find("owner/model-that-is-not-here")
+        checkpoint.find_checkpoint("owner/model-that-is-not-here")
 
 
 @pytest.mark.parametrize("token", [False, None])
 def test_the_token_is_what_access_says(hub: Hub, token: bool | None) -> None:
     access = Access(hub_token=token, downloads=10**9)
     with pytest.raises(DownloadNeeded):
-        checkpoint.find("owner/model", access=access)
+        checkpoint.find_checkpoint("owner/model", access=access)
     checkpoint.download("owner/model", access=access)
     assert len(hub.tokens) == 3 and set(hub.tokens) == {token}
 
 
 def test_downloads_that_are_off_ask_nobody(hub: Hub) -> None:
     with pytest.raises(ModelError, match="downloads are off"):
-        checkpoint.find("owner/model", access=Access(downloads=0))
+        checkpoint.find_checkpoint("owner/model", access=Access(downloads=0))
     assert len(hub.tokens) == 1  # the local cache alone
 
 
@@ -100,20 +100,20 @@ def test_what_is_downloaded_already_counts(hub: Hub, tmp_path: Path) -> None:
     blobs.mkdir(parents=True)
     access = Access(downloads=SIZE + 10**6)
     with pytest.raises(DownloadNeeded):
-        checkpoint.find("owner/model", access=access)
+        checkpoint.find_checkpoint("owner/model", access=access)
     (blobs / "one").write_bytes(bytes(10**7))
     (blobs / "two").symlink_to(blobs / "one")
     with pytest.raises(ModelError, match="takes 440 MB; 431 MB are left for downloads"):
-        checkpoint.find("owner/model", access=access)
+        checkpoint.find_checkpoint("owner/model", access=access)
 
 
 def test_a_download_leaves_room_on_the_disk(hub: Hub, monkeypatch) -> None:
     monkeypatch.setattr(model_sources.shutil, "disk_usage", lambda _: Usage(0, 0, model_sources.SPARE + SIZE - 1))
     with pytest.raises(ModelError, match="left on the disk"):
-        checkpoint.find("owner/model")
+        checkpoint.find_checkpoint("owner/model")
     monkeypatch.setattr(model_sources.shutil, "disk_usage", lambda _: Usage(0, 0, model_sources.SPARE + SIZE))
     with pytest.raises(DownloadNeeded):
-        checkpoint.find("owner/model")
+        checkpoint.find_checkpoint("owner/model")
 
 
 @pytest.fixture
@@ -141,11 +141,11 @@ def test_allowed_models_and_trainings_are_offered_by_name(folder):
     assert {"bert-2", "deep/inner", "alias"} <= names and "outside" not in names
     assert not any("step-" in name for name in names)
     assert "mine" in model_sources.trainings(limited(folder))
-    found = checkpoint.find("deep/inner", access=limited(folder))
+    found = checkpoint.find_checkpoint("deep/inner", access=limited(folder))
     assert (found.name, found.layers) == ("deep/inner", 2)
     assert find_training("mine", limited(folder)).steps == (3, 30)
     assert set(model_sources.models(limited(folder / "bert-2"))) == {"bert-2"}
-    assert checkpoint.find("demo", access=limited()).name == "demo"
+    assert checkpoint.find_checkpoint("demo", access=limited()).name == "demo"
 
 
 NAMES = ("~root", "/nope", "..", "../elsewhere", "outside", "bert-2/../bert-2", "missing", "owner/model", "", "\0")
@@ -159,7 +159,7 @@ def test_every_miss_has_the_same_answer_and_reads_nothing(folder: Path, name: st
         monkeypatch.setattr(Path, reader, lambda *_, **__: pytest.fail("looked at the disk"))
     monkeypatch.setattr(model_sources, "snapshot", lambda *_: pytest.fail("asked the hub"))
     answers = {"model": "No model with this name is available.", "training": "No training with this name is available."}
-    for kind, find in (("model", checkpoint.find), ("training", find_training)):
+    for kind, find in (("model", checkpoint.find_checkpoint), ("training", find_training)):
         with pytest.raises(BertvizError) as caught:
             find(name, access=access)
         assert (caught.value.what, caught.value.where, caught.value.hint) == (answers[kind], "", model_sources.HINT)
@@ -170,6 +170,6 @@ def test_where_downloads_are_allowed_the_hub_is_asked_but_not_for_paths(folder, 
     monkeypatch.setattr(model_sources, "snapshot", lambda *name: asked.append(name) or folder / "bert-2")
     for path in ("~root", "/nope", "/etc", "../elsewhere", ""):
         with pytest.raises(BertvizError, match="No model with this name"):
-            checkpoint.find(path, access=access)
+            checkpoint.find_checkpoint(path, access=access)
     assert not asked
-    assert checkpoint.find("owner/model", access=access).layers == 2
+    assert checkpoint.find_checkpoint("owner/model", access=access).layers == 2

@@ -26,7 +26,7 @@ LENGTHS = (9, POSITIONS, 300, 40, 3, 17, 70, 16, POSITIONS - 1, 5, 64, 65, 9)
 QUICK = ("bert", "t5", "mistral", "xlnet")
 # Names of lengths in configurations. Past one of the second kind the product takes no input.
 LIMIT = re.compile(r"window|bucket|chunk|local|clamp|block_size|(max|original).*(position|distance)|n_positions|n_ctx")
-LONGEST = ("max_position_embeddings", "n_positions")
+POSITION_LIMITS = ("max_position_embeddings", "n_positions")
 # Numbers that match, or are as large, and are no length that decides what is attended to.
 OTHER = re.compile(r"^chunk_size_feed_forward$|^max_window_layers$|^num_local_experts$|^vocab_size|_token_id$|theta$")
 UNUSED = re.compile(r"^(mem|reuse)_len$")  # of states of an earlier input, which are never given
@@ -110,13 +110,13 @@ def test_an_input_is_past_every_limit_of_a_family(model_type):
     longest = min(max(LENGTHS), config.max_length or max(LENGTHS))
     for name, value in limits(model_type):
         assert value, f"{name} is off in the small model"
-        assert value is True or name in LONGEST or 0 < value < longest, f"{name} is {value}"
+        assert value is True or name in POSITION_LIMITS or 0 < value < longest, f"{name} is {value}"
 
 
 @pytest.mark.parametrize("model_type", ONE_OF_EACH)
 def test_maps_of_a_family_do_not_depend_on_the_batch(model_type, tmp_path):
     """Lengths on both sides of windows and of relative positions' buckets, and the longest that there is."""
-    model = loading.load(checkpoint.find(str(save(model_type, tmp_path))), "cpu")
+    model = loading.load(checkpoint.find_checkpoint(str(save(model_type, tmp_path))), "cpu")
     assert max(map(len, inputs_of(model))) == min(max(LENGTHS), model.checkpoint.max_length or max(LENGTHS))
     check_neighbors(model)
     if WINDOW in dict(limits(model_type)).values():
@@ -140,7 +140,7 @@ def rotary(folder: Path, kind: str, **settings: Any) -> Any:
     torch.manual_seed(0)
     getattr(transformers, f"{kind}ForCausalLM")(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    return loading.load(checkpoint.find(str(folder)), "cpu")
+    return loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
 
 
 def phi3(folder: Path) -> Any:

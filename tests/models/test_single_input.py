@@ -142,7 +142,7 @@ def test_a_line_or_object_that_was_searched_opens_no_other_segment(demo):
 @pytest.fixture(scope="module")
 def predicting(masked_folder):
     """The tiny BERT with an MLM head."""
-    return load_to_view(checkpoint.find(str(masked_folder)), "cpu")
+    return load_to_view(checkpoint.find_checkpoint(str(masked_folder)), "cpu")
 
 
 def test_predictions_are_the_softmax_of_the_masked_word_head_or_none(predicting, tiny, tiny_folder):
@@ -161,7 +161,7 @@ def test_predictions_are_the_softmax_of_the_masked_word_head_or_none(predicting,
     assert first.rank == ranked.index("cat") + 1
     assert first.probability == pytest.approx(shares["cat"], rel=1e-4)
     assert predict(tiny, one, masked) == ()
-    assert load_to_view(checkpoint.find(str(tiny_folder)), "cpu").language_model is None
+    assert load_to_view(checkpoint.find_checkpoint(str(tiny_folder)), "cpu").language_model is None
 
 
 def test_predictions_without_heads_equal_hooks_on_their_outputs(predicting):

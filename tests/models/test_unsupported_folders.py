@@ -9,7 +9,7 @@ import pytest
 from bertviz_core.emergence.training import find_training
 from bertviz_core.errors import InputError, ModelError
 from bertviz_core.models import checkpoint, loading
-from tests.models.test_saved import configure
+from tests.models.test_load_report import configure
 from tests.support.families import save_training
 
 LORA = {"peft_type": "LORA", "base_model_name_or_path": "bert-base-uncased", "r": 4}
@@ -18,7 +18,7 @@ LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
 
 def refused(folder: Path) -> ModelError:
     with pytest.raises(ModelError) as caught:
-        checkpoint.find(str(folder))
+        checkpoint.find_checkpoint(str(folder))
     assert caught.value.hint and caught.value.where
     return caught.value
 
@@ -112,10 +112,10 @@ def without_tokenizers(training: Path) -> None:
 
 def test_checkpoints_without_a_tokenizer_use_the_one_of_their_training(tmp_path):
     training = save_training(tmp_path / "run", steps=(0, 10))
-    alone = loading.load(checkpoint.find(str(training / "step-0000010")), "cpu").tokens.single
+    alone = loading.load(checkpoint.find_checkpoint(str(training / "step-0000010")), "cpu").tokens.single
     shutil.copy(training / "step-0000000" / "tokenizer.json", training)
     shutil.copy(training / "step-0000000" / "tokenizer_config.json", training)
-    before = checkpoint.find(str(training / "step-0000010")).fingerprint()
+    before = checkpoint.find_checkpoint(str(training / "step-0000010")).fingerprint()
     without_tokenizers(training)
     found = find_training(training)
     assert found.steps == (0, 10)
@@ -138,10 +138,10 @@ def test_the_tokenizer_of_a_folder_above_is_used_for_checkpoints_alone(folder):
 
 
 def test_files_that_change_no_map_are_no_part_of_the_fingerprint(folder):
-    before = checkpoint.find(str(folder)).fingerprint()
+    before = checkpoint.find_checkpoint(str(folder)).fingerprint()
     for name in ("all_results.json", "trainer_state.json", "exported.json", "generation_config.json", "log.txt"):
         (folder / name).write_text('{"a": 1}')
     (folder / "optimizer.safetensors").write_bytes(b"anything")
-    assert checkpoint.find(str(folder)).fingerprint() == before
+    assert checkpoint.find_checkpoint(str(folder)).fingerprint() == before
     (folder / "special_tokens_map.json").write_text("{}")
-    assert checkpoint.find(str(folder)).fingerprint() != before
+    assert checkpoint.find_checkpoint(str(folder)).fingerprint() != before

@@ -40,7 +40,7 @@ def save(family: str, shape: tuple[int, int, int], spread: float, seed: int, fol
     untrained(family, shape, spread, seed).save_pretrained(folder)
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(DEMO_FOLDER / name, folder)
-    return checkpoint.find(str(folder))
+    return checkpoint.find_checkpoint(str(folder))
 
 
 @pytest.mark.slow

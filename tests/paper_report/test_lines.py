@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.drawn_inputs import LONGEST, DrawnInput
+from bertviz_core.analyses.base.drawn_inputs import MAX_DRAWN_WORDS, DrawnInput
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
 from bertviz_core.inputs.encoding import encode_words
-from bertviz_core.models.checkpoint import find
+from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.models.loading import load
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report import lines as lines_module
@@ -44,7 +44,7 @@ def planted_report(planted_folder, tmp_path_factory):
         "treebank": from_bytes(treebank(), "t.conllu"),
         "coreference": from_bytes(CHAINS.encode(), "t.conll"),
     }
-    request = ReportRequest(find(str(planted_folder)), corpora, Settings(max_length=32), max_cost=3)
+    request = ReportRequest(find_checkpoint(str(planted_folder)), corpora, Settings(max_length=32), max_cost=3)
     store = Store(tmp_path_factory.mktemp("lines"), shipped=tmp_path_factory.mktemp("none"))
     request.compute(store, Execution("cpu"))
     return request, store
@@ -60,7 +60,7 @@ def test_figure_1_has_the_planted_heads_on_sentences_of_the_corpus(planted_repor
         inside = one.labels[1:-1]
         assert one.labels == ["[CLS]", *inside, "[SEP]"] and one.special == [True, *[False] * len(inside), True]
         assert " ".join(inside) in TEXT.replace("\n", " ")
-        assert len(inside) <= LONGEST
+        assert len(inside) <= MAX_DRAWN_WORDS
         assert one.weights.sum(1) == pytest.approx(1, abs=1e-4)
     assert (lines["previous token"].weights.argmax(1)[1:] == np.arange(len(lines["previous token"].labels) - 1)).all()
     assert (lines["[SEP]"].weights.argmax(1) == len(lines["[SEP]"].labels) - 1).all()
@@ -96,7 +96,7 @@ def test_figure_5_marks_the_words_of_the_relation_and_the_mention(planted_report
 
 def test_sentences_of_more_tokens_than_the_model_has_positions_are_passed_over(planted_report, planted_folder):
     request, store = planted_report
-    results, model = request.read(store).results, load(find(str(planted_folder)), "cpu")
+    results, model = request.read(store).results, load(find_checkpoint(str(planted_folder)), "cpu")
     assert [one.figure for one in lines_of(results, model, False)].count(5) == 1
     short = {name: replace(result, provenance=with_length(result.provenance, 5)) for name, result in results.items()}
     assert {one.figure for one in lines_of(short, model, False)} == {1}
@@ -127,6 +127,6 @@ def test_a_plugin_draws_its_heads_as_a_built_in_analysis_does(planted_report, pl
 
     monkeypatch.setattr(lines_module, "ANALYSES", {"plugin": Plugin()})
     results: dict = {"plugin": None}
-    (drawn,) = lines_of(results, load(find(str(planted_folder)), "cpu"), False)
+    (drawn,) = lines_of(results, load(find_checkpoint(str(planted_folder)), "cpu"), False)
     assert (drawn.figure, drawn.title, drawn.where) == (5, "2-1: a plugin's", "line 1")
     assert [drawn.labels[row] for row in drawn.red] == ["cat"]

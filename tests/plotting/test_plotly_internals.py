@@ -13,7 +13,7 @@ from plotly.offline import get_plotlyjs
 from bertviz_core.plotting import ON_PAGES
 from bertviz_core.plotting.plotly_internals import SVG_PARTS, PrevalidatedFigure, set_template
 
-STYLE = Path(__file__).parents[2] / "pages/shared/frame/appearance.css"
+APPEARANCE = Path(__file__).parents[2] / "pages/shared/frame/appearance.css"
 
 
 def test_a_template_is_set_as_plotly_sets_one_and_later_values_are_validated() -> None:
@@ -32,7 +32,7 @@ def test_a_figure_that_was_validated_is_passed_on_as_it_is() -> None:
 
 
 def test_the_style_sheet_uses_the_listed_parts_of_drawings_and_no_others() -> None:
-    rules = [line for line in STYLE.read_text().splitlines() if "js-plotly-plot" in line]
+    rules = [line for line in APPEARANCE.read_text().splitlines() if "js-plotly-plot" in line]
     used = set(re.findall(r"\.([a-z-]+)", " ".join(rules))) | set(re.findall(r'class[$^]="(\w+)"', " ".join(rules)))
     assert used == set(SVG_PARTS)
     script = get_plotlyjs()

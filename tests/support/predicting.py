@@ -54,4 +54,4 @@ def labeled(model: loading.AttentionModel, segments: Segments) -> list[dict[str,
 
 def load(folder: Path, dtype: str = "float32") -> loading.AttentionModel:
     """The model with that head."""
-    return loading.load(checkpoint.find(str(folder)), "cpu", dtype, language_model=True)
+    return loading.load(checkpoint.find_checkpoint(str(folder)), "cpu", dtype, language_model=True)

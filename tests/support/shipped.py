@@ -14,7 +14,7 @@ from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import DEMO
-from bertviz_core.models.checkpoint import find as find_model
+from bertviz_core.models.checkpoint import find_checkpoint as find_model
 from bertviz_core.settings import Settings
 
 COUNT = find_model(DEMO).layers * find_model(DEMO).heads  # heads of the demo model

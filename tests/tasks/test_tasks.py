@@ -56,7 +56,7 @@ def test_a_request_is_the_same_on_the_other_side(store, tiny_folder, uploaded, t
     (tmp_path / "vectors.txt").write_text("the 1 2\n")
     request = Request(
         "probes",
-        replace(checkpoint.find(str(tiny_folder)), name="mine", revision="main"),
+        replace(checkpoint.find_checkpoint(str(tiny_folder)), name="mine", revision="main"),
         replace(uploaded, max_unpacked=12_345),
         Settings(max_length=64, limit=3, seed=5, mode="paper", dtype="bfloat16"),
         ProbeOptions(("attention-only",), 3, 7, "adam").to_json(),
@@ -100,7 +100,7 @@ def test_a_file_is_parsed_once_by_its_check_and_once_by_its_job(
     assert ends == ["mine"]
     uploads = Uploads(store)
     source = uploads.source(uploads.keep((tmp_path / "out").read_bytes(), "mine", kind).token)
-    request = Request(analysis, checkpoint.find(str(tiny_folder)), source, SETTINGS)
+    request = Request(analysis, checkpoint.find_checkpoint(str(tiny_folder)), source, SETTINGS)
     perform(crossed(tasks.analyses([request], store)), Progress(), last_model_loader())
     assert compute.find(store, request) is not None
     assert ends == ["mine"] * 2
@@ -110,7 +110,7 @@ def test_a_second_task_of_the_same_model_does_not_load_it(store, tiny_folder, ma
     load = last_model_loader()
 
     def run(folder, analysis="entropy", **settings):
-        request = Request(analysis, checkpoint.find(str(folder)), uploaded, replace(SETTINGS, **settings))
+        request = Request(analysis, checkpoint.find_checkpoint(str(folder)), uploaded, replace(SETTINGS, **settings))
         perform(crossed(tasks.analyses([request], store)), Progress(), load)
         assert compute.find(store, request) is not None
 
@@ -127,13 +127,13 @@ def test_a_second_task_of_the_same_model_does_not_load_it(store, tiny_folder, ma
 
 
 def test_a_download_is_performed_and_what_arrives_is_reported(store, tiny_folder, tmp_path, monkeypatch):
-    fetched, downloaded, progress = [], checkpoint.find(str(tiny_folder)), Progress()
+    fetched, downloaded, progress = [], checkpoint.find_checkpoint(str(tiny_folder)), Progress()
     folder = tmp_path / "models--a"
     folder.mkdir()
     (folder / "before").write_bytes(bytes(10**6))
     (folder / "link").symlink_to(folder / "before")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
-    monkeypatch.setattr(tasks, "EVERY", 0.01)
+    monkeypatch.setattr(tasks, "PROGRESS_INTERVAL_S", 0.01)
 
     def absent(name, **_):
         raise DownloadNeeded(name, 12_400_000)
@@ -145,7 +145,7 @@ def test_a_download_is_performed_and_what_arrives_is_reported(store, tiny_folder
             time.sleep(0.01)
         return downloaded
 
-    monkeypatch.setattr(checkpoint, "find", absent)
+    monkeypatch.setattr(checkpoint, "find_checkpoint", absent)
     monkeypatch.setattr(checkpoint, "download", download)
     perform(crossed(tasks.download(["someone/model@v1"], [], store)), progress, last_model_loader())
     assert fetched == [("someone/model@v1", access_from_environment())]
@@ -153,8 +153,8 @@ def test_a_download_is_performed_and_what_arrives_is_reported(store, tiny_folder
 
 
 def test_a_model_is_fetched_and_analyzed_as_far_as_it_can_be(store, tiny_folder, uploaded, monkeypatch):
-    downloaded = checkpoint.find(str(tiny_folder))
-    monkeypatch.setattr(checkpoint, "find", lambda *_, **__: replace(downloaded, name="someone/model"))
+    downloaded = checkpoint.find_checkpoint(str(tiny_folder))
+    monkeypatch.setattr(checkpoint, "find_checkpoint", lambda *_, **__: replace(downloaded, name="someone/model"))
     names = ("entropy", "sep_gradients")  # the second needs an MLM head, which this model lacks
     wanted = [Request(name, paper_model(), uploaded, SETTINGS) for name in names]
     perform(crossed(tasks.download(["someone/model"], wanted, store)), Progress(), last_model_loader())
@@ -165,7 +165,7 @@ def test_a_model_is_fetched_and_analyzed_as_far_as_it_can_be(store, tiny_folder,
 def test_corpora_not_stored_changed_or_gone_are_refused(store, tiny_folder, uploaded, tmp_path, source):
     path = tmp_path / "corpus.txt"
     path.write_text(TEXT)
-    found = checkpoint.find(str(tiny_folder))
+    found = checkpoint.find_checkpoint(str(tiny_folder))
     from_file, from_upload = (
         crossed(tasks.analyses([Request("entropy", found, corpus, SETTINGS)], store))
         for corpus in (from_path(path), uploaded)

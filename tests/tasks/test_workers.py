@@ -60,7 +60,9 @@ def task(store, tiny_folder):
     def make(text: str = "the cat sat .\n", number: int = 0):
         uploads = Uploads(store)
         source = uploads.source(uploads.keep(text.encode(), "my text.txt", "text").token)
-        request = Request("entropy", checkpoint.find(str(tiny_folder)), source, Settings(max_length=32, seed=number))
+        request = Request(
+            "entropy", checkpoint.find_checkpoint(str(tiny_folder)), source, Settings(max_length=32, seed=number)
+        )
         return request, tasks.analyses([request], store)
 
     return make
@@ -120,7 +122,7 @@ def test_progress_crosses_and_the_process_stays_for_the_next_task(worker, task, 
 
 
 def test_a_cancel_is_heard_and_the_process_stays(worker, task, store, monkeypatch):
-    monkeypatch.setattr(tasks, "PATIENCE", SOON)
+    monkeypatch.setattr(tasks, "CANCEL_GRACE_S", SOON)
     request, long = task(LONG, 1)
     jobs, job = start(worker, long, "Running the model")
     pid = process_of(worker)

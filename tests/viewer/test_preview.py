@@ -10,7 +10,7 @@ from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.models.single_input import attention, from_text
 from bertviz_core.plotting.head_preview import MAX_TOKENS, encoded
 from bertviz_core.settings import Settings
-from bertviz_core.viewer.preview import SENTENCE, measure, of_stored, preview_key
+from bertviz_core.viewer.preview import SENTENCE, compute_preview, of_stored, preview_key
 from tests.support import shipped
 
 
@@ -24,11 +24,11 @@ def read(sent: bytes, layers: int, heads: int) -> tuple[list[str], np.ndarray, s
 
 def test_a_preview_is_the_models_attention_and_norms_have_one_of_their_own(tiny) -> None:
     maps = attention(tiny, from_text(SENTENCE, "", tiny.tokens, Settings()).example)
-    tokens, sent, _ = read(of_stored(measure(tiny, Settings())), *maps.shape[:2])
+    tokens, sent, _ = read(of_stored(compute_preview(tiny, Settings())), *maps.shape[:2])
     assert len(tokens) == maps.shape[2]
     assert sent / 255 == pytest.approx(maps, abs=0.002)
     keys = {preview_key(tiny.checkpoint.fingerprint(), weights, "float32") for weights in ("attention", "norms")}
-    _, norms, _ = read(of_stored(measure(tiny, Settings(weights="norms"))), *maps.shape[:2])
+    _, norms, _ = read(of_stored(compute_preview(tiny, Settings(weights="norms"))), *maps.shape[:2])
     assert len(keys) == 2 and not np.array_equal(norms, sent)
 
 

@@ -14,7 +14,7 @@ from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, from_text
 from bertviz_core.settings import Settings
-from bertviz_core.viewer.query_key import MASKED, measure
+from bertviz_core.viewer.query_key import MASKED, compute_query_key
 from tests.oracles import query_key as oracle
 from tests.support import families
 from tests.support.architectures import ARCHITECTURES, INSIDE, save
@@ -23,7 +23,7 @@ QUICK = ("llama", "gemma2", "gpt_oss", "t5", "distilbert", "modernbert")
 
 
 def opened(folder: Path) -> tuple[AttentionModel, OneInput]:
-    model = loading.load(checkpoint.find(str(folder)), "cpu")
+    model = loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
     return model, from_text("the cat sat on the mat", "", model.tokens, Settings())
 
 
@@ -53,7 +53,7 @@ def test_scores_of_queries_and_keys_make_the_librarys_own_weights(family: str, t
     model, single = opened(folder)
     maps, bias = library_pass(folder, model, single, family)
     for head, position in ((Head(0, 1), 3), (Head(1, 3), len(single.example) - 1)):
-        measured = measure(model, single, head, position)
+        measured = compute_query_key(model, single, head, position)
         expected = maps[head.layer][head.head, position]
         assert measured.weights == pytest.approx(expected, abs=1e-5)
         assert oracle.weights(measured.logits.tolist(), measured.sink) == pytest.approx(expected.tolist(), abs=1e-5)
@@ -72,7 +72,7 @@ def test_scores_of_queries_and_keys_make_the_librarys_own_weights(family: str, t
 
 def test_the_table_has_the_products(tiny: AttentionModel) -> None:
     single = from_text("the cat sat", "", tiny.tokens, Settings())
-    measured = measure(tiny, single, Head(1, 0), 2)
+    measured = compute_query_key(tiny, single, Head(1, 0), 2)
     frame = pd.read_csv(io.BytesIO(measured.to_csv({"model": "tiny"})))
     assert list(frame["to"]) == list(single.layout.tokens.labels)
     products = frame.filter(like="product_").to_numpy()
@@ -83,4 +83,4 @@ def test_the_table_has_the_products(tiny: AttentionModel) -> None:
 def test_a_model_that_returns_its_maps_is_refused_calmly(tmp_path: Path) -> None:
     model, single = opened(families.save(families.FAMILIES["deberta-v2"], tmp_path))
     with pytest.raises(ModelError, match="returns its attention maps"):
-        measure(model, single, Head(0, 0), 1)
+        compute_query_key(model, single, Head(0, 0), 1)

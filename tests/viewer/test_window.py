@@ -8,7 +8,7 @@ import pytest
 
 from bertviz_core.heads import Head
 from bertviz_core.inputs.labels import Units
-from bertviz_core.models.checkpoint import find
+from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.models.loading import load
 from bertviz_core.models.single_input import attention, from_text
 from bertviz_core.settings import Settings
@@ -101,7 +101,7 @@ def test_words_are_found_in_sequence_whatever_their_case() -> None:
 
 
 def test_without_the_first_token_the_rows_of_a_decoder_are_rescaled(tmp_path: Path) -> None:
-    causal = load(find(str(families.save(families.FAMILIES["gpt2"], tmp_path))))
+    causal = load(find_checkpoint(str(families.save(families.FAMILIES["gpt2"], tmp_path))))
     assert causal.causal
     single = from_text("the cat sat on the mat", "", causal.tokens, Settings())
     maps = attention(causal, single.example)

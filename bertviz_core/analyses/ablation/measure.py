@@ -27,11 +27,11 @@ from bertviz_core.inputs.encoding import Batch, Encoded, buckets, collate
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.inputs.tensors import device_of_sums, in_float64
 from bertviz_core.models.ablation import Restart, WholeModel, predict_whole, predict_without
-from bertviz_core.models.loss import BATCH_TOKENS, Labels, Predictions, label, targets_of, with_words
+from bertviz_core.models.loss import BATCH_TOKENS, Labels, Predictions, mask_and_label, targets_of, with_words
 from bertviz_core.models.model import AttentionModel, running
 
 DRAWS = 5  # random sets of heads for each group
-POINTS = 20  # sets of the pruning curve, the empty one not counted
+PRUNED_SETS = 20  # sets of the pruning curve, the empty one not counted
 
 
 class AblationRun:
@@ -128,14 +128,14 @@ class AblationRun:
                 return output
 
             with torch.inference_mode(), running(self.model, batch.ids):
-                self.model.encoder(**self.model.inputs(label(batch, self.targets)[0]), combine=combine)
+                self.model.encoder(**self.model.inputs(mask_and_label(batch, self.targets)[0]), combine=combine)
             total = total + torch.stack(sums)
             tokens = tokens + batch.tokens()
             self.progress.advance(len(examples))
         return (total / tokens).float().to(self.model.device)
 
     def _each_head(self, model: AttentionModel, batch: Batch, observe: Callable[[LayerChanges], None]) -> None:
-        shown, labels = label(batch, self.targets)
+        shown, labels = mask_and_label(batch, self.targets)
         whole = predict_whole(self.restart, shown, labels)
         first = torch.zeros_like(batch.mask)
         first[:, 0] = self.sink == "first"
@@ -156,7 +156,7 @@ class AblationRun:
     def _each_set(
         self, model: AttentionModel, batch: Batch, observe: Callable[[SetChanges], None], sets: Tensor
     ) -> None:
-        shown, labels = label(batch, self.targets)
+        shown, labels = mask_and_label(batch, self.targets)
         whole = predict_whole(self.restart, shown, labels)
         first = _lowest_layer(sets)
         change = torch.empty(len(batch.examples), len(sets), 1, device=batch.ids.device)
@@ -226,11 +226,11 @@ def removals(change: np.ndarray) -> list[np.ndarray]:
         change: (layer, head) the change of the loss without each head, nats.
 
     Returns:
-        About POINTS + 1 sets (layer, head) bool, from no head to all heads.
+        About PRUNED_SETS + 1 sets (layer, head) bool, from no head to all heads.
     """
     order = np.argsort(change, axis=None, kind="stable")
     rank = np.argsort(order)
-    counts = np.unique(np.linspace(0, change.size, POINTS + 1).round().astype(int))
+    counts = np.unique(np.linspace(0, change.size, PRUNED_SETS + 1).round().astype(int))
     return [(rank < count).reshape(change.shape) for count in counts]
 
 

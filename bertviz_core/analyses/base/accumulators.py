@@ -13,7 +13,7 @@ from bertviz_core.analyses.base import statistics
 from bertviz_core.analyses.base.averages import TOP
 from bertviz_core.engine import packing
 from bertviz_core.engine.forward_pass import Accumulator
-from bertviz_core.inputs.annotated_words import EncodedCorpus
+from bertviz_core.inputs.encoded_corpus import EncodedCorpus
 from bertviz_core.inputs.encoding import Batch, Encoded
 from bertviz_core.inputs.tensors import device_of_sums, in_float64, to_host
 

@@ -10,8 +10,8 @@ from bertviz_core.inputs.encoding import Encoded, encode_words
 from bertviz_core.inputs.tokens import Tokens
 
 # Tokens or words of an input that is drawn
-SHORTEST = 5
-LONGEST = 22
+MIN_DRAWN_WORDS = 5
+MAX_DRAWN_WORDS = 22
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def first_drawable(
         The encoded input and its red words; None where no input can be drawn.
     """
     for words, where, red in inputs:
-        if SHORTEST <= len(words) <= LONGEST:
+        if MIN_DRAWN_WORDS <= len(words) <= MAX_DRAWN_WORDS:
             example = encode_words(words, tokens, 0, where, Skipped())
             if len(example) <= int(result.provenance["settings"]["max_length"]):
                 return example, red

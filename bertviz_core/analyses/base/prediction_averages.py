@@ -6,7 +6,7 @@ import torch
 
 from bertviz_core.analyses.base.accumulators import Layer, SegmentAverages, as_tensor
 from bertviz_core.corpora import Skipped
-from bertviz_core.inputs.annotated_words import EncodedCorpus
+from bertviz_core.inputs.encoded_corpus import EncodedCorpus
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.tensors import device_of_sums, in_float64
 from bertviz_core.models.loss import Predictions

@@ -12,7 +12,7 @@ ANALYSES = cast(Mapping[str, Analysis], REGISTERED)
 BUILT_IN = cast(Mapping[str, Analysis], REGISTERED_BUILT_IN)
 
 
-def label(quantity: str) -> str:
+def display_label(quantity: str) -> str:
     """Name on the screen of a quantity that several analyses show: of those that are always computed together."""
     for analysis in ANALYSES.values():
         if analysis.shared:

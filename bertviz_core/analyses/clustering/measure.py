@@ -40,7 +40,7 @@ from bertviz_core.models.model import AttentionModel
 
 SMOOTHING = 0.001  # The release has 0.001 / N + 0.999 A in place of A.
 TINY = 1e-30  # It stands for a weight of 0, so that 0 log 0 is 0 to any precision without a special case.
-CLOSE = 1e-5  # Pairs that differ by fewer nats a row are computed again.
+RECOMPUTED_NATS = 1e-5  # Pairs that differ by fewer nats a row are computed again.
 CHUNK = 1024  # positions that are summed in float32
 CPU_BUFFER = 1 << 18  # elements of a head's mixtures that fit into a CPU's cache
 GPU_BUFFER = 1 << 26  # elements that keep a GPU busy
@@ -156,7 +156,7 @@ def divergences(maps: Tensor, rows: int) -> Tensor:
         maps: (head, position) float32, contiguous, a position being a row and a key; the number of positions is a
             multiple of LANES. They are changed in place: 0 becomes TINY. A position that holds 0 for every head counts
             nothing.
-        rows: How many rows are not padding, for the limit CLOSE, which is per row.
+        rows: How many rows are not padding, for the limit RECOMPUTED_NATS, which is per row.
 
     Returns:
         (head, head) float64, symmetric, in nats.
@@ -166,7 +166,7 @@ def divergences(maps: Tensor, rows: int) -> Tensor:
     sums = kernel_sums(kernel, maps) if kernel else torch_sums(maps)
     own = sums.diagonal()
     divergence = ((own[:, None] + own) / 2 - sums).triu(1) * (math.log(2) / 2)
-    _redo_close(maps, divergence, CLOSE * rows)
+    _redo_close(maps, divergence, RECOMPUTED_NATS * rows)
     return divergence + divergence.T
 
 

@@ -21,7 +21,15 @@ from bertviz_core.analyses.base.statistics import (
     wilson,
 )
 from bertviz_core.analyses.coreference_heads.baselines import EXACT, SIMPLE
-from bertviz_core.analyses.coreference_heads.groups import BREAKDOWNS, COLUMNS, FOLDS, TYPE_ROWS, TYPED, by_row, pooled
+from bertviz_core.analyses.coreference_heads.groups import (
+    BREAKDOWNS,
+    COLUMNS,
+    FOLDS,
+    TYPE_ROW_COUNT,
+    TYPE_ROWS,
+    by_row,
+    pooled,
+)
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
 from bertviz_core.heads import DirectedHead, Head, all_keys, highest
 
@@ -184,7 +192,7 @@ class AntecedentCounts(Result):
         heads = [highest(rows[..., picked + 1 - fold]) for fold in range(FOLDS)]
 
         def added(rows: np.ndarray) -> np.ndarray:
-            return np.sum([rows[..., *head, fold:TYPED:FOLDS] for fold, head in enumerate(heads)], 0)
+            return np.sum([rows[..., *head, fold:TYPE_ROW_COUNT:FOLDS] for fold, head in enumerate(heads)], 0)
 
         n = by_row(self.stored.group_n)[picked : picked + FOLDS]
         right = np.where(n.all(), added(rows), np.nan)

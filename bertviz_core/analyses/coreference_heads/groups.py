@@ -20,13 +20,13 @@ TYPE_ROWS = ("all", *TYPES)
 TYPE_NAMES = {"all": "mentions", "pronoun": "pronouns", "proper": "proper names", "nominal": "nominal mentions"}
 BREAKDOWNS = {"distance": BIN_NAMES, "gender": GENDERS}
 
-TYPED = len(TYPE_ROWS) * FOLDS  # the number of rows of types, see `by_row`
+TYPE_ROW_COUNT = len(TYPE_ROWS) * FOLDS  # the number of rows of types, see `by_row`
 # Columns of `pooled`, its last axis: the types, then the bins of distance, then the genders.
-ENDS = np.cumsum([len(TYPE_ROWS), len(BIN_NAMES), len(GENDERS)]).tolist()
+COLUMN_ENDS = np.cumsum([len(TYPE_ROWS), len(BIN_NAMES), len(GENDERS)]).tolist()
 COLUMNS = {
-    "type": slice(0, ENDS[0]),
-    "distance": slice(ENDS[0], ENDS[1]),
-    "gender": slice(ENDS[1], ENDS[2]),
+    "type": slice(0, COLUMN_ENDS[0]),
+    "distance": slice(COLUMN_ENDS[0], COLUMN_ENDS[1]),
+    "gender": slice(COLUMN_ENDS[1], COLUMN_ENDS[2]),
 }
 
 
@@ -55,5 +55,5 @@ def by_row(counts: np.ndarray) -> np.ndarray:
 
 def pooled(rows: np.ndarray) -> np.ndarray:
     """(..., row) to (..., column), both folds of each type added; see COLUMNS."""
-    by_fold = rows[..., :TYPED].reshape(*rows.shape[:-1], -1, FOLDS)
-    return np.concatenate([by_fold.sum(-1), rows[..., TYPED:]], -1)
+    by_fold = rows[..., :TYPE_ROW_COUNT].reshape(*rows.shape[:-1], -1, FOLDS)
+    return np.concatenate([by_fold.sum(-1), rows[..., TYPE_ROW_COUNT:]], -1)

@@ -19,7 +19,7 @@ from bertviz_core.corpora.word_search import has
 from bertviz_core.heads import DirectedHead
 
 MAX_ITEMS = 1000  # items whose guesses are in a result
-LONGEST = 4  # A sentence is left whole up to so many times the length of a passage.
+WHOLE_SENTENCE_PASSAGES = 4  # A sentence is left whole up to so many times the length of a passage.
 DocumentRecord = dict[str, Any]  # a document, see `document_record`
 ReadDocuments = Callable[[Iterable[int]], Iterable[tuple[int, DocumentRecord]]]
 
@@ -30,14 +30,15 @@ def passages(sentences: Sequence[int], words: int, length: int = 160) -> list[Sp
     Args:
         sentences: The first word of each sentence, from 0.
         words: The number of words.
-        length: About how many words a passage has; a sentence of more than LONGEST times as many is cut.
+        length: About how many words a passage has; a sentence of more than WHOLE_SENTENCE_PASSAGES times as many is
+            cut.
 
     Returns:
         The first word of each passage, and the word after its last one.
     """
     edges: list[int] = []
     for start, end in pairwise([*sentences, words]):
-        edges += [*range(start + LONGEST * length, end, length), end]
+        edges += [*range(start + WHOLE_SENTENCE_PASSAGES * length, end, length), end]
     runs: list[Span] = []
     first = last = 0
     for edge in edges:

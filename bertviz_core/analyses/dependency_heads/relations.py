@@ -25,8 +25,8 @@ from bertviz_core.analyses.dependency_heads.word_intervals import effective_word
 from bertviz_core.corpora.treebank import ALL, UAS
 from bertviz_core.heads import DirectedHead, Head, all_keys
 
-ROOT = "root"  # in upper or lower case. No head can find the governor of a root, so it has no row.
-NO_RELATION = (ALL, UAS, ROOT, "punct")  # rows that say nothing of a relation
+ROOT_RELATION = "root"  # in upper or lower case. No head can find the governor of a root, so it has no row.
+NO_RELATION = (ALL, UAS, ROOT_RELATION, "punct")  # rows that say nothing of a relation
 
 
 def by_size(names: Sequence[str], n: np.ndarray) -> list[str]:

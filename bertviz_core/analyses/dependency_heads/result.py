@@ -21,7 +21,7 @@ from bertviz_core.analyses.dependency_heads.guesses import (
     merged,
     view_of_side,
 )
-from bertviz_core.analyses.dependency_heads.relations import ROOT, RelationCounts
+from bertviz_core.analyses.dependency_heads.relations import ROOT_RELATION, RelationCounts
 from bertviz_core.analyses.dependency_heads.sentences import trees_of
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.treebank import Sentence, sentence_of
@@ -147,7 +147,8 @@ class DependencyHeads(Result):
         rows = self._rows(chosen.view, chosen.merge_subtypes)
         counts = self.n[:, rows].sum(0).tolist()
         is_shown = [
-            n >= min_count and base_of(self.relations[row]).lower() != ROOT for row, n in zip(rows, counts, strict=True)
+            n >= min_count and base_of(self.relations[row]).lower() != ROOT_RELATION
+            for row, n in zip(rows, counts, strict=True)
         ]
         is_shown[:2] = True, True  # The totals are always shown.
         sides = [self._rows(view_of_side(chosen.view, side), chosen.merge_subtypes) for side in SIDES]

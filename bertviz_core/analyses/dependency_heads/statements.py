@@ -13,12 +13,12 @@ from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, Relati
 from bertviz_core.corpora.treebank import ALL, UAS
 from bertviz_core.heads import DirectedHead, arrow
 
-POINTS = 0.1  # a substantial difference of shares
+MIN_DIFFERENCE = 0.1  # a substantial difference of shares
 OVERALL = 0.15  # A head that is less far above an offset does not parse.
 TOTALS = {ALL: "governors, punctuation included", UAS: "governors, punctuation left out"}
 ALL_1, DOBJ, DET = (paper.TABLE_1[name] for name in (ALL, "dobj", "det"))
 MAX_NAMED = 6  # The best heads of so many relations are named, as many as the paper names.
-CONTROL = " (of a causal model also above a random word)"
+CONTROL_NOTE = " (of a causal model also above a random word)"
 CORRECTED = f"with an interval corrected for the number of relations. {HELD_OUT}"
 
 
@@ -103,7 +103,7 @@ def relation_finding(counts: RelationCounts, relation: str) -> Finding:
     if relation in paper.TABLE_1:
         head, accuracy, baseline, offset = paper.TABLE_1[relation]
         statement = f"Head {head} finds {accuracy}% of {relation}, the fixed offset {offset:+d} {baseline}%."
-    rule = f"The best head is {GAIN:.0%} or more above the best fixed offset{CONTROL}, {CORRECTED}"
+    rule = f"The best head is {GAIN:.0%} or more above the best fixed offset{CONTROL_NOTE}, {CORRECTED}"
     declared = Statement(relation, "4.2", statement, rule, partial(relation_answer, relation=relation))
     return declared.finding("dependency_heads", "", counts)
 
@@ -119,9 +119,9 @@ def head_sentence(counts: RelationCounts, relation: str, choice: DirectedHead) -
 
 
 def clearest_relation(counts: RelationCounts) -> Answer:
-    """Whether the best head of the clearest relation is more than POINTS above every baseline.
+    """Whether the best head of the clearest relation is more than MIN_DIFFERENCE above every baseline.
 
-    The interval of the held-out gain, see `RelationCounts.gain`, is to be above POINTS. The clearest
+    The interval of the held-out gain, see `RelationCounts.gain`, is to be above MIN_DIFFERENCE. The clearest
     relation is the first of `RelationCounts.by_gain` (docs/methods.md, section 6, Decisions).
 
     Raises:
@@ -130,7 +130,7 @@ def clearest_relation(counts: RelationCounts) -> Answer:
     relation = counts.clearest_relation()
     if relation in NO_RELATION:
         raise KeyError("relations")
-    state = decide(counts.gain(), POINTS)[counts.relations.index(relation)]
+    state = decide(counts.gain(), MIN_DIFFERENCE)[counts.relations.index(relation)]
     return relation_answer(counts, relation)._replace(state=state)
 
 
@@ -175,8 +175,8 @@ STATEMENTS = (
         "4.2",
         f"Single heads find single relations, far above fixed offsets: {DOBJ[0]} direct objects in {DOBJ[1]}% of cases "
         f"(offset {DOBJ[2]}%), {DET[0]} determiners in {DET[1]}% ({DET[2]}%).",
-        f"For the clearest relation the best head is more than {POINTS:.0%} above the best offset"
-        f"{CONTROL}, {CORRECTED}",
+        f"For the clearest relation the best head is more than {MIN_DIFFERENCE:.0%} above the best offset"
+        f"{CONTROL_NOTE}, {CORRECTED}",
         clearest_relation,
         "a relation",
     ),

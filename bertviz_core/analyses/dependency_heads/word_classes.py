@@ -15,7 +15,7 @@ from bertviz_core.heads import Head, all_keys
 
 ClassName = Name  # a scheme is a view of the trees, or PART_OF_SPEECH
 PART_OF_SPEECH = "part of speech"
-EVERY: ClassName = ("", "")  # the class that has every word
+ALL_WORDS: ClassName = ("", "")  # the class that has every word
 MIN_WORDS = 20  # classes of fewer words are not named
 
 
@@ -28,7 +28,7 @@ def classes_of(sentence: Sentence) -> list[list[ClassName]]:
 
 
 class ClassSums(NamedSums):
-    """Sums over the units of a treebank, by class, the first of which is EVERY.
+    """Sums over the units of a treebank, by class, the first of which is ALL_WORDS.
 
     With x_s the attention from the words of a sentence s to the words of the class, and m_s that to all words, the
     share of a class is sum x_s / sum m_s (docs/methods.md, section 6, Words attended to). The sums are the fields of
@@ -37,7 +37,7 @@ class ClassSums(NamedSums):
 
     def __init__(self, layers: int, heads: int) -> None:
         super().__init__({"class_counts": (3,), "class_sums": (3, layers, heads)}, float)
-        self.rows([EVERY])
+        self.rows([ALL_WORDS])
         of_unit = {"words": (), "attention": (layers, heads)}
         self.open_units = OpenUnits(lambda: NamedSums(of_unit, float), self._close)
 
@@ -51,7 +51,7 @@ class ClassSums(NamedSums):
         """Add a batch.
 
         Args:
-            sentences: For each sentence the classes of each word, besides EVERY.
+            sentences: For each sentence the classes of each word, besides ALL_WORDS.
             received: (layer, sentence, head, word) attention from all words of a sentence to each word.
             causal: Whether a word attends only to itself and to earlier ones.
             units: The numbers of the sentences' documents, where these are the units; else empty.
@@ -62,7 +62,7 @@ class ClassSums(NamedSums):
         documents = [self.open_units.of(unit) for unit in units]
         for index, (words, members) in enumerate(zip(sentences, batch_members, strict=True)):
             for word, names in enumerate(words):
-                members[word, [self.names[name] for name in (EVERY, *names)]] = 1
+                members[word, [self.names[name] for name in (ALL_WORDS, *names)]] = 1
             n = len(words)
             own = members[:n].T  # (class, word)
             uniform = np.ones(n)  # what each word receives from uniform attention
@@ -88,7 +88,7 @@ class ClassSums(NamedSums):
         rows = self.rows(sums.names)
         x = sums.sums["attention"]  # (class, layer, head)
         self.sums["class_counts"][rows, 2] += sums.sums["words"] > 0
-        self.sums["class_sums"][rows, 1:] += np.stack([x[sums.names[EVERY]] * x, x**2], 1)
+        self.sums["class_sums"][rows, 1:] += np.stack([x[sums.names[ALL_WORDS]] * x, x**2], 1)
 
     def merge(self, other: NamedSums) -> None:
         assert isinstance(other, ClassSums)

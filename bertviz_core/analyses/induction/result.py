@@ -12,7 +12,7 @@ KINDS = {  # quantity -> what is attended to, name and marker
     "duplicate": ("to the first occurrence of the same token", "duplicate token", BROAD),
     "previous": ("to the previous token", "previous token", PREVIOUS),
 }
-CONTROL = "{}_control"  # the same positions in sequences that repeat nothing
+CONTROL_QUANTITY = "{}_control"  # the same positions in sequences that repeat nothing
 # A head attends to the previous token whether anything is repeated or not: it is compared with another position.
 CONTROLS = {
     "prefix": ("prefix", "to the same position where nothing is repeated"),
@@ -33,7 +33,7 @@ def _columns(form: str, label: str, name: str) -> Iterator[HeadColumn]:
 
 COLUMNS = (
     *_columns("{}", "attention {} ({})", "{}"),
-    *_columns(CONTROL, "without repetition, attention {}", "{}, control"),
+    *_columns(CONTROL_QUANTITY, "without repetition, attention {}", "{}, control"),
 )
 
 

@@ -3,12 +3,12 @@
 from functools import partial
 
 from bertviz_core.analyses.base.findings import Answer, Statement, decide_worth, head_intervals, tiny
-from bertviz_core.analyses.induction.result import CONTROL, CONTROLS, KINDS, Induction
+from bertviz_core.analyses.induction.result import CONTROL_QUANTITY, CONTROLS, KINDS, Induction
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 
 LEAST = 0.1  # the smallest difference that is worth the name, as a share of the attention
-POINTS = f"{100 * LEAST:.0f} points"
+IN_POINTS = f"{100 * LEAST:.0f} points"
 
 
 def strongest(result: Induction, quantity: str) -> Answer:
@@ -22,7 +22,7 @@ def strongest(result: Induction, quantity: str) -> Answer:
         quantity: The kind of attention, one of KINDS.
     """
     position, words = CONTROLS[quantity]
-    control = CONTROL.format(position)
+    control = CONTROL_QUANTITY.format(position)
     values = result[quantity]
     head = highest(values)
     half = half_width(result.interval(quantity)[head], ".1%")
@@ -34,7 +34,7 @@ def strongest(result: Induction, quantity: str) -> Answer:
     return Answer(
         decide_worth(gain.at(head), difference, LEAST),
         f"Head {head.label()} gives the most attention {KINDS[quantity][0]}: {values[head]:.1%} ± {half} in "
-        f"repeated sequences; {result[control][head]:.1%} {words}.{tiny(gain.at(head), difference, LEAST, POINTS)}",
+        f"repeated sequences; {result[control][head]:.1%} {words}.{tiny(gain.at(head), difference, LEAST, IN_POINTS)}",
         head,
         quantity,
         f"{values[head]:.1%}",
@@ -47,7 +47,7 @@ STATEMENTS = tuple(
         kind,
         "",
         "",
-        f"The head with the highest attention {label} gives less {CONTROLS[kind][1]}, by {POINTS} or more and "
+        f"The head with the highest attention {label} gives less {CONTROLS[kind][1]}, by {IN_POINTS} or more and "
         "with the intervals of both corrected for the number of heads.",
         partial(strongest, quantity=kind),
     )

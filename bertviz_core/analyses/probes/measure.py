@@ -20,7 +20,8 @@ from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
 from bertviz_core.analyses.probes.training import ITERATIONS, Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.corpora import Skipped
 from bertviz_core.engine.progress import Progress
-from bertviz_core.inputs.annotated_words import EncodedSentence, Reading, Sentences
+from bertviz_core.inputs.annotated_words import EncodedSentence, Sentences
+from bertviz_core.inputs.encoded_corpus import Reading
 from bertviz_core.models.model import AttentionModel
 
 # Probes on maps or words, and their training

@@ -8,8 +8,8 @@ from bertviz_core.analyses.base.statistics import MIN_UNITS
 from bertviz_core.analyses.probes.result import MIN_TRAINED, Probes
 from bertviz_core.heads import highest
 
-POINTS = 0.1  # substantial difference of shares
-ENDS = "with a conservative interval, from both intervals' end points."
+MIN_DIFFERENCE = 0.1  # substantial difference of shares
+INTERVAL_NOTE = "with a conservative interval, from both intervals' end points."
 
 
 def above(result: Probes, probe: str, other: str, points: float) -> Answer:
@@ -56,22 +56,22 @@ STATEMENTS = (
         "5",
         f"All heads together encode much syntax: attention only reaches {paper.TABLE_3['attention-only']} UAS, "
         f"right-branching {paper.TABLE_3_WITH_PUNCTUATION['right-branching']}, punctuation included.",
-        f"Attention only is more than {POINTS:.0%} above right-branching, {ENDS}",
-        partial(above, probe="attention-only", other="right-branching", points=POINTS),
+        f"Attention only is more than {MIN_DIFFERENCE:.0%} above right-branching, {INTERVAL_NOTE}",
+        partial(above, probe="attention-only", other="right-branching", points=MIN_DIFFERENCE),
     ),
     Statement(
         "words",
         "5",
         f"With word vectors attention reaches {paper.TABLE_3['attention-and-words']} UAS, distances and words "
         f"{paper.TABLE_3['distances-and-words']}.",
-        f"Attention and words is more than {POINTS:.0%} above distances and words, {ENDS}",
-        partial(above, probe="attention-and-words", other="distances-and-words", points=POINTS),
+        f"Attention and words is more than {MIN_DIFFERENCE:.0%} above distances and words, {INTERVAL_NOTE}",
+        partial(above, probe="attention-and-words", other="distances-and-words", points=MIN_DIFFERENCE),
     ),
     Statement(
         "random",
         "5",
         f"That is learned: on random attention the same probe has {paper.TABLE_3['random-attention-and-words']} UAS.",
-        f"Attention and words is more than {POINTS:.0%} above random attention and words, {ENDS}",
-        partial(above, probe="attention-and-words", other="random-attention-and-words", points=POINTS),
+        f"Attention and words is more than {MIN_DIFFERENCE:.0%} above random attention and words, {INTERVAL_NOTE}",
+        partial(above, probe="attention-and-words", other="random-attention-and-words", points=MIN_DIFFERENCE),
     ),
 )

@@ -19,7 +19,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.inputs.tensors import device_of_sums, in_float64
 
 ITERATIONS = 500  # the most iterations of L-BFGS
-PATIENCE = 3  # epochs without a better validation loss; for L-BFGS iterations, five times as many
+EARLY_STOPPING_EPOCHS = 3  # epochs without a better validation loss; for L-BFGS iterations, five times as many
 PATIENT_STEPS = 100  # Together these epochs have at least so many steps, since those of a small treebank are short.
 REDUCTIONS = 2  # how often Adam's rate falls to a quarter where the validation loss no longer falls
 # Map entries on the device at a time
@@ -44,7 +44,7 @@ class Schedule:
     rate: float = 0.005
     words: int = 128
     singly: bool = False
-    patience: int = PATIENCE
+    patience: int = EARLY_STOPPING_EPOCHS
     seed: int = 0
 
 
@@ -102,7 +102,7 @@ def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, n
         The validation loss of each iteration, nats a word; NaN without held-out sentences.
     """
     parameters = list(probe.parameters())
-    best = Best(probe, 5 * PATIENCE)
+    best = Best(probe, 5 * EARLY_STOPPING_EPOCHS)
     losses = list[float]()
     latest = 0.0
     progress.start(f"Training {name}", ITERATIONS, "iterations")

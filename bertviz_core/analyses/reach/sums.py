@@ -10,7 +10,7 @@ from torch import Tensor
 
 from bertviz_core.analyses.base.accumulators import SegmentAverages, as_tensor
 from bertviz_core.analyses.reach.result import KEPT, OFFSETS, QUANTITIES, TENTHS
-from bertviz_core.inputs.annotated_words import EncodedCorpus
+from bertviz_core.inputs.encoded_corpus import EncodedCorpus
 from bertviz_core.inputs.encoding import Batch, Encoded
 from bertviz_core.inputs.tensors import in_float64, to_host
 from bertviz_core.models.attention import LayerAttention

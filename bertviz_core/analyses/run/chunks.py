@@ -15,8 +15,8 @@ from bertviz_core.engine import forward_pass, packing
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import DAY, Store
 from bertviz_core.errors import StoreError
-from bertviz_core.inputs import annotated_words
-from bertviz_core.inputs.annotated_words import CorpusReading
+from bertviz_core.inputs import encoded_corpus
+from bertviz_core.inputs.encoded_corpus import CorpusReading
 from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
 
@@ -66,7 +66,7 @@ class ChunkedPass:
         self.store = store
         self._name = WORK + "+".join(sorted(request.key() for request in requests))
         # This is what the rounding of sums depends on.
-        self.work = f"{rounding}, {annotated_words.CHUNK_TOKENS} of a chunk"
+        self.work = f"{rounding}, {encoded_corpus.CHUNK_TOKENS} of a chunk"
         if model.encoder is None:
             model = replace(model, device="cpu")
         self.totals: list[forward_pass.Accumulator] = [
@@ -85,7 +85,7 @@ class ChunkedPass:
 
     def missing(self, progress: Progress) -> Chunks:
         """The chunks to compute, read when they are asked for; those of an earlier job count as done before."""
-        for number, chunk in enumerate(annotated_words.cut(self.corpus, annotated_words.CHUNK_TOKENS)):
+        for number, chunk in enumerate(encoded_corpus.cut(self.corpus, encoded_corpus.CHUNK_TOKENS)):
             if number == 0:
                 progress.start("Running the model", unit="tokens")
             self.sizes.append(sum(map(len, chunk)))

@@ -21,7 +21,7 @@ from bertviz_core.engine.forward_pass import Accumulator
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError
-from bertviz_core.inputs.annotated_words import CorpusReading, Reading, cut
+from bertviz_core.inputs.encoded_corpus import CorpusReading, Reading, cut
 from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.models import loading
 from bertviz_core.models.model import AttentionModel, check_norms, require_lm_head, with_weights

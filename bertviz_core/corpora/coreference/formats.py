@@ -12,7 +12,7 @@ from bertviz_core.corpora.treebank import conll
 from bertviz_core.errors import shorten
 from bertviz_core.numbers import small_int
 
-TYPED = re.compile(r"^[a-z]+-(\d+)(?:-.*)?$")  # GUM's "person-12-Mary": the number is the chain
+TYPED_CHAIN = re.compile(r"^[a-z]+-(\d+)(?:-.*)?$")  # GUM's "person-12-Mary": the number is the chain
 WIDE = 11  # columns from which on a row has a tag and a parse, and any number of columns more
 PART = re.compile(r"(.*)\[(\d+)/\d+\]")  # one part of a discontinuous mention
 ENTITY = re.compile(r"[\t|]Entity=")  # CorefUD's chains, in the column MISC
@@ -125,7 +125,7 @@ def _read_row(draft: Draft, fields: list[str], has_trees: bool, line: int) -> No
     if has_trees:
         draft.add_governor(fields[8])
     for opens, label, closes in draft.read_brackets(fields[-1].strip(), line):
-        draft.add_bracket(TYPED.sub(r"\1", label), opens, closes, (index, index + 1), line)
+        draft.add_bracket(TYPED_CHAIN.sub(r"\1", label), opens, closes, (index, index + 1), line)
 
 
 def is_corefud(found: Survey) -> bool:

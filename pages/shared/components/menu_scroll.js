@@ -2,7 +2,7 @@
 // Back and Forward, finds the page at the same height, as soon as its content is there.
 
 const SCROLLED = "scrolled-"; // begins the names in the browser's session, one for each page
-const PATIENCE = 10_000; // ms for which the content is waited for
+const CONTENT_TIMEOUT_MS = 10_000; // ms for which the content is waited for
 const STEADY = 1_000; // ms for which the height must hold: figures above it are drawn one after the other
 
 class ScrollKeeper {
@@ -18,7 +18,7 @@ class ScrollKeeper {
     this.stop();
     [this.page, this.path, this.returned] = [page, location.pathname, false];
     const height = Number(sessionStorage.getItem(SCROLLED + page));
-    if (comesBack && height) this.restore(height, performance.now() + PATIENCE);
+    if (comesBack && height) this.restore(height, performance.now() + CONTENT_TIMEOUT_MS);
   }
 
   remember() {

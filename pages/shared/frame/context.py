@@ -7,7 +7,7 @@ import streamlit as st
 from bertviz_core.analyses.base.analysis import CorpusKind
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import BertvizError, InputError
-from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
+from bertviz_core.models.checkpoint import DEMO, Checkpoint, find_checkpoint, short_names
 from bertviz_core.numbers import plural
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Settings
 from pages.shared import services, widgets
@@ -20,7 +20,7 @@ from pages.shared.state.choices import Header, kind_of
 # Label of the setting, as messages name it.
 MAX_LENGTH = "Maximum tokens per input"
 USUAL_LENGTH = 128  # tokens, where the model takes as many
-LONGEST = 512  # tokens, where the model does not say
+DEFAULT_MAX_TOKENS = 512  # tokens, where the model does not say
 METHODS = {"corrected": "corrected", "paper": "as published"}
 MEASURES = {"attention": "weights", "norms": "weights × vector length"}
 
@@ -144,7 +144,7 @@ def _draw_settings(entry: links.PageEntry, kinds: Sequence[CorpusKind], checkpoi
 def _lengths(chosen: Header, checkpoint: Checkpoint | BertvizError) -> tuple[int, int]:
     """The most tokens of an input, and the most that the model takes."""
     longest = checkpoint.max_length if isinstance(checkpoint, Checkpoint) else None
-    longest = longest or LONGEST
+    longest = longest or DEFAULT_MAX_TOKENS
     length = chosen.max_length
     return length if length and length <= longest else min(USUAL_LENGTH, longest), longest
 
@@ -179,4 +179,4 @@ def choose_model(label: str, known: list[str], field: str, value: str) -> str:
 
 def pick_model(label: str, known: list[str], field: str, value: str) -> Checkpoint:
     """Draw the choice of a model, and find its files."""
-    return find(choose_model(label, known, field, value) or DEMO, access=services.access())
+    return find_checkpoint(choose_model(label, known, field, value) or DEMO, access=services.access())

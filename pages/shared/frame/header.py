@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core.engine.recent_models import recent_models, remember_model
 from bertviz_core.errors import BertvizError, InputError
 from bertviz_core.heads import Head, all_heads, all_keys, all_labels
-from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
+from bertviz_core.models.checkpoint import DEMO, Checkpoint, find_checkpoint
 from bertviz_core.models.model_sources import models as allowed_models
 from pages.shared import jobs, messages, services, widgets
 from pages.shared.components import component
@@ -128,7 +128,7 @@ def _find_model(now: session.Session, entry: links.PageEntry) -> Checkpoint | Be
         latest = [] if access.public else recent_models(services.store())
         now.models = list(dict.fromkeys([*own, *latest]))
     try:
-        checkpoint = find(now.header.model or DEMO, access=access)
+        checkpoint = find_checkpoint(now.header.model or DEMO, access=access)
     except BertvizError as problem:
         return problem
     name = checkpoint.name

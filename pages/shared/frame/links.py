@@ -46,18 +46,18 @@ class PageEntry:
     has_settings: bool = True  # whether its numbers depend on the settings of the header
 
 
-EVERY: tuple[CorpusKind, ...] = ("text", "treebank", "coreference")
+ALL_KINDS: tuple[CorpusKind, ...] = ("text", "treebank", "coreference")
 VIEWER = PageEntry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5")
-DEFAULT = PageEntry("overview", "Overview", ":material/dashboard:", "All heads, every analysis", EVERY)
+DEFAULT = PageEntry("overview", "Overview", ":material/dashboard:", "All heads, every analysis", ALL_KINDS)
 EXPLORE = (
     DEFAULT,
-    PageEntry("head", "Head", ":material/my_location:", "All that one head does", EVERY),
+    PageEntry("head", "Head", ":material/my_location:", "All that one head does", ALL_KINDS),
     VIEWER,
     PageEntry("compare", "Compare", ":material/compare_arrows:", "Two runs side by side", (), False, False, False),
     PageEntry(
-        "emergence", "Emergence", ":material/timeline:", "Heads during training", EVERY[:2], False, has_model=False
+        "emergence", "Emergence", ":material/timeline:", "Heads during training", ALL_KINDS[:2], False, has_model=False
     ),
-    PageEntry("tour", "Guided tour", ":material/tour:", "The paper as slides", EVERY, reads_maps=False),
+    PageEntry("tour", "Guided tour", ":material/tour:", "The paper as slides", ALL_KINDS, reads_maps=False),
 )
 
 

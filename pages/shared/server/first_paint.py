@@ -5,7 +5,7 @@ from pathlib import Path
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-STYLE = Path(__file__).parents[1] / "frame" / "appearance.css"
+APPEARANCE = Path(__file__).parents[1] / "frame" / "appearance.css"
 END = b"</body>"  # after Streamlit's own styles, so that these count
 
 
@@ -14,7 +14,7 @@ class FirstPaint:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self.style = b"<style>" + STYLE.read_bytes() + b"</style>"
+        self.style = b"<style>" + APPEARANCE.read_bytes() + b"</style>"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and "text/html" in Headers(scope=scope).get("accept", ""):

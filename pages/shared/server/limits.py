@@ -15,7 +15,7 @@ from pages.shared.streamlit_internals import message_kind, upload_session, uploa
 
 SESSIONS_IN_MEMORY = 10  # sessions whose full uploads, arriving or being checked, fit into memory together
 # On a public server:
-LONGEST = 5_000_000  # bytes of a message: each has the pasted text
+MAX_MESSAGE_BYTES = 5_000_000  # bytes of a message: each has the pasted text
 RATE = 0.5  # runs of a page that a connection may request, per second
 BURST = 20.0  # at once
 FRAGMENT = 0.1  # of a run: a fragment's
@@ -95,7 +95,7 @@ def _slowed(receive: Receive, send: Send) -> Receive:
         if event["type"] != "websocket.receive":
             return event
         data = event.get("bytes") or b""
-        if len(data) > LONGEST or slowed > SLOWED:
+        if len(data) > MAX_MESSAGE_BYTES or slowed > SLOWED:
             await send({"type": "websocket.close", "code": 1009})
             return {"type": "websocket.disconnect", "code": 1009}
         now = time.monotonic()

@@ -13,7 +13,7 @@ from starlette.middleware import Middleware
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
-from bertviz_core.models.checkpoint import DEMO, find
+from bertviz_core.models.checkpoint import DEMO, find_checkpoint
 from pages.shared import streamlit_internals
 from pages.shared.frame import links
 from pages.shared.server.access import AccessRules
@@ -57,7 +57,7 @@ def _get_ready() -> None:
         webbrowser.open(_address())
     inspect.stack()  # looks up the file of every module, once: the first page would wait for it
     # The digests of its files are cached.
-    find(DEMO).fingerprint()
+    find_checkpoint(DEMO).fingerprint()
 
 
 def _address() -> str:

@@ -4,16 +4,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-AT_ONCE = 2  # pages
-PATIENCE = 2.0  # seconds that a page waits for its turn: an earlier page may be loading a large model
+MAX_RUNNING_PAGES = 2
+TURN_TIMEOUT_S = 2.0  # seconds that a page waits for its turn: an earlier page may be loading a large model
 
-_turns = threading.Semaphore(AT_ONCE)
+_turns = threading.Semaphore(MAX_RUNNING_PAGES)
 
 
 @contextmanager
 def page_turn() -> Iterator[None]:
-    """Wait at most PATIENCE seconds until fewer than AT_ONCE pages run."""
-    has_turn = _turns.acquire(timeout=PATIENCE)
+    """Wait at most TURN_TIMEOUT_S seconds until fewer than MAX_RUNNING_PAGES pages run."""
+    has_turn = _turns.acquire(timeout=TURN_TIMEOUT_S)
     try:
         yield
     finally:

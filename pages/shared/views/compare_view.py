@@ -8,8 +8,8 @@ import streamlit as st
 
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result
-from bertviz_core.comparison import Comparison, checkpoint_names, checkpoint_result
 from bertviz_core.comparison.change import differences, worded
+from bertviz_core.comparison.result import Comparison, checkpoint_names, checkpoint_result
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import model_sources

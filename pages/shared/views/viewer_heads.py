@@ -16,7 +16,7 @@ from bertviz_core.numbers import plural
 from bertviz_core.plotting import OVERLAY
 from bertviz_core.text_display import cut_end
 from bertviz_core.viewer import InputAttention, figure, named_groups
-from bertviz_core.viewer.query_key import MASKED, QueryKey, measure
+from bertviz_core.viewer.query_key import MASKED, QueryKey, compute_query_key
 from pages.shared import messages, page, stored, widgets
 from pages.shared.costly import behavior_labels, of_input, value_map
 from pages.shared.memoize import memoized
@@ -197,7 +197,7 @@ def draw_query_key(pane: Pane, controls: DeltaGenerator) -> QueryKey | None:
         at = min(default, len(tokens) - 1)
         query = _choose_unit("Query token", tokens, "query", chosen, at, "query ", label_visibility="collapsed")
     try:
-        products = measure(pane.model, pane.shown, selection.head, query)
+        products = compute_query_key(pane.model, pane.shown, selection.head, query)
     except ModelError as problem:
         messages.note(problem)
         return None

@@ -9,7 +9,7 @@ from bertviz_core.analyses.base import request as request_module
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request, key_version
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.models.checkpoint import find
+from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.settings import Settings
 
 TEXT = from_bytes(b"the cat sat .", "a.txt")
@@ -17,7 +17,7 @@ TEXT = from_bytes(b"the cat sat .", "a.txt")
 
 @pytest.fixture
 def request_() -> Request:
-    return Request("entropy", find("demo"), TEXT)
+    return Request("entropy", find_checkpoint("demo"), TEXT)
 
 
 def test_names_do_not_matter_and_everything_else_does(request_: Request) -> None:

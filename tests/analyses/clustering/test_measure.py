@@ -22,7 +22,7 @@ from bertviz_core.analyses.surface_patterns.result import QUANTITIES as SURFACE_
 from bertviz_core.inputs.encoding import Encoded, collate
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models.attention import LayerAttention, forward
-from bertviz_core.models.checkpoint import find
+from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.models.loading import load
 from bertviz_core.settings import Settings
 from tests.oracles import clustering as reference
@@ -193,7 +193,7 @@ def test_a_model_from_text_to_divergence(tiny, source, result: Clustering) -> No
 
 @pytest.mark.parametrize("family", ["gpt2", "modernbert", "xlnet"])  # causal, local, returned in the ordinary way
 def test_other_families(family: str, source, tmp_path: Path) -> None:
-    model = load(find(str(save(FAMILIES[family], tmp_path))), "cpu")
+    model = load(find_checkpoint(str(save(FAMILIES[family], tmp_path))), "cpu")
     found = compute(Request("clustering", model.checkpoint, source(TEXT), SHORT), None, model=model)
     sums, tokens = reference.sums(maps_of(model, source(TEXT), SHORT))
     assert np.abs(found.divergence - sums / tokens).max() < 1e-6

@@ -7,7 +7,7 @@ import torch
 from bertviz_core.analyses.base.findings import UNDECIDED
 from bertviz_core.analyses.coreference_heads.antecedents import interval_by_document
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, CHANCE, RANDOM, baselines_right
-from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS, TYPED, by_row
+from bertviz_core.analyses.coreference_heads.groups import TYPE_ROW_COUNT, TYPE_ROWS, by_row
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, earlier_antecedents
 from bertviz_core.analyses.coreference_heads.measure import AntecedentSums, finish
 from bertviz_core.analyses.coreference_heads.passages import first_guesses
@@ -54,7 +54,7 @@ SAMPLE = FOLDER / "coreference.conllu"
 
 def by_type(counts: np.ndarray) -> np.ndarray:
     """(..., group) to (..., type, fold)."""
-    return by_row(counts)[..., :TYPED].reshape(*counts.shape[:-1], len(TYPE_ROWS), 2)
+    return by_row(counts)[..., :TYPE_ROW_COUNT].reshape(*counts.shape[:-1], len(TYPE_ROWS), 2)
 
 
 @pytest.fixture
@@ -250,7 +250,7 @@ def test_baselines_by_hand(tokens, text, right, items):
 def causal(tmp_path_factory):
     """A small random Llama, whose tokenizer puts <s> before a text."""
     folder = predicting.save("llama", tmp_path_factory.mktemp("llama"))
-    return loading.load(checkpoint.find(str(folder)), "cpu")
+    return loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
 
 
 def test_items_of_a_causal_model_have_an_antecedent_before_them(tokens):

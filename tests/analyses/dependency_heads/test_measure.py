@@ -18,7 +18,7 @@ from bertviz_core.corpora.source import from_bytes
 from bertviz_core.corpora.treebank import POSSESSIVES
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
-from bertviz_core.inputs import annotated_words
+from bertviz_core.inputs import encoded_corpus
 from bertviz_core.inputs.annotated_words import Sentences
 from bertviz_core.inputs.encoding import collate
 from bertviz_core.models import checkpoint
@@ -56,11 +56,11 @@ def model(demo) -> AttentionModel:
 
 def request(mode="corrected", **options) -> Request:
     source = from_bytes(plain().encode(), "bank")
-    return Request("dependency_heads", checkpoint.find("demo"), source, Settings(mode=mode), options)
+    return Request("dependency_heads", checkpoint.find_checkpoint("demo"), source, Settings(mode=mode), options)
 
 
 def analyzed(model, text: str) -> DependencyHeads:
-    asked = Request("dependency_heads", checkpoint.find("demo"), from_bytes(text.encode(), "x"))
+    asked = Request("dependency_heads", checkpoint.find_checkpoint("demo"), from_bytes(text.encode(), "x"))
     return compute(asked, None, Execution("cpu"), model=model)
 
 
@@ -166,7 +166,7 @@ TAGGED = """
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
 @pytest.mark.parametrize("mode", ["corrected", "paper"])
 def test_what_words_are_attended_to_equals_the_literal_loops(tmp_path, family, mode):
-    chosen = checkpoint.find(str(save(FAMILIES[family], tmp_path)))
+    chosen = checkpoint.find_checkpoint(str(save(FAMILIES[family], tmp_path)))
     model, settings = load(chosen, "cpu"), Settings(mode=mode, max_length=64)
     asked = Request("dependency_heads", chosen, from_bytes(TAGGED.encode(), "bank"), settings)
     shown = compute(asked, None, Execution("cpu", 16), model=model).show(RelationFilter("as-is", 1))
@@ -231,7 +231,7 @@ def test_the_function_head_view_scores_the_same_guesses_against_the_other_tree(m
 @pytest.mark.parametrize("family", ["gpt2", "llama"])
 def test_a_causal_model_s_arcs_equal_the_literal_loops(family, tmp_path):
     """Each direction counts the words whose governor it can see; roots are among all words alone."""
-    causal = load(checkpoint.find(str(predicting.save(family, tmp_path))), "cpu")
+    causal = load(checkpoint.find_checkpoint(str(predicting.save(family, tmp_path))), "cpu")
     source = from_bytes(plain().encode(), "bank")
     asked = Request("dependency_heads", causal.checkpoint, source, Settings(max_length=64))
     result = compute(asked, None, Execution("cpu", 64), model=causal).show(RelationFilter("as-is", min_count=2))
@@ -279,9 +279,11 @@ def documents_of(text: str, sizes) -> str:
 @pytest.mark.parametrize("sizes", [(1, 3, 2, 2), (8,)])
 @pytest.mark.parametrize("chunk", [20, 60, 65536])
 def test_intervals_over_documents_or_sentences_equal_the_literal_loops(model, monkeypatch, sizes, chunk):
-    monkeypatch.setattr(annotated_words, "CHUNK_TOKENS", chunk)
+    monkeypatch.setattr(encoded_corpus, "CHUNK_TOKENS", chunk)
     result = analyzed(model, documents_of(plain(), sizes))
-    asked = Request("dependency_heads", checkpoint.find("demo"), from_bytes(documents_of(plain(), sizes).encode(), "x"))
+    asked = Request(
+        "dependency_heads", checkpoint.find_checkpoint("demo"), from_bytes(documents_of(plain(), sizes).encode(), "x")
+    )
     sentences, maps = literal_maps(model, asked)
     numbered = [document for document, size in enumerate(sizes) for _ in range(size)]
     units = oracle.units_of(sentences, numbered)

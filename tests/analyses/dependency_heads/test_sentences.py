@@ -15,7 +15,7 @@ from bertviz_core.corpora.source import from_bytes
 from bertviz_core.corpora.treebank import sentence_of
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import DirectedHead, Head
-from bertviz_core.inputs import annotated_words
+from bertviz_core.inputs import encoded_corpus
 from bertviz_core.settings import Settings
 from tests.analyses.dependency_heads.test_measure import plain
 from tests.oracles import dependency as oracle
@@ -35,7 +35,7 @@ def stored(tiny, tmp_path_factory):
     """The same from small chunks, with the first sentences alone in the result; and where the others are."""
     store, request = Store(tmp_path_factory.mktemp("store")), request_of(tiny)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(annotated_words, "CHUNK_TOKENS", 60)
+        patch.setattr(encoded_corpus, "CHUNK_TOKENS", 60)
         patch.setattr(measure, "MAX_SENTENCES", MAX_SENTENCES)
         result = compute(request, store, model=tiny)
     where = stored_parts(store, request.key(), request.source)

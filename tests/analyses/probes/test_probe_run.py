@@ -29,8 +29,8 @@ from bertviz_core.analyses.probes.scoring import (
     split,
 )
 from bertviz_core.analyses.probes.training import (
+    EARLY_STOPPING_EPOCHS,
     EPOCHS,
-    PATIENCE,
     PATIENT_STEPS,
     Data,
     Schedule,
@@ -121,7 +121,7 @@ def test_training_ends_where_the_validation_loss_no_longer_falls_and_keeps_its_b
     features = planted(sentences, gold=False)
     _, _, held_out = uas(probe, features, sentences, partial(fit_adam, schedule=Schedule(rate=0.01)))
     steps = len(Data(features.groups, np.arange(30), "cpu").parts(Schedule().words))
-    patience = max(PATIENCE, math.ceil(PATIENT_STEPS / steps))
+    patience = max(EARLY_STOPPING_EPOCHS, math.ceil(PATIENT_STEPS / steps))
     best = int(np.argmin(held_out))
     assert 3 * patience <= len(held_out) < EPOCHS and len(held_out) - best > patience
     validation = Data(features.groups, np.arange(30, 40), "cpu")

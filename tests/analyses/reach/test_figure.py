@@ -12,7 +12,7 @@ from bertviz_core.analyses.reach.figure import acts_figure, offsets_figure, pair
 from bertviz_core.analyses.reach.result import ALL_ZERO, NOT_KNOWN, OFFSETS, Act
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.heads import Head
-from bertviz_core.models.checkpoint import find
+from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.settings import Settings
 
 PREVIOUS, NEXT, TO_SEP = Head(0, 0), Head(1, 0), Head(1, 1)
@@ -24,7 +24,7 @@ def planted(planted_folder):
 
     lines = [f"the {word} sat on the mat and {word} slept .\nit was a {word} .\n" for word in "abcdefghijkl"]
     text = from_bytes("\n".join(lines).encode(), "planted.txt")
-    return compute(Request("reach", find(str(planted_folder)), text, Settings(max_length=32)), None)
+    return compute(Request("reach", find_checkpoint(str(planted_folder)), text, Settings(max_length=32)), None)
 
 
 def test_findings_name_the_planted_heads(planted):

@@ -21,8 +21,8 @@ from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled
-from bertviz_core.inputs import annotated_words
-from bertviz_core.inputs.annotated_words import CorpusReading, cut
+from bertviz_core.inputs import encoded_corpus
+from bertviz_core.inputs.encoded_corpus import CorpusReading, cut
 from bertviz_core.settings import Settings
 from tests.support.waiting import Stops
 
@@ -36,7 +36,7 @@ KILLS = int(os.environ.get("BERTVIZ_KILLS", "2"))
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(annotated_words, "CHUNK_TOKENS", TOKENS)
+    monkeypatch.setattr(encoded_corpus, "CHUNK_TOKENS", TOKENS)
     monkeypatch.setattr(chunks, "SAVING", float("inf"))
 
 
@@ -76,7 +76,7 @@ def chunked_pass(requests, model, store, rounding=None) -> ChunkedPass:
 def test_chunks_change_nothing_but_the_rounding(analysis, masked, monkeypatch):
     request = request_of(analysis, masked)
     several = compute(request, None, model=masked).to_frame()
-    monkeypatch.setattr(annotated_words, "CHUNK_TOKENS", 10**9)
+    monkeypatch.setattr(encoded_corpus, "CHUNK_TOKENS", 10**9)
     at_once = compute(request, None, model=masked).to_frame()
     numbers = several.select_dtypes("number").columns
     np.testing.assert_allclose(several[numbers], at_once[numbers], rtol=1e-4, atol=1e-6)
@@ -115,9 +115,9 @@ import sys
 from bertviz_core.analyses.run import chunks
 from bertviz_core.analyses.run import run_pass
 from bertviz_core.cli.commands import main
-from bertviz_core.inputs import annotated_words
+from bertviz_core.inputs import encoded_corpus
 
-annotated_words.CHUNK_TOKENS, chunks.SAVING = int(sys.argv.pop(1)), float("inf")
+encoded_corpus.CHUNK_TOKENS, chunks.SAVING = int(sys.argv.pop(1)), float("inf")
 journal, compute_chunk = open(sys.argv.pop(1), "a"), run_pass.compute_chunk
 
 
@@ -156,7 +156,7 @@ def test_a_command_killed_at_random_moments_goes_on_by_itself(tiny_folder, tiny,
     subprocess.run(command, env=environment, check=True)
     computed = journal.read_text().split()
     assert len(computed) - len(set(computed)) <= kills
-    annotated_words.CHUNK_TOKENS = 64
+    encoded_corpus.CHUNK_TOKENS = 64
     whole = compute(request, None, model=tiny)
     assert len(list(cut(examples_of(request, tiny), 64))) == len(set(computed))
     assert Store(tmp_path / "store").get(request.key()) == whole.to_bytes()

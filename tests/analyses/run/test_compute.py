@@ -22,7 +22,8 @@ from bertviz_core.corpora.source import from_path
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled, InputError, SettingsError
-from bertviz_core.inputs.annotated_words import EncodedCorpus, Reading, Sentences, Windows
+from bertviz_core.inputs.annotated_words import Sentences, Windows
+from bertviz_core.inputs.encoded_corpus import EncodedCorpus, Reading
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.settings import MODES, Execution, Settings
@@ -44,7 +45,7 @@ def request_for(tiny, source):
 
 
 def test_names_and_places_are_not_in_the_key(request_for, tiny_folder, tmp_path):
-    copied = checkpoint.find(str(shutil.copytree(tiny_folder, tmp_path / "elsewhere")))
+    copied = checkpoint.find_checkpoint(str(shutil.copytree(tiny_folder, tmp_path / "elsewhere")))
     (tmp_path / "other.txt").write_text(TEXT)
     other = Request("entropy", copied, from_path(tmp_path / "other.txt"), SETTINGS)
     assert other.key() == request_for().key()
@@ -167,7 +168,7 @@ def test_a_length_over_the_models_own_is_refused_before_anything_is_read(tiny, r
 @pytest.mark.parametrize("analysis", [name for name, each in ANALYSES.items() if each.corpus == "text" and each.shared])
 def test_the_results_that_ship_are_those_of_the_demo_and_the_sample_as_they_are(tmp_path, analysis, mode):
     for name in SAMPLES["text"]:
-        request = Request(analysis, checkpoint.find("demo"), sample(name), Settings(mode=mode))
+        request = Request(analysis, checkpoint.find_checkpoint("demo"), sample(name), Settings(mode=mode))
         found = find(Store(tmp_path), request)
         assert found is not None, "a changed model, sample or format needs new results: build them"
         assert found.provenance["corpus"]["digest"] == request.source.digest

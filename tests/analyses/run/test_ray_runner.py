@@ -23,8 +23,8 @@ from bertviz_core.analyses.run.run_pass import compute_pass
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import BertvizError, Cancelled, ModelError, SettingsError
-from bertviz_core.inputs import annotated_words
-from bertviz_core.models.checkpoint import Checkpoint, find
+from bertviz_core.inputs import encoded_corpus
+from bertviz_core.models.checkpoint import Checkpoint, find_checkpoint
 from bertviz_core.settings import Execution, Settings, app_execution
 from tests.analyses.probes.test_probe_run import request_in_parts, untimed
 from tests.support.running import run
@@ -55,7 +55,7 @@ def cluster(local_ray):
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(annotated_words, "CHUNK_TOKENS", 700)
+    monkeypatch.setattr(encoded_corpus, "CHUNK_TOKENS", 700)
     monkeypatch.setattr(chunks, "SAVING", float("inf"))
 
 
@@ -63,7 +63,7 @@ def small_chunks(monkeypatch):
 def here(masked, tmp_path_factory):
     """The bytes of every analysis, computed by one process in one thread."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(annotated_words, "CHUNK_TOKENS", 700)
+        patch.setattr(encoded_corpus, "CHUNK_TOKENS", 700)
         return {name: compute(request_of(name, masked), None, model=masked).to_bytes() for name in CHUNKED}
 
 
@@ -211,7 +211,7 @@ def test_a_model_that_cannot_be_loaded(cluster, masked, tmp_path, store):
         (broken / path.name).write_bytes(path.read_bytes())
     weights = broken / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-100])
-    found = Checkpoint("broken", broken, None, find(str(masked.checkpoint.folder)).config)
+    found = Checkpoint("broken", broken, None, find_checkpoint(str(masked.checkpoint.folder)).config)
     request = Request("entropy", found, sample("encyclopedia"), Settings(max_length=64, limit=5))
     with pytest.raises(ModelError, match="is damaged") as caught:
         run_on(cluster, request, store)

@@ -14,7 +14,7 @@ from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.format_detection import estimate_word_count
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.errors import Cancelled
-from bertviz_core.inputs import annotated_words
+from bertviz_core.inputs import encoded_corpus
 from bertviz_core.models import checkpoint
 from bertviz_core.settings import Settings
 from tests.support.waiting import Stops
@@ -24,7 +24,7 @@ LINE = "The cat sat on the mat.\n"
 
 @pytest.fixture
 def request_() -> Request:
-    return Request("entropy", checkpoint.find("demo"), from_bytes(LINE.encode() * 500, "x.txt"))
+    return Request("entropy", checkpoint.find_checkpoint("demo"), from_bytes(LINE.encode() * 500, "x.txt"))
 
 
 def test_words_are_counted_in_text_and_in_columns():
@@ -62,7 +62,7 @@ def test_another_model_another_limit_and_other_options_are_timed_apart(store, re
     assert runtime_estimate.seconds(store, [limited]) is None
     runtime_estimate.record(store, [limited], loading=1.0, running=2.0)
     assert runtime_estimate.seconds(store, [limited]) == pytest.approx(3.0)
-    whole = Request("probes", checkpoint.find("demo"), sample("treebank"))
+    whole = Request("probes", checkpoint.find_checkpoint("demo"), sample("treebank"))
     runtime_estimate.record(store, [replace(whole, options={"probes": ["right-branching"]})], 1.0, 1.0)
     assert runtime_estimate.seconds(store, [whole]) is None
 
@@ -76,7 +76,7 @@ def test_a_pass_leaves_what_it_took(store, request_):
 
 
 def test_a_cancelled_pass_leaves_what_the_whole_would_take(store, tiny, monkeypatch):
-    monkeypatch.setattr(annotated_words, "CHUNK_TOKENS", 64)
+    monkeypatch.setattr(encoded_corpus, "CHUNK_TOKENS", 64)
     request = Request("entropy", tiny.checkpoint, from_bytes(LINE.encode() * 500, "c.txt"), Settings(max_length=32))
     with pytest.raises(Cancelled):
         compute.compute(request, store, progress=Stops(0.5), model=tiny)

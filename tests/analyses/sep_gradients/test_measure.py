@@ -144,5 +144,7 @@ def test_a_segment_with_nothing_to_predict_is_left_out_and_counted(masked_folder
 
 def _requested(folder: Path, text: str, store: Store) -> SepGradients:
     name = "given.json" if text.startswith("[") else "given.txt"
-    request = Request("sep_gradients", checkpoint.find(str(folder)), from_bytes(text.encode(), name), SETTINGS)
+    request = Request(
+        "sep_gradients", checkpoint.find_checkpoint(str(folder)), from_bytes(text.encode(), name), SETTINGS
+    )
     return compute.compute(request, store, Execution("cpu"))
