@@ -20,6 +20,7 @@ from bertviz_core.comparison import figure as comparison_figure
 from bertviz_core.corpora import describe_skipped
 from bertviz_core.emergence import figure as emergence_figure
 from bertviz_core.errors import SettingsError
+from bertviz_core.heads import counting_from
 from bertviz_core.models.checkpoint import label_of
 from bertviz_core.numbers import number
 from bertviz_core.plotting import drawing
@@ -160,12 +161,14 @@ def chosen_sentences(result: Result) -> list[str]:
 
 
 def to_latex(result: Result) -> str:
-    """The paper's table after comments that say what it is of: the model, the corpus, what is chosen, the source."""
+    """The paper's table after comments that say what it is of: the model, the corpus, what is chosen, the source. Heads
+    count from 1, also where a page shows it to a reader who counts from 0."""
     latex = ANALYSES[result.analysis].latex
     assert latex, "an analysis with a table"
-    lines = [title_of(result), *chosen_sentences(result), *described_origin(result.provenance), *result.notes]
-    comments = "".join(f"% {' '.join(line.split())}\n" for line in lines)
-    return comments + latex(result)
+    with counting_from(1):
+        lines = [title_of(result), *chosen_sentences(result), *described_origin(result.provenance), *result.notes]
+        comments = "".join(f"% {' '.join(line.split())}\n" for line in lines)
+        return comments + latex(result)
 
 
 def to_svg(result: Result) -> bytes:

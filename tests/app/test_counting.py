@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.analyses.dependency_heads.result import RelationView
+from bertviz_core.exports import to_latex
+from bertviz_core.heads import counting_from
+from bertviz_core.paper_report import Report
 from pages.shared.state import session
 from pages.shared.state.choices import Header
 from tests.support import chromium as browser
@@ -73,3 +77,12 @@ def test_files_count_from_1_and_the_file_of_a_head_as_its_page_does(monkeypatch:
     open_app("head", zero="true", head=best)
     layer, head = lower(best, 1).split("-")
     assert f"Head {layer}-{head} · L{layer}H{head} of".encode() in built[".html"]()
+
+
+def test_latex_counts_from_1_in_its_table_and_in_its_comments(report: Report) -> None:
+    result = RelationView(relation="det", direction="dependent->governor", head="3-1").choose(
+        report.results["dependency_heads"].default_view()
+    )
+    with counting_from(0):
+        from_zero = to_latex(result)
+    assert "The chosen head 3-1" in from_zero and from_zero == to_latex(result)
