@@ -67,7 +67,7 @@ def test_a_head_in_a_sentence_leads_to_its_page_in_this_session(page: Any) -> No
     before = len(page.context.pages)
     link = page.get_by_test_id("stMain").get_by_role("link", name="1-3", exact=True)
     link.click()
-    browser.wait_for_page(page, "Head")
+    browser.wait_for_page(page, "Head 1-3 · L0H2")
     assert "head=1-3" in page.url and len(page.context.pages) == before
     page.go_back()
     browser.wait_for_page(page, "Surface patterns")
