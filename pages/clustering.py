@@ -6,15 +6,20 @@ import pandas as pd
 import streamlit as st
 
 from bertviz_core.analyses.base.registry import ANALYSES, display_label
-from bertviz_core.analyses.behaviors import behavior_metric, linguistic
+from bertviz_core.analyses.behaviors import behavior_metric
 from bertviz_core.analyses.clustering.analysis import ClusteringView
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.plotting import BEHAVIORS
 from pages.shared import endnotes, page, stored, widgets
-from pages.shared.memoize import memoize
+from pages.shared.costly import findings_of, linguistic
+from pages.shared.memoize import memoized
 from pages.shared.state import session
 from pages.shared.state.choices import Clustering as Choices
+
+embed = memoized(Clustering.embedded)
+label_heads = memoized(Clustering.labeled)
+to_frame = memoized(Clustering.to_frame)
 
 
 def draw_thresholds() -> None:
@@ -37,11 +42,11 @@ with page.controls():
     if panel.open:
         with panel:
             draw_thresholds()
-    named = memoize(linguistic, stored.results(selection))
+    named = linguistic(stored.results(selection))
 with st.spinner("Computing the embedding"):
-    embedded = memoize(Clustering.embedded, computed, computed.mds_seed, root)
-result = memoize(Clustering.labeled, embedded, thresholds, named)
-page.finding(memoize(ANALYSES["clustering"].findings, result)[0], bold=True)
+    embedded = embed(computed, computed.mds_seed, root)
+result = label_heads(embedded, thresholds, named)
+page.finding(findings_of(ANALYSES["clustering"], result)[0], bold=True)
 
 left, right = st.columns(2, gap="medium")
 with left:
@@ -78,7 +83,7 @@ page.chart(page.drawn(matrix, result), "clustering-matrix", alt, selection.basis
 
 st.header("All heads")
 columns = ["behavior", "nearest", "x", "y", *result.present]
-frame = memoize(Clustering.to_frame, result)
+frame = to_frame(result)
 page.table(frame, columns, selection, "clustering-table")
-page.downloads(memoize(ClusteringView.choose, ClusteringView(head=head.key()), result))
+page.downloads(ClusteringView(head=head.key()).choose(result))
 endnotes.ending(result, ANALYSES["clustering"])

@@ -6,7 +6,6 @@ from typing import Any
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.result import head_frame
 from bertviz_core.analyses.coreference_heads import document_figure, passages
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, COMPARED, RANDOM
 from bertviz_core.analyses.coreference_heads.figure import BY_DISTANCE, BY_TYPE, by_group
@@ -17,15 +16,17 @@ from bertviz_core.analyses.coreference_heads.statements import type_finding
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent, percent_decimals
-from bertviz_core.plotting.head_map import accuracy_map
 from bertviz_core.text_display import isolated
 from pages.shared import endnotes, page, stored, widgets
+from pages.shared.costly import accuracy_map, head_frame, show_mentions
 from pages.shared.frame import links
-from pages.shared.memoize import memoize
+from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import CoreferenceHeads as Choices
 from pages.shared.views import lists
+
+finding_of = memoized(type_finding)
 
 PAPER_HEAD = "head 5-4"
 PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
@@ -37,7 +38,7 @@ AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
 
 def draw_map() -> None:
     st.markdown(f"**Head map**: {mentions}, {shown_direction}")
-    squares = memoize(accuracy_map, result.accuracy[direction, index], mentions)
+    squares = accuracy_map(result.accuracy[direction, index], mentions)
     alt = f"Map of all heads, layer by head, colored by accuracy on {mentions}"
     page.head_map(squares, "coreference-map", alt, selection)
     if best.head != selection.head:
@@ -148,7 +149,7 @@ def draw_all_heads() -> None:
     st.markdown(f"**Accuracy of all heads** (%), {shown_direction}")
     decimals = {name: percent_decimals(count) for name, count in zip(TYPE_ROWS, result.n, strict=True)}
     percents = dict(zip(TYPE_ROWS, 100 * result.accuracy[direction], strict=True))
-    page.table(memoize(head_frame, percents), TYPE_ROWS, selection, "coreference-table", decimals)
+    page.table(head_frame(percents), TYPE_ROWS, selection, "coreference-table", decimals)
 
 
 def draw_method() -> None:
@@ -167,7 +168,7 @@ chosen = session.page(Choices)
 request = selection.request("coreference_heads")
 computed = stored.result_or_stop(request, CoreferenceHeads)
 
-result = memoize(CoreferenceHeads.show, computed, chosen.candidates)
+result = show_mentions(computed, chosen.candidates)
 direction = chosen.resolve(result)
 controls, options = page.with_options(page.controls())
 with controls:
@@ -190,8 +191,8 @@ if n == 0:
     raise session.PageEnd
 best = result.best(kind, direction)
 view = CoreferenceView(chosen.candidates, kind, DIRECTIONS[direction], selection.head.key())
-shown = memoize(CoreferenceView.choose, view, result)
-page.finding(memoize(type_finding, result, kind, direction), bold=True)
+shown = view.choose(result)
+page.finding(finding_of(result, kind, direction), bold=True)
 if result.candidates == "mentions" and 2 * result.stored.single > result.n[0]:
     st.info(
         "Most mentions have only one candidate, so no head can be wrong about them: the file marks few mentions "

@@ -15,14 +15,22 @@ from bertviz_core.analyses.dependency_heads.statements import relation_finding
 from bertviz_core.corpora.treebank import ALL, UAS, explain, meaning
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent
-from bertviz_core.plotting.head_map import accuracy_map
 from pages.shared import endnotes, head_panel, page, stored, widgets
+from pages.shared.costly import accuracy_map, show_relations
 from pages.shared.frame import links
-from pages.shared.memoize import memoize
+from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import DependencyHeads as Choices
 from pages.shared.views import lists
+
+words_of = memoized(attended_words)
+choose_view = memoized(RelationView.choose)
+finding_of = memoized(relation_finding)
+in_direction = memoized(RelationCounts.in_direction)
+relation_table = memoized(figure.relation_table)
+row_of = memoized(RelationCounts.row)
+to_latex = memoized(exports.to_latex)
 
 PER_PAGE = 5  # sentences on one page
 TABS = ["Table 1", "Offsets", "Words attended to", "All numbers", "Method", "Export"]
@@ -86,8 +94,8 @@ def choose_relation(counts: RelationCounts) -> tuple[str, int]:
 def draw_map() -> None:
     """The map of the relation, and under it what the relation is and the way to its best head."""
     st.markdown(f"**Head map**: {plain(relation)}, {shown_direction}")
-    squares = memoize(accuracy_map, accuracy[direction], relation)
-    lines = memoize(of_guesses, result, choice, relation) or None
+    squares = accuracy_map(accuracy[direction], relation)
+    lines = of_guesses(result, choice, relation) or None
     alt = f"Map of all heads, layer by head, colored by accuracy on {relation}"
     page.head_map(squares, "relation-map", alt, selection, lines=lines)
     if accuracy[choice.at] != accuracy[best.at]:
@@ -149,7 +157,7 @@ def draw_table_1() -> None:
         config[name] = st.column_config.NumberColumn(format="%.1f", width=WIDTHS.get(name))
     config["offset"] = st.column_config.NumberColumn(format="%+d", width=55)
     page.clickable_table(
-        memoize(figure.relation_table, result),
+        relation_table(result),
         "relations",
         lambda row: choose(result.relations[row]),
         "A row for each relation: its best head, interval, held-out accuracy, best offset, and the paper's",
@@ -172,7 +180,7 @@ def draw_offsets() -> None:
 
 def key_numbers() -> list[page.Metric]:
     """The best head, the best fixed offset and the chosen head, beside the paper's."""
-    row = memoize(RelationCounts.row, directed, relation)
+    row = row_of(directed, relation)
     n = int(row["n"])
     n_read = int(result.counted.sum(0)[direction, column])
     low, high = (percent(float(end[direction, column][selection.head]), n_read) for end in result.intervals())
@@ -217,9 +225,9 @@ def draw_export() -> None:
         direction=guesses.DIRECTIONS[direction],
         head=selection.head.key(),
     )
-    shown = memoize(RelationView.choose, view, result)
+    shown = choose_view(view, result)
     page.downloads(shown)
-    endnotes.folded("LaTeX", ":material/table:", "latex", lambda: st.code(memoize(exports.to_latex, shown), "latex"))
+    endnotes.folded("LaTeX", ":material/table:", "latex", lambda: st.code(to_latex(shown), "latex"))
 
 
 selection = session.selection()
@@ -236,13 +244,13 @@ if options.open:
     with options:
         draw_options(computed)
 counted = chosen.filter(computed, is_paper)
-result = memoize(DependencyHeads.show, computed, counted)
+result = show_relations(computed, counted)
 page.restriction(result)
 with controls:
     relation, direction = choose_relation(result)
 choice = DirectedHead(direction, selection.head)
 shown_direction = arrow(guesses.DIRECTIONS[direction])
-directed = memoize(RelationCounts.in_direction, result, direction)
+directed = in_direction(result, direction)
 best = directed.best_choice(relation)
 best_of_both = result.best_choice(relation)
 column = result.relations.index(relation)
@@ -251,7 +259,7 @@ accuracy = result.accuracy[:, column]
 explanation = meaning(relation)
 named = plain(f"{relation} ({explanation})" if explanation else relation)
 
-page.finding(memoize(relation_finding, directed, relation), bold=True)
+page.finding(finding_of(directed, relation), bold=True)
 left, right = st.columns([2, 3], gap="medium")
 with left:
     draw_map()
@@ -263,7 +271,7 @@ with table_1:
 with offsets:
     draw_offsets()
 with attended:
-    head_panel.draw_facts(memoize(attended_words, computed, counted.view, selection.head))
+    head_panel.draw_facts(words_of(computed, counted.view, selection.head))
 with numbers:
     st.markdown(f"**Numbers**: {named}, {shown_direction}")
     page.metrics(key_numbers())

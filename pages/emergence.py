@@ -6,7 +6,6 @@ from typing import cast
 import streamlit as st
 
 from bertviz_core.analyses.base.registry import display_label
-from bertviz_core.analyses.base.result import renamed
 from bertviz_core.corpora import describe_skipped
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence import figure, series
@@ -18,12 +17,17 @@ from bertviz_core.models.model_sources import trainings
 from bertviz_core.plotting import BEHAVIORS
 from pages.shared import endnotes, jobs, page, preview, services, stored, widgets
 from pages.shared.components import component
+from pages.shared.costly import renamed, shipped
 from pages.shared.frame import header
-from pages.shared.memoize import memoize
+from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import Emergence as Choices
 from pages.shared.state.selection import Basis
+
+behaviors_of = memoized(Emergence.behaviors)
+map_at = memoized(figure.map_at)
+to_frame = memoized(Emergence.to_frame)
 
 SHIPPED = Choices.training
 LOCAL = "Enter a local folder of checkpoint folders whose names end in their step: step-0000500, checkpoint-500. "
@@ -52,7 +56,7 @@ def draw_at(index: int) -> None:
         model = models.get(step)
         alt = "Map of all heads, layer by head: what each head does"
         lines = preview.of(replace(selection, checkpoint=model)) if model else b""
-        squares = memoize(figure.map_at, result, labels, index)
+        squares = map_at(result, labels, index)
         page.head_map(squares, "emergence-map", alt, selection, lines=lines, height=370)
     with middle:
         alt = f"The {result.loss_name}, and the number of heads with each behavior, over the training"
@@ -151,7 +155,7 @@ with header.title_line():
     name = choose_training()
 if name == SHIPPED:
     st.caption("A small BERT (6 × 8 heads) trained from scratch on Wikipedia and novels. It is not the demo model.")
-    result = memoize(series.shipped)
+    result = shipped()
     models: dict[int, Checkpoint] = {}
 else:
     training = find_training(name, services.access())
@@ -173,11 +177,11 @@ else:
     if found is None:
         raise session.PageEnd
     corpora = {source.digest: source.name for source in read}  # as this reader names them
-    result = cast(Emergence, memoize(renamed, found, corpora))
+    result = cast(Emergence, renamed(found, corpora))
     models = dict(zip(training.steps, training.checkpoints, strict=True))
 layers, heads = result.shape
 origin = result.provenance
-labels = memoize(Emergence.behaviors, result)
+labels = behaviors_of(result)
 model = origin["model"]
 text = origin["corpus"]
 treebank = origin["others"]["treebank"]
@@ -210,7 +214,7 @@ else:
 
 st.header("All steps")
 st.caption("Click a row to move the slider to its step.")
-frame = memoize(Emergence.to_frame, result)
+frame = to_frame(result)
 loss = result.loss_name
 titles = {"loss": f"{loss}, nats", "masked_right": loss.replace("-word loss", " words right")}
 titles |= {name: f"mean {display_label(name)}" for name in result.quantities}

@@ -13,13 +13,17 @@ from bertviz_core.one_head.clear_input import CaptionedSvg, ClearInput, clear_in
 from bertviz_core.one_head.drawing import LEGEND, figure_svg
 from bertviz_core.one_head.files import CLEAREST, SUFFIXES, missing, to_bytes
 from bertviz_core.one_head.training import with_training
-from bertviz_core.overview import columns
 from pages.shared import endnotes, head_panel, jobs, messages, page, services, stored
+from pages.shared.costly import columns
 from pages.shared.frame import header, links
-from pages.shared.memoize import memoize
+from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import AttentionViewer, HeadPage, kind_of
+
+clear_of = memoized(clear_input)
+known_of = memoized(of_model)
+shown_of = memoized(one_head)
 
 
 def draw_figures(shown: OneHead) -> None:
@@ -83,16 +87,16 @@ def offer_missing(shown: OneHead) -> None:
 selection = session.selection()
 results = stored.results(selection)
 stored.warn(results.values())
-if not memoize(columns, results):
+if not columns(results):
     st.write("Nothing is computed yet for this model and these texts.")
     stored.offer_missing(selection)
     raise session.PageEnd
 
-known = memoize(of_model, results)
-shown = memoize(one_head, results, selection.head, known)
+known = known_of(results)
+shown = shown_of(results, selection.head, known)
 if shown.facts:
     shown = with_training(shown, results, stored.over_training(selection, shown.facts[0].analysis))
-clear = memoize(clear_input, results, selection.head)
+clear = clear_of(results, selection.head)
 header.retitle(f"Head {plain(selection.head.full_label())}")
 st.markdown(f"**{plain(shown.does)}** {plain(shown.apart)}")
 left, right = st.columns(2, gap="medium")

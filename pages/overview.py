@@ -7,21 +7,29 @@ import streamlit as st
 from bertviz_core import exports, tasks
 from bertviz_core.analyses.base.findings import SHOWN
 from bertviz_core.analyses.base.head_facts import HeadExamples
-from bertviz_core.analyses.base.registry import ANALYSES, findings
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import corpus_size, origin
 from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.errors import BertvizError, DownloadNeeded, SettingsError
 from bertviz_core.numbers import number
-from bertviz_core.overview import ClearestHead, behavior_labels, clearest, columns, in_order
-from bertviz_core.overview.finder import find
+from bertviz_core.overview import ClearestHead, in_order
 from bertviz_core.overview.stored_results import SUFFIXES, to_bytes
-from bertviz_core.overview.summary import behaviors_finding, encoded_cards, roles
+from bertviz_core.overview.summary import roles
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.tour import END
 from pages.shared import endnotes, head_panel, jobs, messages, page, preview, services, stored, widgets
+from pages.shared.costly import (
+    behavior_labels,
+    behaviors_finding,
+    clearest,
+    columns,
+    encoded_cards,
+    find,
+    findings,
+    head_examples,
+)
 from pages.shared.frame import PANEL, header, links
-from pages.shared.memoize import memoize
 from pages.shared.messages import joined, plain
 from pages.shared.state import session
 from pages.shared.state.choices import MAX_SENTENCE, AttentionViewer, HeadPage, Overview, Tour, kind_of
@@ -89,14 +97,14 @@ def offer_report() -> None:
 
 def draw_strongest() -> None:
     """The strongest head of each behavior, and inputs that show what the best heads of analyses do."""
-    strongest = memoize(clearest, results)
+    strongest = clearest(results)
     for start in range(0, len(strongest), CARDS_IN_ROW):
         columns = st.columns(CARDS_IN_ROW, gap="medium")
         for column, example in zip(columns, strongest[start : start + CARDS_IN_ROW], strict=False):
             with column.container(border=True, height="stretch"):
                 draw_card(example)
     for name, result in in_order(results):
-        for examples in memoize(ANALYSES[name].head_examples, result):
+        for examples in head_examples(ANALYSES[name], result):
             draw_examples(name, examples)
 
 
@@ -105,7 +113,7 @@ def choose_heads() -> str:
     text = session.page(Overview).heads
     widgets.text("Find heads", "heads", text, placeholder=EXAMPLE, label_visibility="collapsed")
     try:
-        memoize(find, results, text)
+        find(results, text)
     except SettingsError as problem:
         messages.error(problem)
         return ""
@@ -114,9 +122,9 @@ def choose_heads() -> str:
 
 def draw_heads() -> None:
     """A row for each head that is found, with every number; a click on a title sorts, one on a row chooses the head."""
-    found = memoize(find, results, expression)
+    found = find(results, expression)
     names = [str(name) for name in found.columns.drop(["label", "layer", "head"])]
-    known = memoize(columns, results)
+    known = columns(results)
     titles = {ANALYSES[each.analysis].export_name(each.quantity): each.spec.label for each in known}
     page.table(found, names, selection, "found-heads", titles=titles)
     st.caption("An expression has names, numbers, < <= > >= = or !=, and joins them by and, or, not, and parentheses.")
@@ -187,7 +195,7 @@ selection = session.selection()
 chosen = session.page(Overview)
 results = stored.results(selection)
 stored.warn(results.values())
-labels = memoize(behavior_labels, results)
+labels = behavior_labels(results)
 if labels is None:
     with header.title_line():
         links.to(Tour(), "Take the tour")
@@ -198,10 +206,10 @@ if labels is None:
     raise session.PageEnd
 
 draw_opening(chosen)
-page.finding(memoize(behaviors_finding, results), bold=True)
+page.finding(behaviors_finding(results), bold=True)
 expression = choose_heads()
-drawing = memoize(head_panel.map_of, results, expression)
-cards = memoize(encoded_cards, results)
+drawing = head_panel.map_of(results, expression)
+cards = encoded_cards(results)
 lines = lines_on(chosen.sentence)
 alt = "Map of all heads, layer by head, with a marker for what each head does"
 opened = {
@@ -217,12 +225,12 @@ for name, result in in_order(results):
 if entries:
     page.metrics(entries)
 with st.expander("Findings that hold for this model", icon=":material/fact_check:", expanded=True):
-    for finding in memoize(findings, results):
+    for finding in findings(results):
         if finding.id in roles() and finding.state == SHOWN:
             page.finding(finding)
 title = f"Every number of head {selection.label}"
 endnotes.folded(title, ":material/table:", "numbers", head_panel.card, "overview", results, selection)
-count = f"{len(memoize(find, results, expression))} of {labels.size} heads"
+count = f"{len(find(results, expression))} of {labels.size} heads"
 endnotes.folded(f"{count} in a table", ":material/filter_list:", "heads", draw_heads)
 endnotes.folded("The strongest heads", ":material/trophy:", "strongest", draw_strongest)
 endnotes.folded("Stored results and downloads", ":material/database:", "stored", draw_stored)

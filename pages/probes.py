@@ -16,14 +16,16 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import ALL, meaning
 from bertviz_core.corpora.word_search import has, searched_words
 from bertviz_core.errors import BertvizError, InputError
-from bertviz_core.plotting.head_map import weight_map
 from pages.shared import endnotes, messages, page, stored, uploads, widgets
+from pages.shared.costly import findings_of, weight_map
 from pages.shared.frame import links
-from pages.shared.memoize import memoize
+from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import Probes as Choices
 from pages.shared.views import lists
+
+table_of = memoized(table_3)
 
 PER_PAGE = 10  # sentences a page
 DECIMAL = st.column_config.NumberColumn(format="%.1f")
@@ -118,7 +120,7 @@ request = replace(selection.request("probes", options.to_json()), others=others)
 result = stored.result_or_stop(request, Probes)
 
 page.restriction(result)
-page.finding(memoize(ANALYSES["probes"].findings, result)[0], bold=True)
+page.finding(findings_of(ANALYSES["probes"], result)[0], bold=True)
 left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**Table 3 as a chart**")
@@ -129,7 +131,7 @@ with right:
     alt = "Accuracy of every probe by distance to the governor"
     page.chart(page.drawn(distance_figure, result), "distance-figure", alt, selection.basis)
 
-table = memoize(table_3, result)
+table = table_of(result)
 entries = []
 papers = table["paper"].fillna(0)
 for probe, score, printed in zip(result.probes, result.score, papers, strict=True):
@@ -184,7 +186,7 @@ if len(result.attention):
     for column, values, name in zip(columns, result.attention, directions, strict=True):
         with column:
             st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
-            squares = memoize(weight_map, values, f"weight {name}:")
+            squares = weight_map(values, f"weight {name}:")
             alt = f"Map of all heads colored by the weight of attention {name}"
             page.head_map(squares, f"weights {name}", alt, selection)
 

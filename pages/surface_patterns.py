@@ -10,11 +10,13 @@ from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, NORM_LABE
 from bertviz_core.analyses.surface_patterns.statements import HALF, heads_over, lengths_sentence
 from bertviz_core.heads import first_number
 from pages.shared import page, services, widgets
-from pages.shared.memoize import memoize
+from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import SurfacePatterns
 from pages.shared.views.analysis_page import AnalysisPage
+
+to_frame = memoized(HeadAverages.to_frame)
 
 chosen = session.page(SurfacePatterns)
 view = AnalysisPage(chosen)
@@ -63,5 +65,5 @@ if "norm_correlation" in result.present:
         "the tokens of a passage, of that length with the mean attention weight that a token receives."
     )
     titles = {name: label for name, label in NORM_LABELS.items() if name in result.present}
-    page.table(memoize(HeadAverages.to_frame, result), [*titles], selection, "lengths-table", titles=titles)
+    page.table(to_frame(result), [*titles], selection, "lengths-table", titles=titles)
 view.end()

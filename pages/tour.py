@@ -8,13 +8,12 @@ from typing import Literal
 import streamlit as st
 
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
+from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.base.findings import STATES, Finding
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.behaviors import linguistic
 from bertviz_core.heads import Head
 from bertviz_core.models.single_input import from_text
-from bertviz_core.overview.summary import count_states, every_finding
+from bertviz_core.overview.summary import count_states
 from bertviz_core.tour import (
     END,
     NOTES,
@@ -25,14 +24,13 @@ from bertviz_core.tour import (
     Step,
     answers,
     first_head,
-    head_roles,
     on_one_scale,
 )
 from bertviz_core.viewer import InputView, files
 from pages.shared import head_panel, page, services, stored, widgets
 from pages.shared.components import component
+from pages.shared.costly import column_map, every_finding, head_roles, linguistic, select
 from pages.shared.frame import header, links
-from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import AttentionViewer, Tour, kind_of
@@ -114,7 +112,7 @@ def draw_terms() -> None:
 
 def draw_slide(step: Step) -> None:
     """The question on the left, its figure on the right; the answer once the reader asks for it."""
-    findings = memoize(Step.select, step, results)
+    findings = select(step, results)
     decided = answers(findings)
     is_answered = bool(decided) and chosen.answer == "shown"
     left, right = st.columns([2, 3], gap="medium")
@@ -182,7 +180,7 @@ def draw_figure(step: Step, findings: list[Finding], is_answered: bool) -> None:
     elif step.page == "attention_viewer":
         draw_lines(viewer_input.SENTENCES["Determiners and nouns"][0])  # short enough
     elif step.page == "overview":
-        squares = memoize(head_panel.map_of, results)
+        squares = head_panel.map_of(results)
         if not is_answered:
             # Names without the number of heads.
             groups = tuple(replace(group, name=group.name.rpartition(" (")[0]) for group in squares.groups)
@@ -197,7 +195,7 @@ def draw_analysis(step: Step, analysis: Analysis, ringed: bool) -> None:
     """The figure of an analysis, drawn again for another head only where it is about one; the head is ringed unless it
     is the answer."""
     subject = selection.head if analysis.head_in_tour == "subject" else None
-    named = memoize(linguistic, results)
+    named = linguistic(results)
     figure = page.drawn(analysis.tour_figure, results[analysis.name], subject, named)
     alt = f"{analysis.title}. {step.look}"
     points = analysis.head_in_tour == "point"
@@ -230,10 +228,7 @@ def draw_maps(step: Step, findings: list[Finding], is_answered: bool) -> None:
     about = {(finding.analysis, finding.quantity): finding for finding in reversed(findings) if finding.quantity}
     shown = [*reversed(about.values())][:2]
     columns = [ANALYSES[finding.analysis].column(finding.quantity) for finding in shown]
-    maps = [
-        memoize(HeadColumn.map, column, results[finding.analysis])
-        for column, finding in zip(columns, shown, strict=True)
-    ]
+    maps = [column_map(column, results[finding.analysis]) for column, finding in zip(columns, shown, strict=True)]
     chosen_head = session.current().header.head
     panels = st.columns(len(shown), vertical_alignment="bottom")
     for panel, column, finding, squares in zip(panels, columns, shown, on_one_scale(maps), strict=True):
@@ -261,7 +256,7 @@ def draw_end() -> None:
     button to compute what is missing."""
     st.header("What this model shows", anchor=False)
     draw_place()
-    findings = memoize(every_finding, results)
+    findings = every_finding(results)
     st.markdown(f"**{plain(count_states(findings))}.**")
     draw_verdicts(findings)
     draw_notes(NOTES["end"])
@@ -309,7 +304,7 @@ def draw_own_sentence() -> None:
         st.markdown("Write one, and see what the heads that this tour has found do with it.")
         sentence = widgets.text("Sentence", "sentence", chosen.sentence, max_chars=300)
         with st.container(horizontal=True, gap="xsmall"):
-            for head, role in memoize(head_roles, results).items():
+            for head, role in head_roles(results).items():
                 label = f"{head.label()}: {role}"
                 kind: ButtonType = "primary" if head == selection.head else "secondary"
                 st.button(label, type=kind, key=f"role-{label}", on_click=session.choose, kwargs={"head": head})

@@ -8,16 +8,16 @@ import streamlit as st
 from bertviz_core.analyses.base.head_facts import FactColumn, HeadFacts
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
-from bertviz_core.analyses.behaviors import OTHER, found_by_heads, linguistic
+from bertviz_core.analyses.behaviors import OTHER
 from bertviz_core.heads import Head, all_heads, all_keys
-from bertviz_core.overview import behavior_labels, columns, in_order
-from bertviz_core.overview.finder import find
+from bertviz_core.overview import in_order
 from bertviz_core.overview.summary import behavior_map, head_rows
 from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import stored, widgets
+from pages.shared.costly import behavior_labels, columns, find, found_by_heads, head_facts, linguistic
 from pages.shared.frame import links
-from pages.shared.memoize import memoize
+from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state.choices import HeadPage, kind_of
 from pages.shared.state.selection import Selection
@@ -41,23 +41,23 @@ def folded(page: str, selection: Selection) -> None:
 
 def role_of(results: Results, head: Head) -> str:
     """What a head does, in a word or two; empty where it has no behavior, or none is computed."""
-    labels = memoize(behavior_labels, results)
+    labels = behavior_labels(results)
     if labels is None or head not in all_heads(*labels.shape):
         return ""
     name = str(labels[head])
     behavior = "" if name == OTHER else BEHAVIORS[name][-1]
-    return memoize(linguistic, results).get(head.key(), behavior)
+    return linguistic(results).get(head.key(), behavior)
 
 
 def card(page: str, results: Results, selection: Selection) -> None:
     """Draw the head's numbers as a table, its best relations, similar heads, and links to other pages of the head."""
-    rows = head_rows(memoize(columns, results), selection.head)
+    rows = head_rows(columns(results), selection.head)
     shown = [name for name in WIDTHS if any(row[name] for row in rows)]  # few quantities have a baseline
     alt = f"Every stored number of head {selection.label}, with its rank among all heads"
     widths = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
     st.dataframe(rows, hide_index=True, height="content", column_config=widths, column_order=shown, alt=alt)
     for name, result in in_order(results):
-        facts = memoize(ANALYSES[name].head_facts, result, selection.head)
+        facts = head_facts(ANALYSES[name], result, selection.head)
         draw_facts(facts, narrow=page in {entry.name for entry in links.HEAD_PAGES})
     for result in results.values():
         if result.provenance["model"].get("causal") and (restriction := result.default_view().restriction):
@@ -96,11 +96,12 @@ def _drawn_as(column: FactColumn) -> Any:
     return st.column_config.NumberColumn(format=pattern, width=column.width, help=note)
 
 
+@memoized
 def map_of(results: Results, expression: str = "") -> HeadMap:
     """The map of behaviors, on which heads that the expression does not find stand back."""
-    labels = memoize(behavior_labels, results)
-    named = memoize(linguistic, results)
+    labels = behavior_labels(results)
+    named = linguistic(results)
     assert labels is not None, "drawn only where surface patterns or entropy is stored"
-    squares = behavior_map(labels, memoize(columns, results), named, found=memoize(found_by_heads, results))
-    listed = {*memoize(find, results, expression)["label"]}
+    squares = behavior_map(labels, columns(results), named, found=found_by_heads(results))
+    listed = {*find(results, expression)["label"]}
     return replace(squares, faint=tuple(label for label in all_keys(*labels.shape) if label not in listed))

@@ -3,8 +3,9 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
+from functools import wraps
 from sys import getsizeof
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 from weakref import ref
 
 import numpy as np
@@ -16,6 +17,7 @@ from bertviz_core.heads import first_number
 from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.viewer import InputAttention
 
+P = ParamSpec("P")
 T = TypeVar("T")
 MAX_BYTES = 256_000_000  # of all values: a map of 80 x 64 heads has 1.1 MB, of 12 x 12 0.03
 RESULT_BYTES = 4_000_000  # assumed for a value that is a result: its arrays may be those of another result
@@ -36,25 +38,39 @@ class _Identity(ref[Any]):
         return isinstance(other, _Identity) and (mine := self()) is not None and mine is other()
 
 
-def memoize(work: Callable[..., T], *arguments: Any, **options: Any) -> T:
-    """Return work(*arguments, **options), cached for all sessions. `work` is a function of a module, without side
-    effects. Arguments are compared by identity (results, inputs' attention, frames) or by value (arrays, hashable
-    values, and mappings and tuples of any of these); a value may have labels of heads, so that readers who count from 0
-    and from 1 share none."""
-    key = (work, first_number(), *map(_identity, arguments), _identity(options))
-    with _lock:
-        if key in _values:
-            _values.move_to_end(key)
-            return _values[key][0]
-    value = work(*arguments, **options)
-    if isinstance(value, np.ndarray):
-        value.setflags(write=False)
+def memoized(work: Callable[P, T]) -> Callable[P, T]:
+    """Decorate a function of a module, without side effects, whose values are cached for all sessions.
+
+    Arguments are compared by identity (results, inputs' attention, frames) or by value (arrays, hashable values, and
+    mappings and tuples of any of these); a value may have labels of heads, so that readers who count from 0 and from 1
+    share none. A page's own function cannot be decorated: each run of the page defines it anew.
+    """
+
+    assert work.__module__ != "__main__", f"each run of a page would define {work.__name__} anew"
+
+    @wraps(work)
+    def remembered(*arguments: P.args, **options: P.kwargs) -> T:
+        key = (work, first_number(), *map(_identity, arguments), _identity(options))
+        with _lock:
+            if key in _values:
+                _values.move_to_end(key)
+                return _values[key][0]
+        value = work(*arguments, **options)
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
+        return _kept(key, value)
+
+    return remembered
+
+
+def _kept(key: Hashable, value: T) -> T:
+    """The value of a key, or an equal one: another thread may have been faster."""
     size = RESULT_BYTES if isinstance(value, Result) else bytes_of(key) + bytes_of(value)
     with _lock:
-        value, _ = _values.setdefault(key, (value, size))  # another thread may have been faster
+        kept: T = _values.setdefault(key, (value, size))[0]
         while sum(size for _, size in _values.values()) > MAX_BYTES:
             _values.popitem(last=False)
-    return value
+    return kept
 
 
 def bytes_of(value: Any, counted: set[int] | None = None) -> int:

@@ -25,7 +25,7 @@ from bertviz_core.plotting.plotly_internals import PrevalidatedFigure
 from pages.shared import preview, widgets
 from pages.shared.components import component
 from pages.shared.frame import links
-from pages.shared.memoize import memoize
+from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.selection import Basis, Selection
@@ -99,12 +99,9 @@ def metrics(entries: Sequence[Metric]) -> None:
         column.metric(label, value, note, delta_color="off", delta_arrow="off", border=True, height="stretch")
 
 
+@memoized
 def drawn(build: Callable[..., go.Figure], *arguments: Any, **options: Any) -> FigureSpec:
-    """The figure build(*arguments, **options) as it is sent, built once for all sessions; see `memoize`."""
-    return memoize(_spec, build, *arguments, **options)
-
-
-def _spec(build: Callable[..., go.Figure], *arguments: Any, **options: Any) -> FigureSpec:
+    """The figure build(*arguments, **options) as it is sent, built once for all sessions; see `memoized`."""
     return FigureSpec.of(build(*arguments, **options))
 
 
@@ -207,8 +204,8 @@ def table(
     titles: Mapping[str, str] | None = None,
 ) -> None:
     """Draw a sortable table with a row for each head; a click on a row chooses the head. `columns` are shown besides
-    layer and head, some with their own `decimals` and `titles`. A `frame` from `memoize` is converted once."""
-    arrow, formats, labels = memoize(_head_table, frame, tuple(columns), decimals or {})
+    layer and head, some with their own `decimals` and `titles`. A memoized `frame` is converted once."""
+    arrow, formats, labels = _head_table(frame, tuple(columns), decimals or {})
 
     def choose(row: int) -> None:
         session.choose(head=Head.parse(labels[row]))
@@ -221,6 +218,7 @@ def table(
     clickable_table(arrow, key, choose, alt, column_config=config, height=320)
 
 
+@memoized
 def _head_table(
     frame: pd.DataFrame, columns: tuple[str, ...], decimals: Mapping[str, int]
 ) -> tuple[pa.Table, dict[str, str], list[str]]:

@@ -9,9 +9,9 @@ import streamlit as st
 from bertviz_core.errors import BertvizError, StoreError
 from bertviz_core.models.single_input import from_text
 from bertviz_core.viewer import InputView
-from bertviz_core.viewer.preview import SENTENCE, compute_preview, of_input, of_stored, preview_key
+from bertviz_core.viewer.preview import SENTENCE, compute_preview, of_stored, preview_key
 from pages.shared import services
-from pages.shared.memoize import memoize
+from pages.shared.costly import of_input
 from pages.shared.state.selection import Selection
 
 
@@ -35,7 +35,7 @@ def of_sentence(sentence: str, selection: Selection) -> bytes:
     model = services.model(selection.checkpoint, selection.settings.dtype)
     single = from_text(sentence, "", model.tokens, selection.settings)
     attention = services.viewed(model, single, selection.settings.weights, InputView())
-    return memoize(of_input, attention, len(single.example) + single.cut)
+    return of_input(attention, len(single.example) + single.cut)
 
 
 def of_run(origin: dict[str, Any], selection: Selection) -> bytes:
@@ -62,7 +62,7 @@ def _stored(key: str) -> bytes:
     """A stored preview as JSON; empty where there is none, and where it is damaged, so that it is measured again."""
     with suppress(ValueError, KeyError, StoreError):
         if data := services.store().get(key):
-            return memoize(of_stored, data)
+            return of_stored(data)
     return b""
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.base.result import Result, renamed
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run import compute
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence.result import Emergence
@@ -33,7 +33,7 @@ from bertviz_core.overview.stored_results import StoredResult, stored_results
 from bertviz_core.settings import Settings, Weights, access_from_environment
 from bertviz_core.tasks import Worker
 from bertviz_core.viewer import InputAttention, InputView, apply_view
-from pages.shared.memoize import memoize
+from pages.shared.costly import renamed
 
 DELAY = 2.0  # seconds until work in the background begins, when the page has been drawn
 T = TypeVar("T")
@@ -105,7 +105,7 @@ def lookup(key: str, analysis: str, names: dict[str, str], model: dict[str, str 
         return None
     # Also where the cache below has it.
     store().mark_used(key)
-    return memoize(renamed, result, names, model or {})
+    return renamed(result, names, model or {})
 
 
 @lru_cache(maxsize=64)
@@ -160,7 +160,7 @@ def attention(model: AttentionModel, example: Encoded, weights: Weights) -> np.n
 
 @st.cache_resource(max_entries=3, show_spinner=False, hash_funcs=_by_content)
 def viewed(model: AttentionModel, single: single_input.OneInput, weights: Weights, view: InputView) -> InputAttention:
-    """What a view shows of one input. What `memoize` derives from it is cached as long as it is cached here."""
+    """What a view shows of one input. What is memoized of it is cached as long as it is cached here."""
     return apply_view(single.layout, attention(model, single.example, weights), view)
 
 

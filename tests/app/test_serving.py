@@ -83,14 +83,15 @@ def test_no_page_waits_for_one_that_does_not_end(monkeypatch: pytest.MonkeyPatch
 def test_what_all_sessions_share_is_bounded_by_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memoize, "_values", OrderedDict())
     maps = [np.full((80, 64), float(number)) for number in range(6)]
-    first = memoize.memoize(value_map, maps[0])
+    drawn = memoize.memoized(value_map)
+    first = drawn(maps[0])
     size = memoize.bytes_of(first)
-    assert first is memoize.memoize(value_map, maps[0]) and len(first.encoded) + maps[0].nbytes < size < 4_000_000
+    assert first is drawn(maps[0]) and len(first.encoded) + maps[0].nbytes < size < 4_000_000
     monkeypatch.setattr(memoize, "MAX_BYTES", 4 * size)
-    shown = [memoize.memoize(value_map, values) for values in maps]
+    shown = [drawn(values) for values in maps]
     assert len(memoize._values) == 3  # the keys have the numbers too
-    assert memoize.memoize(value_map, maps[5]) is shown[5]
-    assert memoize.memoize(value_map, maps[0]) is not first
+    assert drawn(maps[5]) is shown[5]
+    assert drawn(maps[0]) is not first
 
 
 def test_a_server_whose_limits_cannot_be_read_does_not_start() -> None:

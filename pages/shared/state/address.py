@@ -136,7 +136,7 @@ def _text(value: Any, hint: Any) -> str:
     if isinstance(value, float):
         return f"{value:.10g}"
     if isinstance(value, Head):
-        return value.label()
+        return value.key()
     if isinstance(value, tuple):
         return ",".join(value)
     longest = [each.characters for each in _metadata(hint) if isinstance(each, Longest)]

@@ -29,7 +29,7 @@ from bertviz_core.models.checkpoint import DEMO
 from bertviz_core.settings import Mode, Weights
 from bertviz_core.tour import OWN
 from bertviz_core.viewer.preview import SENTENCE
-from pages.shared.memoize import memoize
+from pages.shared.costly import show_mentions, show_relations
 from pages.shared.state.runs import Runs, same_run
 
 
@@ -256,7 +256,7 @@ class DependencyHeads(ResultPage):
 
     def opening_head(self, analysis: Analysis, result: Result, paper: bool) -> Head | None:
         assert isinstance(result, DependencyResult)
-        return self.best_head(memoize(DependencyResult.show, result, self.filter(result, paper)))
+        return self.best_head(show_relations(result, self.filter(result, paper)))
 
     def best_head(self, counts: RelationCounts) -> Head:
         """The head that is best at what the page shows."""
@@ -282,7 +282,7 @@ class CoreferenceHeads(ResultPage):
 
     def opening_head(self, analysis: Analysis, result: Result, paper: bool) -> Head | None:
         assert isinstance(result, CoreferenceResult)
-        return self.best_head(memoize(CoreferenceResult.show, result, self.candidates))
+        return self.best_head(show_mentions(result, self.candidates))
 
     def best_head(self, counts: AntecedentCounts) -> Head:
         """The head that is best at what the page shows."""

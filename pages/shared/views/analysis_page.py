@@ -11,18 +11,21 @@ from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.result import Result, head_frame
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
 from bertviz_core.heads import first_number, ranks
 from bertviz_core.numbers import number, plural
 from bertviz_core.overview import segments
 from bertviz_core.plotting.drawing import HEIGHT, FigureSpec
 from pages.shared import endnotes, page, services, stored, widgets
+from pages.shared.costly import chosen_finding, column_map, findings_of, head_frame
 from pages.shared.frame import links
-from pages.shared.memoize import memoize
+from pages.shared.memoize import memoized
 from pages.shared.messages import joined, plain
 from pages.shared.state import session
 from pages.shared.state.choices import AnalysisChoices, kind_of
+
+view_of = memoized(ColumnView.choose)
 
 NO_BREAK = "\u00a0"  # in a narrow table
 
@@ -67,13 +70,13 @@ class AnalysisPage:
     def choose(self, view: ColumnView) -> None:
         """Let what the page says and saves follow a view, with the column and the head that are chosen."""
         chosen = replace(view, quantity=self.column.quantity, head=self.selection.head.key())
-        self.shown = memoize(ColumnView.choose, chosen, self.result)
+        self.shown = view_of(chosen, self.result)
 
     def draw_figures(self, drawing: FigureSpec | None = None) -> None:
         """The finding, the analysis's figure or another `drawing`, the map, and the chosen head's numbers."""
         head = self.selection.head
         main_figure = self.analysis.main_figure
-        if finding := memoize(self.analysis.chosen_finding, self.shown):
+        if finding := chosen_finding(self.analysis, self.shown):
             page.finding(finding, bold=True)
         if isinstance(self.result, HeadAverages) and self.result.absence:
             st.caption(plain(self.result.absence))
@@ -89,7 +92,7 @@ class AnalysisPage:
             map_column = right
             free_column = right if is_long else left
         with map_column:
-            squares = memoize(HeadColumn.map, self.column, self.result)
+            squares = column_map(self.column, self.result)
             st.markdown(f"**Head map**: {plain(self.column.label)}")
             alt = f"Map of all heads, layer by head, colored by {self.column.label}"
             previewed = self.selection if self.analysis.reads_maps else self.selection.of_weights("attention")
@@ -109,7 +112,7 @@ class AnalysisPage:
             st.table(rows, hide_index=True, alt=f"Every quantity of head {label}, with interval and rank")
 
     def draw_finding(self, name: str) -> None:
-        for finding in memoize(self.analysis.findings, self.result):
+        for finding in findings_of(self.analysis, self.result):
             if finding.id == f"{self.analysis.name}.{name}":
                 page.finding(finding)
 
@@ -138,7 +141,7 @@ class AnalysisPage:
                 links.to_segment(segment.number, self.selection.head)
         st.header("All heads")
         titles = {column.quantity: column.short for column in self.values}
-        frame = memoize(head_frame, {column.quantity: values for column, values in self.values.items()})
+        frame = head_frame({column.quantity: values for column, values in self.values.items()})
         page.table(frame, [*titles], self.selection, f"{self.analysis.name}-table", titles=titles)
 
     def end(self) -> None:

@@ -9,22 +9,23 @@ import streamlit as st
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.comparison.change import differences, worded
-from bertviz_core.comparison.result import Comparison, checkpoint_names, checkpoint_result, compare
+from bertviz_core.comparison.result import Comparison, checkpoint_names, checkpoint_result
 from bertviz_core.corpora.files import SAMPLES, sample
-from bertviz_core.emergence.series import shipped
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import model_sources
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
 from bertviz_core.plotting import DIVERGING, SEQUENTIAL
-from bertviz_core.plotting.head_map import value_map
 from bertviz_core.settings import Settings
 from pages.shared import page, preview, services, uploads, widgets
-from pages.shared.memoize import memoize
+from pages.shared.costly import compare, shipped, value_map
+from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import Compare
 from pages.shared.state.runs import Run, Runs
 from pages.shared.state.selection import Selection
+
+result_at = memoized(checkpoint_result)
 
 FURTHER_FILES = ("treebank", "vectors")  # that probes take beside their treebank
 
@@ -46,7 +47,7 @@ def draw_choice(runs: Runs, analysis: str, a: str, b: str) -> None:
 def find_comparison(analysis: str, a: str, b: str) -> Comparison | None:
     first = _result(analysis, a)
     second = _result(analysis, b)
-    return None if first is None or second is None else memoize(compare, first, second)
+    return None if first is None or second is None else compare(first, second)
 
 
 def quantity(comparison: Comparison, chosen: Compare) -> str:
@@ -90,7 +91,7 @@ def _runs(analysis: str, chosen: Checkpoint) -> dict[str, Run]:
             ranked.append((rank, run.key[:16], described))
     ranked.sort(key=itemgetter(0))
     runs = {run_address: described for _, run_address, described in ranked}
-    steps = checkpoint_names(memoize(shipped), analysis)
+    steps = checkpoint_names(shipped(), analysis)
     return runs | {run_address: Run(name, model=run_address) for run_address, name in steps.items()}
 
 
@@ -119,9 +120,9 @@ def _name(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> str:
 
 
 def _result(analysis: str, run_address: str) -> Result | None:
-    training = memoize(shipped)
+    training = shipped()
     if run_address in checkpoint_names(training, analysis):
-        return memoize(checkpoint_result, training, analysis, run_address)
+        return result_at(training, analysis, run_address)
     key = next((run.key for run in services.runs() if run.key.startswith(run_address)), "")
     return services.lookup(key, analysis, _corpora(analysis)) if key else None
 
@@ -145,7 +146,7 @@ def draw_maps(comparison: Comparison, key: str, selection: Selection) -> None:
         with column:
             st.markdown(f"**{plain(title)}**")
             values = getattr(change, name)
-            squares = memoize(value_map, values, label, limits=ends, scale=scale)
+            squares = value_map(values, label, limits=ends, scale=scale)
             alt = f"Map of all heads, layer by head: {title}, {label}"
             run = comparison.provenance if name == "a" else comparison.other
             lines = preview.of_run(run, selection)

@@ -4,10 +4,9 @@ from collections.abc import Callable
 
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.heads import Head
-from bertviz_core.overview import clearest_head
-from bertviz_core.tour import OWN, STEPS, Step, first_head, head_roles
+from bertviz_core.tour import OWN, STEPS, first_head
 from pages.shared import services, stored
-from pages.shared.memoize import memoize
+from pages.shared.costly import best_head, clearest_head, head_roles, select
 from pages.shared.state import session
 from pages.shared.state.choices import AttentionViewer, ResultPage, Tour, kind_of
 from pages.shared.state.selection import Selection
@@ -17,7 +16,7 @@ from pages.shared.views import compare_view, viewer_input
 def default_head(page: str, selection: Selection) -> Head:
     """The head that a page opens on; where the page says nothing, the clearest of the stored results."""
     own = DEFAULT_HEADS[page](selection) if page in DEFAULT_HEADS else _of_result(page, selection)
-    return own or memoize(clearest_head, stored.results(selection)) or Head(0, 0)
+    return own or clearest_head(stored.results(selection)) or Head(0, 0)
 
 
 def _of_result(page: str, selection: Selection) -> Head | None:
@@ -36,7 +35,7 @@ def _viewer(selection: Selection) -> Head | None:
     targets = viewer_input.TARGETS.get(chosen.example, ())
     if chosen.input != "example" or not targets:
         return None
-    heads = (memoize(ANALYSES[name].best_head, result, targets) for name, result in stored.results(selection).items())
+    heads = (best_head(ANALYSES[name], result, targets) for name, result in stored.results(selection).items())
     return next((head for head in heads if head), None)
 
 
@@ -46,13 +45,13 @@ def _tour(selection: Selection) -> Head | None:
     number = chosen.step
     results = stored.results(selection.of_weights("attention"))
     if number == OWN:
-        return next(iter(memoize(head_roles, results)), None)
+        return next(iter(head_roles(results)), None)
     if not 1 <= number <= len(STEPS):
         return None
     step = STEPS[number - 1]
     if step.asks_for_head and not chosen.answer:
         return Head(0, 0)
-    return first_head(memoize(Step.select, step, results))
+    return first_head(select(step, results))
 
 
 DEFAULT_HEADS: dict[str, Callable[[Selection], Head | None]] = {

@@ -13,11 +13,13 @@ from bertviz_core.corpora.word_search import Hit, search, searched_words
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import plural
 from pages.shared import services, widgets
-from pages.shared.memoize import memoize
+from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.page import row
 from pages.shared.state import session
 from pages.shared.state.choices import AttentionViewer
+
+entries_of = memoized(guess_lists.page)
 
 PER_PAGE = 10  # lines on one page
 POPOVER = "corpus-search"
@@ -62,7 +64,7 @@ def guesses(
                 widgets.slider("Minimum weight", least, weight, 0.05)
                 if more is not None:
                     more()
-        list_page = partial(memoize, guess_lists.page, parts or result, query(right, weight, words, chosen.order))
+        list_page = partial(entries_of, parts or result, query(right, weight, words, chosen.order))
         total, entries = list_page(0, size)
         number = widgets.page_of(total, size, page, getattr(chosen, page))
     if number > 1:

@@ -13,20 +13,22 @@ from bertviz_core.inputs.labels import Units
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import Prediction
 from bertviz_core.numbers import plural
-from bertviz_core.overview import behavior_labels
 from bertviz_core.plotting import OVERLAY
-from bertviz_core.plotting.head_map import value_map
 from bertviz_core.text_display import cut_end
-from bertviz_core.viewer import InputAttention, figure, named_groups, preview
+from bertviz_core.viewer import InputAttention, figure, named_groups
 from bertviz_core.viewer.query_key import MASKED, QueryKey, compute_query_key
 from pages.shared import messages, page, stored, widgets
-from pages.shared.memoize import memoize
+from pages.shared.costly import behavior_labels, of_input, value_map
+from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import AttentionViewer
 from pages.shared.state.selection import Selection
 from pages.shared.views import viewer_input
 from pages.shared.views.viewer_panes import Pane
+
+groups_of = memoized(named_groups)
+pair_frame = memoized(InputAttention.pair_frame)
 
 QUERY_KEY = "query × key"
 GUESSES = 3  # of each model, side by side
@@ -69,8 +71,8 @@ def choose_ablated(
 def _groups(selection: Selection) -> dict[str, np.ndarray]:
     """The heads, layers and behaviors that can be chosen, each (layer, head) bool."""
     model = selection.checkpoint
-    labels = memoize(behavior_labels, stored.results(selection))
-    return memoize(named_groups, model.layers, model.heads, labels)
+    labels = behavior_labels(stored.results(selection))
+    return groups_of(model.layers, model.heads, labels)
 
 
 def _choose_heads(label: str, field: str, names: Sequence[str], groups: Mapping[str, np.ndarray], about: str) -> None:
@@ -136,7 +138,7 @@ def draw_token_pair(pane: Pane) -> tuple[int, int]:
         about = "Takes two pinned tokens: one on the left, one on the right."
         none = {"from_token": None, "to_token": None}
         st.button("Use the pins", on_click=session.choose, kwargs=none, icon=":material/keep:", help=about)
-    frame = memoize(InputAttention.pair_frame, attention, query, key)
+    frame = pair_frame(attention, query, key)
     best = frame.iloc[0]
     chosen = frame.loc[frame["label"] == selection.head.key()].iloc[0]
     ends = [plain(cut_end(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
@@ -149,9 +151,9 @@ def draw_token_pair(pane: Pane) -> tuple[int, int]:
     with left:
         weights = attention.weights[:, :, query, key]
         unit = selection.settings.weights
-        squares = memoize(value_map, weights, "weight", unit=unit)
+        squares = value_map(weights, "weight", unit=unit)
         alt = "Map of all heads, layer by head, colored by the weight from one token to the other"
-        page.head_map(squares, "pair-map", alt, selection, lines=memoize(preview.of_input, pane.drawn))
+        page.head_map(squares, "pair-map", alt, selection, lines=of_input(pane.drawn))
     with right:
         page.table(frame, ["weight", "rank", "rank_of_target"], selection, "pair-table")
         st.caption("Rank of target: 1 = this token's strongest target in that head.")

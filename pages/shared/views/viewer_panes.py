@@ -17,19 +17,23 @@ from bertviz_core.models.single_input import OneInput, Prediction, mask
 from bertviz_core.plotting import OVERLAY
 from bertviz_core.settings import Weights
 from bertviz_core.text_display import cut_end
-from bertviz_core.viewer import InputAttention, InputView, predictions_frame, preview
+from bertviz_core.viewer import InputAttention, InputView, predictions_frame
 from bertviz_core.viewer.files import FOLDER, columns_of, input_html, input_origin, pack_weights
 from bertviz_core.viewer.query_key import QueryKey
 from bertviz_core.viewer.window import TokenRange
 from pages.shared import head_panel, messages, page, services, stored, widgets
 from pages.shared.components import component
+from pages.shared.costly import of_input
 from pages.shared.frame import context, neighbor
-from pages.shared.memoize import memoize
+from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import AttentionViewer
 from pages.shared.state.selection import Selection
 from pages.shared.views import viewer_input
+
+cut = memoized(TokenRange.cut)
+pictures = memoized(InputAttention.pictures)
 
 ONE, HEADS, MODELS, WEIGHTS = KINDS = ("one head", "two heads", "two models", "weights and norms")
 
@@ -59,7 +63,7 @@ class Pane:
         if self.window is None:
             return self.attention
         pinned = frozenset(position for _, position in self.pins)
-        return memoize(TokenRange.cut, self.window, self.attention, pinned)
+        return cut(self.window, self.attention, pinned)
 
     @property
     def described(self) -> InputAttention:
@@ -255,8 +259,8 @@ def draw_table(pane: Pane) -> None:
 
 def draw_pictures(pane: Pane) -> None:
     alt = "A small picture of every head's attention, layer by head"
-    squares = memoize(InputAttention.pictures, pane.attention)
-    lines = memoize(preview.of_input, pane.drawn, 0, "tokens" if pane.window is None else "tokens drawn")
+    squares = pictures(pane.attention)
+    lines = of_input(pane.drawn, 0, "tokens" if pane.window is None else "tokens drawn")
     page.head_map(squares, "attention-heads", alt, pane.selection, lines=lines)
 
 

@@ -1,0 +1,85 @@
+"""What pages ask of results again and again, and what takes milliseconds to seconds: computed once for all sessions.
+
+The functions have the names that they have in the core, which computes anew with every call. A page that alone asks
+for something decorates it beside its imports.
+"""
+
+from collections.abc import Sequence
+
+from bertviz_core import overview, tour
+from bertviz_core.analyses import behaviors
+from bertviz_core.analyses.base import averages, registry
+from bertviz_core.analyses.base import result as results
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.findings import Finding
+from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.comparison import result as comparisons
+from bertviz_core.emergence import series
+from bertviz_core.heads import Head
+from bertviz_core.overview import finder, summary
+from bertviz_core.plotting import head_map
+from bertviz_core.viewer import preview
+from pages.shared.memoize import memoized
+
+# Of all results of a model
+
+behavior_labels = memoized(overview.behavior_labels)
+behaviors_finding = memoized(summary.behaviors_finding)
+clearest = memoized(overview.clearest)
+clearest_head = memoized(overview.clearest_head)
+columns = memoized(overview.columns)
+encoded_cards = memoized(summary.encoded_cards)
+every_finding = memoized(summary.every_finding)
+find = memoized(finder.find)
+findings = memoized(registry.findings)
+found_by_heads = memoized(behaviors.found_by_heads)
+head_roles = memoized(tour.head_roles)
+linguistic = memoized(behaviors.linguistic)
+select = memoized(tour.Step.select)
+
+shipped = memoized(series.shipped)
+
+# Of one result, or of two
+
+column_map = memoized(averages.HeadColumn.map)
+compare = memoized(comparisons.compare)
+renamed = memoized(results.renamed)
+show_mentions = memoized(CoreferenceHeads.show)
+show_relations = memoized(DependencyHeads.show)
+
+
+@memoized
+def best_head(analysis: Analysis, result: Result, targets: Sequence[str]) -> Head | None:
+    return analysis.best_head(result, targets)
+
+
+@memoized
+def chosen_finding(analysis: Analysis, result: Result) -> Finding | None:
+    return analysis.chosen_finding(result)
+
+
+@memoized
+def findings_of(analysis: Analysis, result: Result) -> list[Finding]:
+    return analysis.findings(result)
+
+
+@memoized
+def head_examples(analysis: Analysis, result: Result) -> list[HeadExamples]:
+    return analysis.head_examples(result)
+
+
+@memoized
+def head_facts(analysis: Analysis, result: Result, head: Head) -> list[HeadFacts]:
+    return analysis.head_facts(result, head)
+
+
+# Of arrays
+
+accuracy_map = memoized(head_map.accuracy_map)
+head_frame = memoized(results.head_frame)
+of_input = memoized(preview.of_input)
+value_map = memoized(head_map.value_map)
+weight_map = memoized(head_map.weight_map)
