@@ -16,7 +16,7 @@ from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.comparison import result as comparison_result
+from bertviz_core.comparison import result as comparisons
 from bertviz_core.emergence import series
 from bertviz_core.heads import Head
 from bertviz_core.overview import finder, summary
@@ -45,7 +45,7 @@ shipped = memoized(series.shipped)
 # Of one result, or of two
 
 column_map = memoized(averages.HeadColumn.map)
-compare = memoized(comparison_result.compare)
+compare = memoized(comparisons.compare)
 renamed = memoized(results.renamed)
 show_mentions = memoized(CoreferenceHeads.show)
 show_relations = memoized(DependencyHeads.show)
