@@ -40,7 +40,7 @@ SHIFTS = """
 window.shifts = [];  // of each its size, and what moved, from where
 const add = (entries) => {
   for (const { hadRecentInput, value, sources } of entries.getEntries()) {
-    if (!hadRecentInput) window.shifts.push([value, sources.map((each) => [each.node?.textContent, each.previousRect])]);
+    if (!hadRecentInput) window.shifts.push([value, sources.map(({ node, previousRect }) => [node?.textContent, previousRect])]);
   }
 };
 new PerformanceObserver(add).observe({ type: "layout-shift", buffered: true });
