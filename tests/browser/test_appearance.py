@@ -38,9 +38,10 @@ def test_a_phone_has_neither_cut_legends_nor_a_page_wider_than_itself(open_page:
 
 SHIFTS = """
 window.shifts = [];  // of each its size, and what moved, from where
+const moved = ({ node, previousRect }) => [node?.textContent, previousRect];
 const add = (entries) => {
-  for (const { hadRecentInput, value, sources } of entries.getEntries()) {
-    if (!hadRecentInput) window.shifts.push([value, sources.map(({ node, previousRect }) => [node?.textContent, previousRect])]);
+  for (const each of entries.getEntries()) {
+    if (!each.hadRecentInput) window.shifts.push([each.value, each.sources.map(moved)]);
   }
 };
 new PerformanceObserver(add).observe({ type: "layout-shift", buffered: true });
