@@ -68,10 +68,11 @@ def draw_documents() -> None:
         more = f"; guesses that point out of the passage, listed alone: {outside}" if outside else ""
         where = f"{passage.where}: {passage.right} of {passage.total} guesses right{more}"
         notes = []
+        origin = f"{request.source.name}, {passage.where}"
         for guess in passage.listed:
             mark = "✓" if guess.right else "✗"
             text = f"{mark} {isolated(guess.mention)} → {isolated(guess.guessed)} {guess.weight:.3f}"
-            link = links.to_words(guess.window, choice.head, [guess.head], choice.direction, least=0.0)
+            link = links.to_words(guess.window, choice.head, [guess.head], choice.direction, least=0.0, origin=origin)
             notes.append({"text": text, "link": link})
         drawing = document_figure.draw(passage.document, passage.drawn, LETTERS)
         items.append(page.Drawing(where, drawing, notes=notes))

@@ -134,7 +134,8 @@ def draw_sentences() -> None:
     items = []
     for example in listed:
         dependents = () if is_total else example.chosen
-        link = links.to_words(example.sentence["words"], choice.head, dependents, choice.direction)
+        origin = f"{request.source.name}, {example.where}"
+        link = links.to_words(example.sentence["words"], choice.head, dependents, choice.direction, origin=origin)
         where = f"{example.where}: {example.right} of {len(example.chosen)} right"
         items.append(page.Drawing(where, figure.example_svg(example, choice, every=every), link))
     page.drawings(items, "sentences", selection.basis)

@@ -3,6 +3,7 @@
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
 from bertviz_core.analyses.run.run_pass import can_compute
@@ -44,12 +45,17 @@ def address(head: Head) -> str:
     return links.address_of(HeadPage(), head)
 
 
-def draw_lines(clear: ClearInput) -> None:
-    """The head's lines on the input in which it is clearest; until the model has run, its tokens."""
-    place = st.empty()
+def draw_tokens(clear: ClearInput) -> DeltaGenerator:
+    """The tokens of the input in which the head is clearest, until the model has run; returns their place."""
+    place = st.container(key="head-input").empty()
     with place:
         waiting = page.Drawing(CLEAREST, clear.waiting, notes=[{"text": "The model is running on this input."}])
         page.drawings([waiting], "head-tokens", selection.basis)
+    return place
+
+
+def draw_lines(clear: ClearInput, place: DeltaGenerator) -> None:
+    """The head's lines on that input, in place of its tokens."""
     try:
         drawn = run_model()
     except BertvizError as problem:  # the numbers do without the model
@@ -100,6 +106,9 @@ clear = clear_of(results, selection.head)
 header.retitle(f"Head {plain(selection.head.full_label())}")
 st.markdown(f"**{plain(shown.does)}** {plain(shown.apart)}")
 left, right = st.columns(2, gap="medium")
+if clear:
+    with left:
+        place = draw_tokens(clear)
 with right:
     if shown.facts:
         facts = page.Drawing(shown.facts_figure.title, figure_svg(shown.facts_figure))
@@ -116,5 +125,4 @@ name = exports.slug("head", selection.label, selection.checkpoint.label)
 builders = {suffix: partial(to_bytes, shown, suffix, run_model) for suffix in SUFFIXES}
 page.offer_files({suffix[1:].upper(): (f"{name}{suffix}", build) for suffix, build in builders.items()})
 if clear:
-    with left:
-        draw_lines(clear)
+    draw_lines(clear, place)

@@ -138,8 +138,10 @@ def draw_examples(analysis: str, examples: HeadExamples) -> None:
         page.finding(examples.finding)
         links.to(kind_of(analysis).on(examples.target), examples.more, head=examples.head)
     items = []
+    corpus = selection.corpora[ANALYSES[analysis].corpus].name
     for each in examples.drawings:
-        link = links.to_words(each.words, examples.head, each.marked, examples.direction)
+        origin = f"{corpus}, {each.title}"
+        link = links.to_words(each.words, examples.head, each.marked, examples.direction, origin=origin)
         items.append(page.Drawing(each.title, each.svg, link))
     page.drawings(items, f"gallery-{analysis}-{examples.target}", selection.basis)
 

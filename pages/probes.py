@@ -99,9 +99,9 @@ def draw_sentences() -> None:
     items = []
     for sentence in matching[PER_PAGE * (number - 1) : PER_PAGE * number]:
         text, svg = sentence_drawing(sentence, probe)
-        items.append(
-            page.Drawing(f"{sentence['where']}: {text}", svg, links.to_words(sentence["words"], selection.head))
-        )
+        origin = f"{selection.corpora['treebank'].name}, {sentence['where']}"
+        link = links.to_words(sentence["words"], selection.head, origin=origin)
+        items.append(page.Drawing(f"{sentence['where']}: {text}", svg, link))
     page.drawings(items, "probe-sentences", selection.basis)
 
 

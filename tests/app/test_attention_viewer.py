@@ -236,6 +236,15 @@ def test_a_sentence_of_a_treebank_comes_with_its_pins_and_the_way_back() -> None
     assert not app.error and parameter(app, "dependents") is parameter(app, "back") is None
 
 
+def test_a_sentence_is_named_by_where_it_is_from_until_it_is_changed() -> None:
+    origin = "EWT test, sentence 1,031, line 9"
+    app = viewer(input="own text", text="The boats sailed", origin=origin, given="true")
+    assert origin in [caption.value for caption in app.caption]
+    app.text_input(key="text").set_value("The boats sailed home").run()
+    assert parameter(app, "origin") is None
+    assert origin not in [caption.value for caption in app.caption]
+
+
 def test_a_word_is_searched_in_the_whole_corpus_and_its_line_opens() -> None:
     app = viewer(input="corpus", find="iron")
     assert parameter(app, "find") == "iron"

@@ -34,3 +34,29 @@ def test_a_phone_has_neither_cut_legends_nor_a_page_wider_than_itself(open_page:
     for legend in page.locator("[data-testid=stPlotlyChart] .legend").all():
         box = legend.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+
+
+SHIFTS = """
+window.shifts = [];  // of each its size, and what moved, from where
+const moved = ({ node, previousRect }) => [node?.textContent, previousRect];
+const add = (entries) => {
+  for (const each of entries.getEntries()) {
+    if (!each.hadRecentInput) window.shifts.push([each.value, each.sources.map(moved)]);
+  }
+};
+new PerformanceObserver(add).observe({ type: "layout-shift", buffered: true });
+"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+@pytest.mark.parametrize("name", ["overview", "dependency_heads", "head", "tour"])
+def test_nothing_jumps_while_a_page_arrives(name: str, width: int, height: int, address: str, chromium: Any) -> None:
+    context = chromium.new_context(viewport={"width": width, "height": height})
+    page = context.new_page()
+    page.add_init_script(SHIFTS)
+    page.goto(f"{address}/{name}")
+    page.wait_for_selector("h1", timeout=60_000)
+    browser.settle(page)
+    shifts = page.evaluate("window.shifts")
+    assert sum(size for size, _ in shifts) < 0.1, shifts  # "good" by the measure of Core Web Vitals
+    context.close()

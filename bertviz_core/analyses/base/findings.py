@@ -26,6 +26,7 @@ DECIDED = (SHOWN, NOT_SHOWN, UNDECIDED, DEMONSTRATION)  # states of findings tha
 MARKS = {SHOWN: "✓", NOT_SHOWN: "✗", UNDECIDED: "?", DEMONSTRATION: "~", ABSENT: "–", NOT_COMPUTED: "–"}
 YES_OR_NO = {SHOWN: "Yes", NOT_SHOWN: "No", UNDECIDED: "Undecided", DEMONSTRATION: "As a demonstration only"}
 GAIN = 0.05  # the smallest gain of accuracy over a baseline that is worth the name, as a share
+EFFECT = 0.1  # the smallest difference of a column from its baseline: as a share, else as a part of the baseline
 HELD_OUT = "The head is chosen on one half of the corpus and scored on the other."
 
 
@@ -267,8 +268,8 @@ class Statement:
 def column_finding(analysis: str, column: HeadColumn, result: Result) -> Finding:
     """The head with the highest value of a column, for analyses and quantities that no statement is about.
 
-    Its value is compared with the column's baseline by its interval, corrected for the number of heads
-    (docs/methods.md, section 6, Decisions); without a baseline nothing is decided.
+    Its value is compared with the column's baseline by its interval, corrected for the number of heads, and by what is
+    worth the name (docs/methods.md, section 6, Decisions); without a baseline nothing is decided.
 
     Args:
         analysis: The name of the analysis.
@@ -278,17 +279,31 @@ def column_finding(analysis: str, column: HeadColumn, result: Result) -> Finding
     values = column.values(result)
     state = np.array(UNDECIDED)
     beside = ""
+    remark = ""
     head = highest(values)
     rule = "Without a baseline nothing is decided."
     if column.baseline:
         baseline, name = column.baseline(result)
-        rule = f"The highest head is above {name}, with an interval corrected for the number of heads."
+        least, words = _least(column, baseline, name)
+        rule = (
+            f"The highest head is above {name}, by {words} or more, with an interval corrected for the number of heads."
+        )
         beside = f"; {int((values > baseline).sum())} of {values.size} heads are above {name} ({column.text(baseline)})"
         if isinstance(result, HeadAverages):
-            state = decide(head_intervals(result, column.quantity), baseline)[head]
+            gain = head_intervals(result, column.quantity).at(head).minus(Interval(baseline, baseline))
+            difference = float(values[head]) - baseline
+            state = decide_worth(gain, difference, least)
+            remark = tiny(gain, difference, least, words)
     value = column.with_interval(result, head)
     name = column.label.removesuffix(NATS)
     unit = " nats" if column.label.endswith(NATS) else ""
-    sentence = f"Head {head.label()} has the highest {name}: {value}{unit}{beside}."
+    sentence = f"Head {head.label()} has the highest {name}: {value}{unit}{beside}.{remark}"
     identity = f"{analysis}.{column.quantity}"
     return Finding(identity, analysis, "", "", rule, str(state), sentence, head, column.quantity)
+
+
+def _least(column: HeadColumn, baseline: float, name: str) -> tuple[float, str]:
+    """The smallest difference of a column's head from a baseline that is worth the name, as a number and in words."""
+    if column.percent or column.maximum == 1:
+        return EFFECT, f"{100 * EFFECT:.0f} points"
+    return EFFECT * abs(baseline), f"{EFFECT:.0%} of {name}"

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.analyses.sep_gradients.result import ATTENTION, CLASSES, COLUMNS, GRADIENT, SepGradients, sink
-from bertviz_core.plotting import TOKENS, HeadSeries, layer_figure
+from bertviz_core.analyses.sep_gradients.result import ATTENTION, CLASSES, COLUMNS, GRADIENT, SepGradients, Sink, sink
+from bertviz_core.plotting import RING, TOKENS, HeadSeries, layer_figure
 
 
 def paper_figure(result: SepGradients) -> go.Figure:
@@ -17,7 +17,8 @@ def paper_figure(result: SepGradients) -> go.Figure:
 
 def no_op_figure(result: SepGradients) -> go.Figure:
     """Attention to the sink above its gradient, layer by layer: a no-op is high above and low below. The gradient to
-    other tokens is beside it, since all gradients may fall or rise from layer to layer."""
+    other tokens is beside it, since all gradients may fall or rise from layer to layer. The ratio of both is written
+    where most attention goes to the sink, between the two means."""
     peak = sink(result)
     assert peak is not None, "drawn only where there is a sink"
     token = peak.token
@@ -25,7 +26,26 @@ def no_op_figure(result: SepGradients) -> go.Figure:
     gradients = [_series(result, GRADIENT, name) for name in (token, "other")]
     figure = layer_figure([[_series(result, ATTENTION, token)], gradients], titles, height=560)
     figure.update_yaxes(title="share of attention", range=[-0.02, 1.02], row=1, col=1)
+    if peak.ratio > 0:  # neither NaN nor without a place on a logarithmic axis
+        _add_ratio(figure, peak, [float(each.values[peak.layer].mean()) for each in gradients])
     return _log_axis(figure, 2, gradients)
+
+
+def _add_ratio(figure: go.Figure, peak: Sink, means: list[float]) -> None:
+    """The ratio of a layer's two mean gradients, beside a dotted line from one to the other."""
+    middle = float(np.sqrt(means[0] * means[1]))  # on a logarithmic axis
+    figure.add_scatter(
+        x=[peak.layer + 1] * 3,
+        y=[means[0], middle, means[1]],
+        mode="lines+text",
+        text=["", f"{peak.ratio:.2f} times", ""],
+        textposition="middle left" if peak.layer else "middle right",
+        line={"color": RING, "width": 2, "dash": "dot"},
+        hoverinfo="skip",
+        showlegend=False,
+        row=2,
+        col=1,
+    )
 
 
 def _series(result: SepGradients, form: str, token: str) -> HeadSeries:

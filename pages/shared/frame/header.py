@@ -17,7 +17,7 @@ from pages.shared import jobs, messages, services, widgets
 from pages.shared.components import component
 from pages.shared.frame import context, corpora, links, neighbor
 from pages.shared.state import session
-from pages.shared.state.choices import Tour, kind_of
+from pages.shared.state.choices import AttentionViewer, Tour, kind_of
 from pages.shared.state.selection import Basis, Selection
 
 JOB_SLOT = 64  # pixels: the height of the place of the running jobs
@@ -112,7 +112,7 @@ def _basis(entry: links.PageEntry, selection: Selection) -> Basis:
     names = ", ".join(source.name for source in sources)
     described = ", ".join(f"{source.name} ({source.digest[:8]})" for source in sources)
     if entry is links.VIEWER:
-        names = described = "one text"
+        names = described = session.current().of_page(AttentionViewer).origin or "one text"
     mode = "as in the paper" if settings.paper else "corrected"
     if settings.weights == "norms" and entry.reads_maps:
         mode += ", norms in place of weights"

@@ -162,17 +162,26 @@ def to_words(
     dependents: Sequence[int] = (),
     direction: int = 0,
     least: float = AttentionViewer.least,
+    origin: str = "",
 ) -> str:
     """The viewer's address for a sentence that is already split into words, as in a treebank; empty where it is too
     long for an address, or a word has a space in it, at which the viewer would split it. The `dependents`, words from
-    0, are pinned on the side of the direction in which the head is read. Lines begin at the `least` weight."""
+    0, are pinned on the side of the direction in which the head is read. Lines begin at the `least` weight.
+    The viewer names the sentence by its `origin`."""
     text = " ".join(words)
     if len(text) > MAX_CHARACTERS or any(len(word.split()) != 1 for word in words):
         return ""
     pinned = ",".join(f"{PIN_SIDES[direction]}{word + 1}" for word in dependents)
     back = session.here()
     choices = AttentionViewer(
-        input="own text", text=text, given=True, units="words", dependents=pinned, back=back, least=least
+        input="own text",
+        text=text,
+        origin=origin,
+        given=True,
+        units="words",
+        dependents=pinned,
+        back=back,
+        least=least,
     )
     return address_of(choices, head)
 

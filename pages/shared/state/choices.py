@@ -310,6 +310,7 @@ class AttentionViewer(Page):
     segment: Positive | None = None  # of the corpus; the first
     text: Text = "The cat sat on the mat because it was warm."
     second: Text = ""
+    origin: Text = ""  # what the text is called where it is from, as "treebank, sentence 3, line 31"
     given: bool = False  # whether words are split at spaces only
     sides: str = "all"
     least: Annotated[float, Between(0.0, 0.5)] = 0.02

@@ -61,7 +61,16 @@ TARGETS = {
 def choose(selection: Selection, model: AttentionModel, options: widgets.Popover) -> OneInput:
     """Draw the choice of the input, the rare ones into `options`; raises InputError like `read`."""
     chosen = session.page(AttentionViewer)
-    widgets.segmented("Text", KINDS, "input", chosen.input, on_change=forget_marks, label_visibility="collapsed")
+    names = {"own text": "sentence"} if chosen.origin else {}  # of a corpus, not the reader's
+    widgets.segmented(
+        "Text",
+        KINDS,
+        "input",
+        chosen.input,
+        format_func=lambda kind: names.get(kind, kind),
+        on_change=forget_marks,
+        label_visibility="collapsed",
+    )
     links.back(chosen)
     if chosen.input == "corpus":
         _choose_segment(chosen, selection, model)
@@ -72,6 +81,8 @@ def choose(selection: Selection, model: AttentionModel, options: widgets.Popover
     single = read(selection, model)
     if chosen.input == "corpus":
         st.caption(plain(f"{selection.corpora['text'].name}, {single.example.where}"))
+    elif chosen.input == "own text" and chosen.origin:
+        st.caption(plain(chosen.origin))
     return single
 
 
@@ -194,8 +205,9 @@ def draw_notices(single: OneInput, model: AttentionModel) -> None:
 
 
 def forget_marks() -> None:
-    """Clear masks, pins, the window and the way back, in a callback: they belong to one text."""
-    session.choose(mask="", pin="", back="", dependents="", from_token=None, to_token=None, first=1, last=None, seek="")
+    """Clear masks, pins, the window, the way back and the origin, in a callback: they belong to one text."""
+    marks = {"mask": "", "pin": "", "dependents": "", "seek": "", "from_token": None, "to_token": None}
+    session.choose(back="", origin="", first=1, last=None, **marks)
 
 
 def masked(chosen: AttentionViewer) -> list[int]:

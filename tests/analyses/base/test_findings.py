@@ -1,5 +1,6 @@
 """Findings: each statement is shown where it should be, not where it should not, and says its numbers."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,6 +15,7 @@ from bertviz_core.analyses.base.findings import (
     STATES,
     UNDECIDED,
     Interval,
+    column_finding,
     decide,
     decide_worth,
 )
@@ -310,6 +312,24 @@ def test_an_installed_analysis_without_statements_says_its_columns():
     finding = analysis.column_finding(analysis.column("to_punct"), result)
     assert finding.state == UNDECIDED
     assert finding.sentence == "Head 1-2 has the highest attention to full stops and commas: 0.900 ± 0.01."
+
+
+@pytest.mark.parametrize(
+    ("maximum", "best", "state"),
+    [
+        (1.0, 0.55, NOT_SHOWN),  # above 0.5 for sure, but by 5 points
+        (1.0, 0.65, SHOWN),
+        (None, 0.54, NOT_SHOWN),  # of no share: by 8% of the baseline
+        (None, 0.57, SHOWN),  # by 14%
+    ],
+)
+def test_a_column_is_above_its_baseline_by_what_one_can_see(maximum, best, state):
+    column = ANALYSES["surface_patterns"].column("to_punct")
+    column = replace(column, maximum=maximum, baseline=lambda result: (0.5, "uniform attention"))
+    result = averages("surface_patterns", units=20, to_punct=[[0.2, best]])
+    finding = column_finding("surface_patterns", column, result)
+    assert finding.state == state
+    assert ("tiny" in finding.sentence) == (state == NOT_SHOWN)
 
 
 def test_patterns_of_heads_need_enough_units_too():

@@ -61,6 +61,11 @@ def test_the_no_op_picture_has_attention_over_gradient(result: SepGradients) -> 
     np.testing.assert_array_equal(dots["2-to_sep"].y, result["to_sep"].reshape(-1))
     assert (figure.layout.yaxis.type, figure.layout.yaxis2.type) == (None, "log")
     assert list(dots["2-to_sep"].customdata[2]) == ["2-1", "1-0", dots["2-to_sep"].customdata[2][2]]
+    (ratio,) = [trace for trace in figure.data if trace.mode == "lines+text"]
+    layer = int(result["attention_to_sep"].mean(1).argmax())
+    sep, other = result["to_sep"][layer].mean(), result["to_other"][layer].mean()
+    np.testing.assert_allclose([ratio.y[0], ratio.y[2]], [sep, other])
+    assert ratio.text[1] == f"{sep / other:.2f} times"
 
 
 def test_a_class_that_no_segment_has_is_missing_not_zero(result: SepGradients) -> None:
