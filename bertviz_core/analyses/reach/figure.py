@@ -1,12 +1,14 @@
-"""Reach by layer; and of one head attention by distance, inputs by activation, and the strongest pair of an input."""
+"""Reach by layer; and of one head attention by distance, its tokens, inputs by activation, and the strongest pair of an
+input."""
 
 import numpy as np
 import plotly.graph_objects as go
 
 from bertviz_core import plotting
-from bertviz_core.analyses.base.head_figures import MIDDLE, HeadCurve
-from bertviz_core.analyses.reach.result import BY_QUANTITY, FARTHEST, INACTIVE, OFFSETS, TENTHS, Act, Reach
+from bertviz_core.analyses.base.head_figures import MIDDLE, HeadCurve, HeadRow
+from bertviz_core.analyses.reach.result import BY_QUANTITY, FARTHEST, INACTIVE, OFFSETS, SHARES, TENTHS, Act, Reach
 from bertviz_core.heads import Head
+from bertviz_core.numbers import half_width, number
 from bertviz_core.plotting.arcs import Arc, sentence_svg
 
 CONTEXT = 4  # tokens that a drawing shows on either side of a pair
@@ -69,6 +71,38 @@ def offsets_curve(result: Reach, head: Head) -> HeadCurve:
         "position of the key minus that of the query, tokens",
         "share of attention",
     )
+
+
+def tokens_figure(result: Reach, share: str, head: Head) -> go.Figure:
+    """The tokens that receive or give the most in a head beside uniform attention, with their intervals."""
+    top = result.top_tokens(share, head)[::-1]
+    names = [f"{each.token} ({each.count:,})" for each in top]
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[each.value for each in top],
+        y=names,
+        error_x={"array": np.nan_to_num([each.half for each in top]), "thickness": 1},
+        mode="markers",
+        marker={"color": plotting.BEST, "size": 9},
+        hovertemplate="%{y}: %{x:.3g} times<extra></extra>",
+    )
+    figure.add_vline(1, line={"dash": "dash", "color": plotting.NEUTRAL[0], "width": 1})
+    figure.update_xaxes(title="times what uniform attention gives", rangemode="tozero")
+    figure.update_yaxes(type="category", ticksuffix=" ")
+    return plotting.finish(figure, 120 + 24 * len(top))
+
+
+def token_rows(result: Reach, share: str, head: Head, most: int) -> tuple[HeadRow, ...]:
+    """These tokens as rows of the page of a head, beside all heads."""
+    rows = []
+    for each in result.top_tokens(share, head, most):
+        others = result.token_shares[SHARES.index(share), each.index]
+        text = f"{number(each.value)} ± {half_width(each.half, '.1g')}"
+        limits = (0.0, max(float(np.nanmax(others)), 1.0))
+        ends = (each.value - each.half, each.value + each.half)
+        median = number(float(np.nanmedian(others)))
+        rows.append(HeadRow(each.token, each.value, text, others, median, head, limits, *ends, 1.0, "uniform 1"))
+    return tuple(rows)
 
 
 def acts_figure(result: Reach, head: Head) -> go.Figure:
