@@ -73,25 +73,6 @@ def offsets_curve(result: Reach, head: Head) -> HeadCurve:
     )
 
 
-def tokens_figure(result: Reach, share: str, head: Head) -> go.Figure:
-    """The tokens that receive or give the most in a head beside uniform attention, with their intervals."""
-    top = result.top_tokens(share, head)[::-1]
-    names = [f"{each.token} ({each.count:,})" for each in top]
-    figure = go.Figure()
-    figure.add_scatter(
-        x=[each.value for each in top],
-        y=names,
-        error_x={"array": np.nan_to_num([each.half for each in top]), "thickness": 1},
-        mode="markers",
-        marker={"color": plotting.BEST, "size": 9},
-        hovertemplate="%{y}: %{x:.3g} times<extra></extra>",
-    )
-    figure.add_vline(1, line={"dash": "dash", "color": plotting.NEUTRAL[0], "width": 1})
-    figure.update_xaxes(title="times what uniform attention gives", rangemode="tozero")
-    figure.update_yaxes(type="category", ticksuffix=" ")
-    return plotting.finish(figure, 120 + 24 * len(top))
-
-
 def token_rows(result: Reach, share: str, head: Head, most: int) -> tuple[HeadRow, ...]:
     """These tokens as rows of the page of a head, beside all heads."""
     rows = []

@@ -50,8 +50,8 @@ def measure(batch: Batch, seen: Seen, causal: bool) -> Tensor:
     """(layer, batch, head, quantity): with a_ij the weights divided by the sum over all rows, the sum of a_ij |i - j|,
     its standard deviation, and the sum of a_ij where |i - j| > 10; 1 where SEP, CLS or the first token gets more than
     0.3 of a row on average, else 0; the mean length of the head's output over that of its layer's heads; the first sum
-    of uniform attention; then the sums of a_ij by j - i. NaN where an input lacks a token, or a model an output, and for
-    j > i in a causal model (docs/methods.md, section 17)."""
+    of uniform attention; then the sums of a_ij by j - i. NaN where an input lacks a token, or a model an output, and
+    for j > i in a causal model (docs/methods.md, section 17)."""
     offsets = seen.distances[..., : len(OFFSETS)]
     total = offsets.sum(-1, keepdim=True)
     shares = offsets / total
@@ -114,8 +114,10 @@ def sinks(batch: Batch, received: Tensor, causal: bool) -> tuple[Tensor, ...]:
 
 
 def by_token(batch: Batch, weights: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """`received`, `given`, `largest`, `query` and `key` of Seen. A CPU reads a map into its cache once for all three."""
-    at_once = max(1, CACHED // (weights[0].numel() * weights.itemsize)) if weights.device.type == "cpu" else len(weights)
+    """`received`, `given`, `largest`, `query` and `key` of Seen. A CPU reads each map into its cache once for all."""
+    at_once = len(weights)
+    if weights.device.type == "cpu":
+        at_once = max(1, CACHED // (weights[0].numel() * weights.itemsize))
     between = torch.empty_like(weights[:at_once])  # the weights between different ordinary tokens, else 0
     received, given, highest = weights.new_empty(3, *weights.shape[:3])
     rows = batch.mask[:, None, None].to(weights)
@@ -144,4 +146,3 @@ def strongest_pairs(batch: Batch, seen: Seen, causal: bool) -> tuple[Tensor, Ten
     key = zero_key.where(is_zero, seen.key)
     has_pair = batch.ordinary.sum(-1, keepdim=True) > 1
     return seen.largest.where(has_pair, torch.nan), query, key
-

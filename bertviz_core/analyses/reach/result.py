@@ -1,5 +1,6 @@
 """The result of reach: its quantities and columns, attention by distance, and inputs by activation."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -9,8 +10,9 @@ import pandas as pd
 
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn, averaged_column
 from bertviz_core.analyses.base.result import tidy
-from bertviz_core.analyses.base.statistics import t_quantile
+from bertviz_core.analyses.base.statistics import MIN_UNITS, t_quantile
 from bertviz_core.heads import Head, all_heads, all_labels
+from bertviz_core.numbers import unit_name
 from bertviz_core.plotting import BROAD, NEUTRAL, PREVIOUS, TOKENS
 
 FARTHEST = 10  # tokens; greater distances count together, on either side
@@ -26,6 +28,7 @@ NUMBERS = 768_000  # of heads times tokens at most: 2,000 tokens of up to 384 he
 LEAST = 20  # occurrences of a token that has numbers
 SHOWN = 10  # tokens of each head that are shown
 SHARES = ("received", "given")
+WORD = re.compile(r"[Ġ▁ ]?([A-Za-z0-9]+)(?:</w>)?")
 SENTENCES = {
     "received": "What every token gets of all rows, over what it would get if each row were uniform.",
     "given": "What an ordinary token gives other ordinary tokens, over what it would if its row were uniform.",
@@ -80,6 +83,12 @@ class TokenShare(NamedTuple):
     value: float
     half: float
     count: int
+
+    @property
+    def word(self) -> str:
+        """The word that it is, to be searched in the corpus; empty for a piece of a word or a special token."""
+        found = WORD.fullmatch(self.token)
+        return found[1] if found else ""
 
 
 class Act(NamedTuple):
@@ -162,6 +171,18 @@ class Reach(HeadAverages):
         return " ".join(filter(None, [super().absence, note]))
 
     @property
+    def about_tokens(self) -> str:
+        """Which tokens have numbers, as sentences."""
+        if not self.tokens:
+            return f"No token occurs {LEAST} times in {MIN_UNITS} {unit_name(self.unit)}."
+        most = f"{head_tokens(self.offsets[0].size):,} most frequent tokens"
+        often = f"at least {LEAST} times in at least {MIN_UNITS} {unit_name(self.unit)}"
+        text = f"Of the {most}, the {len(self.tokens):,} that occur {often}."
+        if lost := int((self.token_summed < self.token_counts).sum()):
+            text += f" Of {lost:,} of them, which were rare at first, some occurrences are not summed."
+        return text
+
+    @property
     def restriction(self) -> str:
         return CAUSAL if self.provenance["model"].get("causal") else ""
 
@@ -194,8 +215,9 @@ class Reach(HeadAverages):
         values = self.token_shares[SHARES.index(share)][:, *head]
         half = self.token_half(share, head)
         order = np.argsort(-values, kind="stable")[: min(most, int((~np.isnan(values)).sum()))]
+        counts = self.token_counts
         return [
-            TokenShare(index, self.tokens[index], float(values[index]), float(half[index]), int(self.token_counts[index]))
+            TokenShare(index, self.tokens[index], float(values[index]), float(half[index]), int(counts[index]))
             for index in order.tolist()
         ]
 

@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 from torch import Tensor
 
 from bertviz_core.analyses.base import statistics
-from bertviz_core.analyses.reach.result import FIRST_TOKEN, LEAST, MOST_TOKENS, SHARES, head_tokens
+from bertviz_core.analyses.reach.result import FIRST_TOKEN, LEAST, SHARES, head_tokens
 from bertviz_core.analyses.reach.token_table import TokenTable
 from bertviz_core.inputs.encoding import Batch, Encoded
 from bertviz_core.inputs.tensors import to_host
@@ -20,6 +20,7 @@ from bertviz_core.inputs.tokens import Tokens
 FIRST = 0  # the number of a first token that is neither CLS nor SEP; any other token's is its id and 1
 DOCUMENT = 2**32  # by which the number of a document is multiplied in the key of a document and a token
 COUNTED = len(SHARES)
+TABLES = ("counts", "complete", "open", "inputs")
 # In `about`: occurrences that are summed, then for each of SHARES the units, the shares of uniform attention, and
 # their squares; of an incomplete document only the first and the shares.
 SEEN, UNITS, UNIFORM, SQUARES = 0, slice(1, 3), slice(3, 5), slice(5, 7)
@@ -94,13 +95,15 @@ class TokenSums:
     def state(self) -> dict[str, Any]:
         """Arrays by name, all that `restore` needs."""
         self.finish_chunk()
-        tables = {"counts": self.counts, "complete": self.complete, "open": self.open, "inputs": self.inputs}
-        return {"ends": self.ends} | {name: part for key, each in tables.items() for name, part in each.state(key).items()}
+        state: dict[str, Any] = {"ends": self.ends}
+        for name in TABLES:
+            state |= getattr(self, name).state(name)
+        return state
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a `state`; raises KeyError where it lacks an array."""
         self.ends = state["ends"]
-        for name in ("counts", "complete", "open", "inputs"):
+        for name in TABLES:
             setattr(self, name, TokenTable.of_state(name, state))
 
     def fields(self, tokens: Tokens) -> dict[str, Any]:
