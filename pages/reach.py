@@ -7,7 +7,7 @@ from bertviz_core.analyses.reach.analysis import ReachView
 from bertviz_core.analyses.reach.figure import acts_figure, offsets_figure, pair_svg
 from bertviz_core.analyses.reach.result import BY_QUANTITY, SENTENCES, SHARES, TENTHS
 from bertviz_core.analyses.reach.statements import inactive_heads
-from bertviz_core.numbers import half_width, number
+from bertviz_core.numbers import half_width
 from pages.shared import page, widgets
 from pages.shared.frame import links
 from pages.shared.messages import plain
@@ -24,8 +24,8 @@ def draw_tokens(share: str) -> None:
     rows = []
     for each in result.top_tokens(share, head):
         found = AttentionViewer(input="corpus", find=each.word, back=session.here())
-        link = links.address_of(found, head) if each.word else None
-        value = f"{number(each.value)} ± {half_width(each.half, '.1g')}"
+        link = links.address_of(found, head) if each.word else ""
+        value = f"{each.value:.3g} ± {half_width(each.half)}"
         rows.append({"token": each.token, "times uniform": value, "occurrences": each.count, "sentences": link})
     config = {"sentences": st.column_config.LinkColumn(display_text="search")}
     alt = f"Tokens that head {selection.label} looks {LOOKS[share].removeprefix('Looks ')}, the highest first"

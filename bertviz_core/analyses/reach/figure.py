@@ -8,7 +8,7 @@ from bertviz_core import plotting
 from bertviz_core.analyses.base.head_figures import MIDDLE, HeadCurve, HeadRow
 from bertviz_core.analyses.reach.result import BY_QUANTITY, FARTHEST, INACTIVE, OFFSETS, SHARES, TENTHS, Act, Reach
 from bertviz_core.heads import Head
-from bertviz_core.numbers import half_width, number
+from bertviz_core.numbers import half_width
 from bertviz_core.plotting.arcs import Arc, sentence_svg
 
 CONTEXT = 4  # tokens that a drawing shows on either side of a pair
@@ -78,10 +78,10 @@ def token_rows(result: Reach, share: str, head: Head, most: int) -> tuple[HeadRo
     rows = []
     for each in result.top_tokens(share, head, most):
         others = result.token_shares[SHARES.index(share), each.index]
-        text = f"{number(each.value)} ± {half_width(each.half, '.1g')}"
+        text = f"{each.value:.3g} ± {half_width(each.half)}"
         limits = (0.0, max(float(np.nanmax(others)), 1.0))
         ends = (each.value - each.half, each.value + each.half)
-        median = number(float(np.nanmedian(others)))
+        median = f"{np.nanmedian(others):.3g}"
         rows.append(HeadRow(each.token, each.value, text, others, median, head, limits, *ends, 1.0, "uniform 1"))
     return tuple(rows)
 

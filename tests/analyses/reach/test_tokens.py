@@ -118,9 +118,10 @@ def test_chunks_are_equal_to_the_last_bit_as_bytes():
 
 
 def test_only_the_most_frequent_tokens_are_kept_and_what_is_forgotten_is_said(monkeypatch):
-    """Sums are kept of twice as many tokens as are asked for. A token that is rare at first loses its first sums: then
+    """Sums are kept of some more tokens than are asked for. A token that is rare at first loses its first sums: then
     the numbers are of the others alone."""
     monkeypatch.setattr(token_sums, "head_tokens", lambda heads: 1)
+    monkeypatch.setattr(token_sums, "SPARE", 2)
     early = [encoded(n, n, [CLS, 5, 6, 5, 6, 7, SEP]) for n in range(6)]
     late = [encoded(n, n, [CLS, 7, 7, 7, 7, 7, 8, 7, 7, SEP]) for n in range(6, 12)]
     found = summed([early, late])
