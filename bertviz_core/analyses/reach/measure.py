@@ -10,9 +10,9 @@ from bertviz_core.analyses.reach.result import FARTHEST, ITSELF, OFFSETS, SINK
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.models.attention import LayerAttention
 
-BLOCK = 128  # query tokens at a time: the features of all pairs of a long input would take gigabytes
+BLOCK = 128  # query tokens at a time, at most
+PAIRS = 2**16  # of query and key at a time: the features of all pairs of a long input would take gigabytes
 GROUP = 16  # query tokens whose weights are summed one after the other in float32, which rounds long sums
-CACHED = 2**20  # bytes of maps that are read again while they are still in a CPU's cache
 
 
 class Seen(NamedTuple):
@@ -37,13 +37,39 @@ class Seen(NamedTuple):
 
 
 def look(batch: Batch, attention: LayerAttention) -> Seen:
-    """All that needs the maps, and no more, as it is done for every layer."""
+    """All that needs the maps, and no more, as it is done for every layer; of long inputs some rows at a time."""
     weights = attention.weights
+    length = weights.shape[-1]
+    given, highest = weights.new_empty(2, *weights.shape[:3])
+    distances = received = torch.zeros((), device=weights.device)
+    step = max(min(PAIRS // length, BLOCK) // GROUP, 1) * GROUP
+    for first in range(0, length, step):
+        part = slice(first, first + step)
+        rows = weights[:, :, part]
+        distances = distances + _distances(batch, rows, first)
+        received = received + (batch.mask[:, None, None, part].to(rows) @ rows)[:, :, 0]
+        between = rows * batch.pairs[:, None, part]
+        torch.sum(between, -1, out=given[:, :, part])
+        torch.amax(between, -1, out=highest[:, :, part])
     if attention.scores is None:
-        lengths = weights.new_full(weights.shape[:3], torch.nan)
+        lengths = torch.full_like(given, torch.nan)
     else:
         lengths = torch.linalg.vector_norm(attention.scores.output.float(), dim=-1)
-    return Seen(distance_sums(batch, weights), *by_token(batch, weights), lengths)
+    return Seen(distances, received, given, *_largest(batch, weights, highest), lengths)
+
+
+def _largest(batch: Batch, weights: Tensor, highest: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """`largest`, `query` and `key` of Seen.
+
+    Args:
+        batch: The inputs.
+        weights: (batch, head, query, key) weights.
+        highest: (batch, head, query) the highest of each row between two different ordinary tokens.
+    """
+    largest, query = highest.max(-1)
+    row = query[..., None].expand_as(highest)
+    keys = weights.gather(2, row[:, :, None])[:, :, 0] * batch.pairs.gather(1, row)
+    return largest, query, keys.argmax(-1)
 
 
 def measure(batch: Batch, seen: Seen, causal: bool) -> Tensor:
@@ -68,24 +94,26 @@ def measure(batch: Batch, seen: Seen, causal: bool) -> Tensor:
     return torch.cat([torch.stack(values, -1), shares], -1)
 
 
-def distance_sums(batch: Batch, weights: Tensor) -> Tensor:
-    """`distances` of Seen: sums over the rows i of tokens, and over j."""
-    length = weights.shape[-1]
-    whole = min(map(len, batch.examples)) // GROUP * GROUP  # From here on rows may be padding in some input.
-    sums = torch.zeros((), device=weights.device)
-    for first in range(0, whole, BLOCK):
-        block = weights[:, :, first : min(first + BLOCK, whole)]
+def _distances(batch: Batch, rows: Tensor, first: int) -> Tensor:
+    """(batch, head, feature): sums of `_features` over rows of tokens, of which this is the first, and keys."""
+    queries, length = rows.shape[2:]
+    shortest = min(map(len, batch.examples)) - first
+    whole = min(max(shortest, 0), queries) // GROUP * GROUP  # From here on rows may be padding in some input.
+    sums = rows.new_zeros(rows.shape[:2].numel(), len(OFFSETS) + 2)
+    if whole:
         # One matrix product for each group of rows: (batch and head, query and key) times (query and key, feature).
-        groups = block.unflatten(2, (-1, GROUP)).flatten(3).flatten(0, 1).transpose(0, 1)
-        features = _features(first, block.shape[2], length, weights.device)
-        sums = sums + (groups @ features.unflatten(0, (len(groups), -1))).sum(0)
-    for first in range(whole, length, GROUP):
-        rows = weights[:, :, first : first + GROUP] * batch.mask[:, None, first : first + GROUP, None]
-        sums = sums + rows.flatten(2).flatten(0, 1) @ _features(first, rows.shape[2], length, weights.device)
-    return sums.unflatten(0, weights.shape[:2])
+        groups = rows[:, :, :whole].unflatten(2, (-1, GROUP)).flatten(3).flatten(0, 1).transpose(0, 1)
+        features = _features(first, whole, length, rows.device).unflatten(0, (len(groups), -1))
+        sums = (groups @ features).sum(0)
+    for start in range(whole, queries, GROUP):
+        part = slice(start, start + GROUP)
+        group = rows[:, :, part] * batch.mask[:, None, first:, None][:, :, part]
+        features = _features(first + start, group.shape[2], length, rows.device)
+        sums = sums + group.flatten(2).flatten(0, 1) @ features
+    return sums.unflatten(0, rows.shape[:2])
 
 
-@lru_cache(16)
+@lru_cache(8)
 def _features(first: int, queries: int, length: int, device: torch.device) -> Tensor:
     """(query and key, feature) of the queries from the first on: whether j - i is each of OFFSETS, |i - j|,
     (i - j)^2."""
@@ -111,27 +139,6 @@ def sinks(batch: Batch, received: Tensor, causal: bool) -> tuple[Tensor, ...]:
         rows = (tokens.cumsum(-1) > 0) & rows
     means = received @ tokens.to(received).transpose(1, 2) / rows.sum(-1)[:, None]  # (layer, batch, head, sink)
     return (means > SINK).float().where(tokens.any(-1)[:, None], torch.nan).unbind(-1)
-
-
-def by_token(batch: Batch, weights: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """`received`, `given`, `largest`, `query` and `key` of Seen. A CPU reads each map into its cache once for all."""
-    at_once = len(weights)
-    if weights.device.type == "cpu":
-        at_once = max(1, CACHED // (weights[0].numel() * weights.itemsize))
-    between = torch.empty_like(weights[:at_once])  # the weights between different ordinary tokens, else 0
-    received, given, highest = weights.new_empty(3, *weights.shape[:3])
-    rows = batch.mask[:, None, None].to(weights)
-    for first in range(0, len(weights), at_once):
-        part = slice(first, first + at_once)
-        received[part] = (rows[part] @ weights[part])[:, :, 0]
-        pairs = batch.pairs[part, None]
-        torch.mul(weights[part], pairs, out=between[: len(pairs)])
-        torch.sum(between[: len(pairs)], -1, out=given[part])
-        torch.amax(between[: len(pairs)], -1, out=highest[part])
-    largest, query = highest.max(-1)
-    row = query[..., None].expand_as(highest)
-    keys = weights.gather(2, row[:, :, None])[:, :, 0] * batch.pairs.gather(1, row)
-    return received, given, largest, query, keys.argmax(-1)
 
 
 def strongest_pairs(batch: Batch, seen: Seen, causal: bool) -> tuple[Tensor, Tensor, Tensor]:

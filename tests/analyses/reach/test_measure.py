@@ -143,7 +143,7 @@ def test_attention_to_a_learned_sink_is_left_out_of_distances():
     pair = [measure(batch, LayerAttention(0, each, None, False)) for each in (weights, weights / 2)]
     of_distances = [*range(3), *range(len(QUANTITIES), len(QUANTITIES) + len(OFFSETS))]
     torch.testing.assert_close(*(each[..., of_distances] for each in pair))
-    whole, half = (reach.distance_sums(batch, each) for each in (weights, weights / 2))
+    whole, half = (reach.look(batch, LayerAttention(0, each, None, False)).distances for each in (weights, weights / 2))
     torch.testing.assert_close(whole, 2 * half)
 
 
