@@ -1,4 +1,5 @@
-"""The one pass (surface patterns and entropy together) against the authors' way, on the same segments and model.
+"""The one pass (surface patterns and entropy together, and with reach) against the authors' way, on the same segments
+and model.
 
 The model has BERT-base's shape (12 layers, 12 heads, 768 wide, 30,522 wordpieces) and random weights: the time does not
 depend on them.
@@ -19,7 +20,9 @@ import numpy as np
 
 from benchmarks.harness import Work, alternate, ratio, table
 from bertviz_core.analyses.base.accumulators import SegmentAverages
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.entropy import measure as entropy
+from bertviz_core.analyses.reach import sums as reach
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.corpora.files import sample
 from bertviz_core.engine import forward_pass
@@ -53,7 +56,7 @@ RELEASE_NAMES = {
 }
 
 
-def one_pass(count: int, weights: Weights = "attention") -> Work:
+def one_pass(count: int, weights: Weights = "attention", with_reach: bool = False) -> Work:
     """Our side: maps reduced inside the layer, nothing kept."""
     tokens = load_tokens(find_checkpoint("demo"))
     segments = segments_of(tokens, count)
@@ -62,6 +65,9 @@ def one_pass(count: int, weights: Weights = "attention") -> Work:
     def work() -> dict[str, np.ndarray]:
         shape = (model.layers, model.heads, model.device)
         sums = [SegmentAverages(part.QUANTITIES, part.measure, *shape) for part in (surface_patterns, entropy)]
+        if with_reach:
+            request = Request("reach", find_checkpoint("demo"), sample("encyclopedia"), Settings())
+            sums.append(reach.accumulator(model, request))
         forward_pass.run(model, segments, sums, Progress())
         found = [part.result() for part in sums]
         return {name: mean for part in found for name, mean in zip(part["quantities"], part["mean"], strict=True)}
@@ -199,14 +205,16 @@ def main() -> None:
         "the same, words by index": (release, (few, True)),
         f"one pass, {few} segments": (one_pass, (few,)),
         "its forward passes alone": (forward_alone, (few,)),
+        f"one pass with reach, {few} segments": (one_pass, (few, "attention", True)),
         f"one pass, {many} segments": (one_pass, (many,)),
     }
     costs = alternate(sides, options.repeats)
-    theirs, by_index, ours, bare, longer = costs.values()
+    theirs, by_index, ours, bare, reaching, longer = costs.values()
     print(table(costs))
     print(f"CPU time: {ratio(theirs, ours, 'cpu'):.2f} times less (required: {REQUIRED}), ", end="")
     print(f"{ratio(by_index, ours, 'cpu'):.2f} if the release took words by index")
     print(f"statistics: {100 * (ratio(ours, bare, 'cpu') - 1):.1f}% of the forward passes")
+    print(f"reach: {100 * (ratio(reaching, ours, 'cpu') - 1):.1f}% of the pass that it shares")
     print(f"peak memory: {ratio(theirs, ours, 'peak'):.2f} times less; ", end="")
     print(f"with four times the segments {ratio(longer, ours, 'peak'):.3f} of itself")
     for name, mean in theirs[0].answer.items():

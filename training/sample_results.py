@@ -1,11 +1,14 @@
 """Compute the results that ship: every analysis of the samples on the demo model, in both modes.
 
     python -m training.sample_results
+    python -m training.sample_results --missing
 
 Run it after a change of the demo model, a sample or an analysis; results that no request asks for any more are removed.
+With --missing, those that ship already stay as they are: enough where analyses have got another `key_version`.
 The training in bertviz_core/assets/emergence is another model's, and stays as it is.
 """
 
+import argparse
 import tempfile
 from pathlib import Path
 
@@ -40,23 +43,23 @@ def reports() -> list[ReportRequest]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--missing", action="store_true", help="compute only results that do not ship")
+    missing = parser.parse_args().missing
     SHIPPED.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        store = Store(Path(folder), shipped=Path(folder))
+        store = Store(Path(folder), shipped=SHIPPED if missing else Path(folder))
         compute_all(requests(), store, progress=Progress())
         for report in reports():
             report.compute(store, Execution())
         keys = [request.key() for request in requests()] + [str(report.lines_key(store)) for report in reports()]
-        key, model = (
-            preview_key(find_checkpoint(DEMO).fingerprint(), "attention", "float32"),
-            load_to_view(find_checkpoint(DEMO)),
-        )
-        store.put(key, compute_preview(model, Settings()))
-        keys.append(key)
+        key = preview_key(find_checkpoint(DEMO).fingerprint(), "attention", "float32")
+        store.put(key, compute_preview(load_to_view(find_checkpoint(DEMO)), Settings()))
+        contents = {key: store.get(key) or b"" for key in (*keys, key)}
         for path in SHIPPED.glob("*.safetensors"):
             path.unlink()
-        for key in keys:
-            (SHIPPED / f"{key}.safetensors").write_bytes(store.get(key) or b"")
+        for key, content in contents.items():
+            (SHIPPED / f"{key}.safetensors").write_bytes(content)
     print(f"{len(keys)} results, {sum(p.stat().st_size for p in SHIPPED.iterdir()) / 1e6:.1f} MB")
 
 

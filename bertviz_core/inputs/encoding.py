@@ -73,6 +73,20 @@ class Batch:
         """(batch, token): 1/N for each real token, 0 for padding; a sum over rows becomes a mean."""
         return mean_over(self.mask)
 
+    @cached_property
+    def ordinary(self) -> Tensor:
+        """(batch, token) bool: tokens that are neither CLS, SEP nor the first of their input."""
+        ordinary = self.mask & ~(self.cls | self.sep)
+        ordinary[:, 0] = False
+        return ordinary
+
+    @cached_property
+    def pairs(self) -> Tensor:
+        """(batch, query, key): 1 where these are two different ordinary tokens, else 0."""
+        pairs = self.ordinary[:, :, None] & self.ordinary[:, None]
+        pairs.diagonal(0, -2, -1).fill_(False)
+        return pairs.float()
+
     def tokens(self) -> int:
         return sum(map(len, self.examples))
 

@@ -98,3 +98,40 @@ def drawn(numbers, seed, count):
         return hashlib.blake2b(f"{seed}:{number}".encode(), digest_size=6).digest()
 
     return sorted(numbers, key=draw)[:count]
+
+
+def token_sums(inputs, causal=False):
+    """What every token receives and gives: (share, token) -> unit -> [n under uniform attention, s of the head].
+
+    Each input is (unit, names of its tokens, their kinds, one head's map).
+    """
+    sums = {}
+
+    def count(share, name, unit, n, s):
+        cell = sums.setdefault((share, name), {}).setdefault(unit, [0.0, 0.0])
+        cell[0] += n
+        cell[1] += s
+
+    for unit, names, kinds, rows in inputs:
+        size = len(kinds)
+        special = [kind in ("cls", "sep") for kind in kinds]
+        for j in range(size):
+            name = "(first token)" if j == 0 and not special[0] else names[j]
+            sees_it = range(j, size) if causal else range(size)
+            uniform = sum(1 / (i + 1 if causal else size) for i in sees_it)
+            count("received", name, unit, uniform, sum(float(rows[i][j]) for i in range(size)))
+            if j > 0 and not special[j]:
+                seen = range(j + 1) if causal else range(size)
+                others = [k for k in seen if k != j and k > 0 and not special[k]]
+                count("given", name, unit, len(others) / len(seen), sum(float(rows[j][k]) for k in others))
+    return sums
+
+
+def ratio(by_unit):
+    """(s / n, its standard error over units, Kish's effective number of units)."""
+    pairs = list(by_unit.values())
+    n, s = (sum(pair[index] for pair in pairs) for index in (0, 1))
+    value = s / n
+    effective = n * n / sum(pair[0] ** 2 for pair in pairs)
+    squares = sum((pair[1] - value * pair[0]) ** 2 for pair in pairs)
+    return value, math.sqrt(effective / (effective - 1) * squares) / n, effective

@@ -210,28 +210,29 @@ class SegmentAverages(Accumulator, Generic[L]):
         return type(self)(*self.arguments)
 
     def update(self, batch: Batch, layer: L) -> None:
-        self.examples |= {example.number: example for example in batch.examples}
-        values = self.measure(batch, layer)  # (batch, head, quantity)
-        documents = np.array([example.document_number for example in batch.examples])
-        self.add(layer.layer, values, batch.numbers, documents)
+        self.add(batch, layer.layer, self.measure(batch, layer)[None])
 
-    def add(self, layer: int, values: Tensor, numbers: Tensor, documents: np.ndarray) -> None:
-        """Add the values of a layer.
+    def add(self, batch: Batch, first: int, values: Tensor) -> None:
+        """Add the values of layers for the segments of a batch.
 
         Args:
-            layer: Its number, from 0.
-            values: (batch, head, quantity) float32, NaN where a segment has no value.
-            numbers: (batch,) numbers of the segments.
-            documents: (batch,) numbers of their documents.
+            batch: The segments.
+            first: The first of these layers.
+            values: (layer, batch, head, quantity) float32, NaN where a segment has no value.
         """
+        self.examples |= {example.number: example for example in batch.examples}
+        documents = np.array([example.document_number for example in batch.examples])
         present = ~values.isnan()
         known = values.nan_to_num(nan=0.0)
-        self.documents.add(layer, documents, torch.stack([present, known], 1))
+        for layer, rows in enumerate(torch.stack([present, known], 2), first):
+            self.documents.add(layer, documents, rows)
         known = in_float64(known)
+        layers = slice(first, first + len(values))
         for power, each in enumerate((in_float64(present), known, known.square(), known.pow(3))):
-            self.sums[power, layer] += each.sum(0)
-        ranked = values[..., self.ranked].nan_to_num(nan=-float("inf")).permute(1, 2, 0)  # (head, quantity, batch)
-        self._keep_top(slice(layer, layer + 1), ranked[None], numbers.expand_as(ranked)[None])
+            self.sums[power, layers] += each.sum(1)
+        # (layer, head, quantity, batch)
+        ranked = values[..., self.ranked].nan_to_num(nan=-float("inf")).permute(0, 2, 3, 1)
+        self._keep_top(layers, ranked, batch.numbers.expand_as(ranked))
 
     def merge(self, other: Self) -> None:
         self.sums += other.sums

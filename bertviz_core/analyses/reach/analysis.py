@@ -11,8 +11,8 @@ from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.head_figures import HeadFigure
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
-from bertviz_core.analyses.reach.figure import offsets_curve, paper_figure
-from bertviz_core.analyses.reach.result import COLUMNS, INACTIVE, LABELS, SINKS, Reach
+from bertviz_core.analyses.reach.figure import offsets_curve, paper_figure, token_rows
+from bertviz_core.analyses.reach.result import COLUMNS, INACTIVE, LABELS, SENTENCES, SINKS, Reach
 from bertviz_core.analyses.reach.statements import STATEMENTS, inactive_heads
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
@@ -20,6 +20,8 @@ from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.reach.sums import ReachSums
+
+ON_HEAD_PAGE = 5  # tokens that receive the most, and that give the most
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,11 @@ class ReachAnalysis(Analysis):
     """How far heads look, and what shows that they do little."""
 
     name = "reach"
+    key_version = 2
     title = "Reach"
     summary = (
-        "How far every head looks, which token is its sink, how long its output is beside those of its layer, and how "
-        "strongly it acts on each input."
+        "How far every head looks, which token is its sink, how long its output is beside those of its layer, at and "
+        "from which tokens it looks, and how strongly it acts on each input."
     )
     section = "How far does a head look?"
     icon = ":material/straighten:"
@@ -54,9 +57,9 @@ class ReachAnalysis(Analysis):
     followed = ("distance", *SINKS)
 
     def accumulator(self, model: AttentionModel, request: Request) -> "ReachSums":
-        from bertviz_core.analyses.reach import measure
+        from bertviz_core.analyses.reach import sums
 
-        return measure.accumulator(model, request)
+        return sums.accumulator(model, request)
 
     def chosen_notes(self, result: Result) -> list[str]:
         """The chosen head, and the heads whose output is short."""
@@ -66,7 +69,11 @@ class ReachAnalysis(Analysis):
         return [*notes, inactive_heads(cast(Reach, result), chosen["below"])]
 
     def head_figures(self, result: Result, head: Head) -> list[HeadFigure]:
-        """Its numbers, and its attention by distance."""
+        """Its numbers, its attention by distance, and its tokens."""
         assert isinstance(result, Reach)
         by_distance = HeadFigure("Where it looks", curve=offsets_curve(result, head), sentence=result.restriction)
-        return [*super().head_figures(result, head), by_distance]
+        tokens = []
+        for share, title in (("received", "Tokens it looks at"), ("given", "Tokens it looks from")):
+            if rows := token_rows(result, share, head, ON_HEAD_PAGE):
+                tokens.append(HeadFigure(title, rows, sentence=SENTENCES[share]))
+        return [*super().head_figures(result, head), by_distance, *tokens]

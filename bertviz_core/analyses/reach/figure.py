@@ -1,12 +1,14 @@
-"""Reach by layer; and of one head attention by distance, inputs by activation, and the strongest pair of an input."""
+"""Reach by layer; and of one head attention by distance, its tokens, inputs by activation, and the strongest pair of an
+input."""
 
 import numpy as np
 import plotly.graph_objects as go
 
 from bertviz_core import plotting
-from bertviz_core.analyses.base.head_figures import MIDDLE, HeadCurve
-from bertviz_core.analyses.reach.result import BY_QUANTITY, FARTHEST, INACTIVE, OFFSETS, TENTHS, Act, Reach
+from bertviz_core.analyses.base.head_figures import MIDDLE, HeadCurve, HeadRow
+from bertviz_core.analyses.reach.result import BY_QUANTITY, FARTHEST, INACTIVE, OFFSETS, SHARES, TENTHS, Act, Reach
 from bertviz_core.heads import Head
+from bertviz_core.numbers import half_width
 from bertviz_core.plotting.arcs import Arc, sentence_svg
 
 CONTEXT = 4  # tokens that a drawing shows on either side of a pair
@@ -69,6 +71,19 @@ def offsets_curve(result: Reach, head: Head) -> HeadCurve:
         "position of the key minus that of the query, tokens",
         "share of attention",
     )
+
+
+def token_rows(result: Reach, share: str, head: Head, most: int) -> tuple[HeadRow, ...]:
+    """These tokens as rows of the page of a head, beside all heads."""
+    rows = []
+    for each in result.top_tokens(share, head, most):
+        others = result.token_shares[SHARES.index(share), each.place]
+        text = f"{each.value:.3g} ± {half_width(each.half)}"
+        limits = (0.0, max(float(np.nanmax(others)), 1.0))
+        ends = (each.value - each.half, each.value + each.half)
+        median = f"{np.nanmedian(others):.3g}"
+        rows.append(HeadRow(each.token, each.value, text, others, median, head, limits, *ends, 1.0, "uniform 1"))
+    return tuple(rows)
 
 
 def acts_figure(result: Reach, head: Head) -> go.Figure:

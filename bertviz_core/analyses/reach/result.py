@@ -1,5 +1,6 @@
 """The result of reach: its quantities and columns, attention by distance, and inputs by activation."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -9,8 +10,9 @@ import pandas as pd
 
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn, averaged_column
 from bertviz_core.analyses.base.result import tidy
-from bertviz_core.analyses.base.statistics import t_quantile
+from bertviz_core.analyses.base.statistics import MIN_UNITS, t_quantile
 from bertviz_core.heads import Head, all_heads, all_keys
+from bertviz_core.numbers import unit_name
 from bertviz_core.plotting import BROAD, NEUTRAL, PREVIOUS, TOKENS
 
 FARTHEST = 10  # tokens; greater distances count together, on either side
@@ -21,11 +23,27 @@ SINKS = ("sink_sep", "sink_cls", "sink_first")
 INACTIVE = 0.5  # of the mean length of the outputs of the layer's heads
 TENTHS = 10
 KEPT = 3  # inputs of each head and tenth
+MOST_TOKENS = 2000  # the most frequent tokens of a corpus
+NUMBERS = 768_000  # of heads times tokens at most: 2,000 tokens of up to 384 heads
+LEAST = 20  # occurrences of a token that has numbers
+SHOWN = 10  # tokens of each head that are shown
+SHARES = ("received", "given")
+WORD = re.compile(r"[Ġ▁ ]?([A-Za-z0-9]+)(?:</w>)?")
+SENTENCES = {
+    "received": "What every token gets of all rows, over what it would get if each row were uniform.",
+    "given": "What an ordinary token gives other ordinary tokens, over what it would if its row were uniform.",
+}
+FIRST_TOKEN = "(first token)"  # of an input, where it is neither CLS nor SEP
 QUANTITIES = ("distance", "spread", "beyond", *SINKS, "output", "uniform")
 LABELS = {"uniform": "mean distance of uniform attention, in tokens"}
 ALL_ZERO = "The outputs of all heads are 0: none is shorter than the others."
 NOT_KNOWN = "The model returns its maps alone: the lengths of its heads' outputs are not known."
 CAUSAL = "Tokens see only what comes earlier: no distance is positive."
+
+
+def head_tokens(heads: int) -> int:
+    """How many of the most frequent tokens have numbers in a model with so many heads."""
+    return max(min(MOST_TOKENS, NUMBERS // heads), 1)
 
 
 def _uniform(result: HeadAverages) -> tuple[float, str]:
@@ -47,6 +65,30 @@ COLUMNS = (  # These are in the order of the page's choice.
     averaged_column("output", "length of the output beside the layer's mean", name="relative output", marker=NEUTRAL),
 )
 BY_QUANTITY = {column.quantity: column for column in COLUMNS}
+
+
+class TokenShare(NamedTuple):
+    """What a head's tokens of one kind receive or give, beside uniform attention.
+
+    Attributes:
+        place: Its place among the tokens of the result, from 0.
+        token: As the vocabulary writes it.
+        value: How often as much as if every row were uniform.
+        half: Half the width of the 95% interval; NaN for a single unit.
+        occurrences: How often the corpus has it.
+    """
+
+    place: int
+    token: str
+    value: float
+    half: float
+    occurrences: int
+
+    @property
+    def word(self) -> str:
+        """The word that it is, to be searched in the corpus; empty for a piece of a word or a special token."""
+        found = WORD.fullmatch(self.token)
+        return found[1] if found else ""
 
 
 class Act(NamedTuple):
@@ -92,6 +134,14 @@ class Reach(HeadAverages):
         act_numbers: (layer, head, tenth, rank) numbers of some of these inputs, with tokens in `texts`; -1 for none.
         act_values: (layer, head, tenth, rank) their largest weights between two ordinary tokens.
         act_pairs: (layer, head, tenth, rank, 2) the positions of these two tokens, query and key, from 0.
+        tokens: (token,) the most frequent tokens of the corpus, as the vocabulary writes them, that occur often enough;
+            FIRST_TOKEN is any first token of an input that is neither CLS nor SEP.
+        token_counts: (token,) how often the corpus has them.
+        token_summed: (token,) how many of these occurrences are summed: all, but where a token was rare at first.
+        token_shares: (share, token, layer, head) float32 what they receive and give, over what they would if each row
+            were uniform; NaN where that is 0.
+        token_errors: (share, token, layer, head) float32 their standard errors; NaN for a single unit.
+        token_units: (share, token) how many units of equal size carry the same information.
     """
 
     analysis: ClassVar[str] = "reach"
@@ -101,6 +151,12 @@ class Reach(HeadAverages):
     act_numbers: np.ndarray
     act_values: np.ndarray
     act_pairs: np.ndarray
+    tokens: list[str]
+    token_counts: np.ndarray
+    token_summed: np.ndarray
+    token_shares: np.ndarray
+    token_errors: np.ndarray
+    token_units: np.ndarray
 
     @property
     def uniform(self) -> float:
@@ -113,6 +169,18 @@ class Reach(HeadAverages):
         if "output" not in self:
             note = ALL_ZERO if self.provenance["model"].get("capture") == "inside the layer" else NOT_KNOWN
         return " ".join(filter(None, [super().absence, note]))
+
+    @property
+    def about_tokens(self) -> str:
+        """Which tokens have numbers, as sentences."""
+        if not self.tokens:
+            return f"No token occurs {LEAST} times in {MIN_UNITS} {unit_name(self.unit)}."
+        most = f"{head_tokens(self.offsets[0].size):,} most frequent tokens"
+        often = f"at least {LEAST} times in at least {MIN_UNITS} {unit_name(self.unit)}"
+        text = f"Of the {most}, the {len(self.tokens):,} that occur {often}."
+        if lost := int((self.token_summed < self.token_counts).sum()):
+            text += f" Of {lost:,} of them, which were rare at first, some occurrences are not summed."
+        return text
 
     @property
     def restriction(self) -> str:
@@ -137,12 +205,39 @@ class Reach(HeadAverages):
                 text = self.texts[str(number)]
                 yield Act(number, value, query, key, text["where"], text["tokens"])
 
+    def token_half(self, share: str, head: Head) -> np.ndarray:
+        """(token,) half-widths of the 95% intervals of what the tokens receive or give in a head."""
+        index = SHARES.index(share)
+        return np.asarray(t_quantile(self.token_units[index] - 1) * self.token_errors[index][:, *head])
+
+    def top_tokens(self, share: str, head: Head, most: int = SHOWN) -> list[TokenShare]:
+        """The tokens that receive or give the most in a head beside uniform attention, the highest first."""
+        values = self.token_shares[SHARES.index(share)][:, *head]
+        half = self.token_half(share, head)
+        order = np.argsort(-values, kind="stable")[: min(most, int((~np.isnan(values)).sum()))]
+        counts = self.token_counts
+        return [
+            TokenShare(index, self.tokens[index], float(values[index]), float(half[index]), int(counts[index]))
+            for index in order.tolist()
+        ]
+
     def tables(self) -> dict[str, pd.DataFrame]:
         layers, heads = self.offsets.shape[1:]
         axes = {"offset": OFFSETS, "label": all_keys(layers, heads)}
         by_offset = {"share": self.offsets, "interval": self.offset_intervals()}
         flat = {name: values.reshape(len(OFFSETS), -1) for name, values in by_offset.items()}
-        return {"offsets": tidy(axes, flat).dropna(subset="share"), "acts": pd.DataFrame(self._act_rows(layers, heads))}
+        return {
+            "offsets": tidy(axes, flat).dropna(subset="share"),
+            "acts": pd.DataFrame(self._act_rows(layers, heads)),
+            "tokens": pd.DataFrame(self._token_rows(layers, heads)),
+        }
+
+    def _token_rows(self, layers: int, heads: int) -> Iterator[dict[str, Any]]:
+        for head in all_heads(layers, heads):
+            for share in SHARES:
+                for rank, each in enumerate(self.top_tokens(share, head), 1):
+                    row = {"label": head.key(), "share": share, "rank": rank, "token": each.token}
+                    yield row | {"times_uniform": each.value, "interval": each.half, "occurrences": each.occurrences}
 
     def _act_rows(self, layers: int, heads: int) -> Iterator[dict[str, Any]]:
         for head in all_heads(layers, heads):

@@ -1,6 +1,7 @@
-"""Sums of reach over inputs: averages, and how many inputs are in each tenth of a head's activations, with a few."""
+"""Sums of reach over inputs: averages, how many inputs are in each tenth of a head's activations, with a few of them,
+and what each token receives and gives."""
 
-from collections.abc import Callable
+from functools import partial
 from hashlib import blake2b
 from typing import Any, ClassVar, Self
 
@@ -9,14 +10,24 @@ import torch
 from torch import Tensor
 
 from bertviz_core.analyses.base.accumulators import SegmentAverages, as_tensor
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.reach.measure import Seen, look, measure, strongest_pairs
 from bertviz_core.analyses.reach.result import KEPT, OFFSETS, QUANTITIES, TENTHS
+from bertviz_core.analyses.reach.token_sums import TokenSums
+from bertviz_core.engine import packing
 from bertviz_core.inputs.encoded_corpus import EncodedCorpus
 from bertviz_core.inputs.encoding import Batch, Encoded
 from bertviz_core.inputs.tensors import in_float64, to_host
 from bertviz_core.models.attention import LayerAttention
+from bertviz_core.models.model import AttentionModel
 
 FIELDS = ("draw", "number", "value", "query", "key")
-Pairs = Callable[[Batch, LayerAttention], tuple[Tensor, Tensor, Tensor]]
+
+
+def _measure_layer(batch: Batch, layer: LayerAttention, causal: bool) -> Tensor:
+    """(batch, head, quantity) values of one layer alone; `update` measures all layers of a batch together."""
+    alone = Seen(*(each[None] for each in look(batch, layer)))
+    return measure(batch, alone, causal)[0]
 
 
 class ReachSums(SegmentAverages[LayerAttention]):
@@ -24,59 +35,78 @@ class ReachSums(SegmentAverages[LayerAttention]):
     the KEPT inputs with the lowest draws, which follow from the seed and an input's number alone.
 
     Attributes:
-        pairs: From one layer of a batch to the strongest pairs: weights, queries and keys, each (batch, head).
         seed: The seed of the draws.
+        causal: Whether a token sees only itself and earlier ones.
         counts: (layer, head, tenth) int64 numbers of inputs.
         kept: (layer, head, tenth, rank, field) float64 the inputs by FIELDS, the lowest draw first; inf for none.
-        waiting: For each layer the batches of an unfinished chunk, (batch, head, field) without the draw, on the
-            device: they are sorted into tenths together, for which the device is waited for once.
+        tokens: What each token receives and gives.
+        seen: What the layers of a batch show until all are there: then they are measured together.
+        waiting: The batches of an unfinished chunk, (layer, batch, head, field) without the draw, on the device: they
+            are sorted into tenths together, for which the device is waited for once.
     """
 
     ranked: ClassVar[slice] = slice(len(QUANTITIES))
 
     def __init__(
-        self,
-        quantities: tuple[str, ...],
-        measure: Callable[[Batch, LayerAttention], Tensor],
-        layers: int,
-        heads: int,
-        device: str,
-        pairs: Pairs,
-        seed: int,
+        self, layers: int, heads: int, device: str, seed: int, special: tuple[int | None, int | None], causal: bool
     ) -> None:
-        super().__init__(quantities, measure, layers, heads, device)
-        self.arguments = (*self.arguments, pairs, seed)
-        self.pairs = pairs
+        """Begin with empty sums.
+
+        Args:
+            layers: The number of layers.
+            heads: The number of heads of a layer.
+            device: Where the values are computed.
+            seed: The seed of the draws.
+            special: The ids of CLS and SEP; None where the model has none.
+            causal: Whether a token sees only itself and earlier ones.
+        """
+        super().__init__((*QUANTITIES, *OFFSETS), partial(_measure_layer, causal=causal), layers, heads, device)
+        self.arguments = (layers, heads, device, seed, special, causal)
         self.seed = seed
+        self.causal = causal
         shape = (layers, heads, TENTHS, KEPT, len(FIELDS))
         self.counts = torch.zeros(shape[:3], dtype=torch.int64)
         # Positions and numbers are integers below 2^53, which float64 has exactly.
         self.kept = torch.full(shape, torch.inf, dtype=torch.float64)
-        self.waiting: list[list[Tensor]] = [[] for _ in range(layers)]
+        self.tokens = TokenSums(layers, heads, special, causal)
+        self.seen: list[Seen] = []
+        self.waiting: list[Tensor] = []
 
     def update(self, batch: Batch, layer: LayerAttention) -> None:
-        super().update(batch, layer)
-        values, query, key = self.pairs(batch, layer)  # (batch, head)
-        number = batch.numbers[:, None].expand_as(query)
-        self.waiting[layer.layer].append(torch.stack([*map(in_float64, (number, values, query, key))], -1))
+        self.seen.append(look(batch, layer))
+        if len(self.seen) == len(self.counts):
+            # Small operations take as long for all layers as for one.
+            self._add_all(batch, Seen(*map(torch.stack, zip(*self.seen, strict=True))))
+            self.seen = []
+
+    def _add_all(self, batch: Batch, seen: Seen) -> None:
+        """Add what all layers show of a batch."""
+        self.add(batch, 0, measure(batch, seen, self.causal))
+        acts = strongest_pairs(batch, seen, self.causal)
+        number = batch.numbers[:, None].expand_as(seen.query)
+        self.waiting.append(torch.stack([*map(in_float64, (number, *acts))], -1))
+        self.tokens.add(batch, seen.received, seen.given)
 
     def merge(self, other: Self) -> None:
         if other.documents.is_batch:
-            self.waiting = [[*ours, *others] for ours, others in zip(self.waiting, other.waiting, strict=True)]
+            self.waiting += other.waiting
         else:
             self._sort()
             other._sort()
             self.counts += other.counts
             self._keep(slice(None), other.kept)
+        self.tokens.merge(other.tokens)
         super().merge(other)  # which forgets the examples that are not kept
 
     def state(self) -> dict[str, Any]:
         self._sort()
-        return super().state() | {"counts": self.counts, "kept": self.kept}
+        acts = {"counts": self.counts, "kept": self.kept}
+        return super().state() | acts | {"tokens": packing.pack(self.tokens.state())}
 
     def restore(self, state: dict[str, Any]) -> None:
         self.counts = as_tensor(state["counts"], self.counts)
         self.kept = as_tensor(state["kept"], self.kept)
+        self.tokens.restore(packing.unpack(state["tokens"]))
         super().restore(state)
 
     def fields(self, examples: EncodedCorpus[Any]) -> dict[str, Any]:
@@ -87,7 +117,7 @@ class ReachSums(SegmentAverages[LayerAttention]):
         by_offset = {"offsets": fields["mean"][offsets], "offset_errors": fields["error"][offsets]}
         for name in ("quantities", "mean", "error", "segments", "units", "effective_units"):
             fields[name] = fields[name][self.ranked]
-        return fields | by_offset | self._acts()
+        return fields | by_offset | self._acts() | self.tokens.fields(examples.tokens)
 
     def _acts(self) -> dict[str, np.ndarray]:
         _, numbers, values, *pairs = np.moveaxis(self.kept.numpy(), -1, 0)
@@ -102,10 +132,11 @@ class ReachSums(SegmentAverages[LayerAttention]):
 
     def _sort(self) -> None:
         """Sort the inputs that wait into the tenths."""
-        if any(self.waiting):
-            for layer, fields in enumerate(to_host([torch.cat(batches) for batches in self.waiting])):
+        if self.waiting:
+            (inputs,) = to_host([torch.cat(self.waiting, 1)])
+            for layer, fields in enumerate(inputs):
                 self._add(layer, torch.from_numpy(fields).transpose(0, 1))
-        self.waiting = [[] for _ in self.waiting]
+        self.waiting = []
 
     def _add(self, layer: int, fields: Tensor) -> None:
         """Count inputs of a layer by tenth and keep some; `fields` are (head, input, field), without the draw."""
@@ -135,3 +166,9 @@ class ReachSums(SegmentAverages[LayerAttention]):
 def _draw(seed: int, number: int) -> int:
     """A number of 48 bits, which float64 has exactly and in which two inputs hardly ever agree."""
     return int.from_bytes(blake2b(f"{seed}:{number}".encode(), digest_size=6).digest(), "big")
+
+
+def accumulator(model: AttentionModel, request: Request) -> ReachSums:
+    """The accumulator for one pass."""
+    special = (model.tokens.cls, model.tokens.sep)
+    return ReachSums(model.layers, model.heads, model.device, request.settings.seed, special, model.causal)

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.reach.measure import accumulator, distance_sums, measure, strongest_pairs
+from bertviz_core.analyses.reach import measure as reach
 from bertviz_core.analyses.reach.result import KEPT, OFFSETS, QUANTITIES, TENTHS
+from bertviz_core.analyses.reach.sums import accumulator
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.inputs.encoding import collate
 from bertviz_core.inputs.segments import Segments
@@ -22,6 +23,15 @@ from tests.support import maps, measures
 
 OF_MAPS = [name for name in QUANTITIES if name != "output"]
 TEXT = "Mills turn in the river, day and night. They feed the town.\nThe town sleeps.\n\nNobody counts the wheels.\n"
+
+
+def measure(batch, attention):
+    """(batch, head, quantity) of one layer."""
+    return reach.measure(batch, reach.look(batch, attention), attention.causal)
+
+
+def strongest_pairs(batch, attention):
+    return reach.strongest_pairs(batch, reach.look(batch, attention), attention.causal)
 
 
 def literal(rows, kinds, causal=False):
@@ -89,6 +99,15 @@ def test_the_strongest_pair_of_random_attention(kinds_list, pad, causal):
 
 
 @pytest.mark.parametrize("causal", [False, True])
+def test_a_pair_without_weight_is_of_two_ordinary_tokens(causal):
+    weights = torch.zeros(1, 1, 5, 5)
+    weights[..., 0] = 1.0
+    batch = collate([maps.encode(0, ["cls", "other", "punct", "other", "sep"])], maps.TOKENS, "cpu")
+    weight, query, key = (each.item() for each in strongest_pairs(batch, LayerAttention(0, weights, None, causal)))
+    assert weight == 0 and (query, key) == ((3, 1) if causal else (1, 3))
+
+
+@pytest.mark.parametrize("causal", [False, True])
 def test_inputs_longer_than_a_block_of_queries(causal):
     kinds = ["cls", *["other"] * 150, "sep"]
     logits = [maps.scores(0, len(kinds), heads=1)]
@@ -120,13 +139,12 @@ def test_planted_heads():
 def test_attention_to_a_learned_sink_is_left_out_of_distances():
     """Rows that sum to less than 1 are divided by what goes to tokens."""
     weights = torch.rand(1, 2, 12, 12)
-    rows = torch.full((1, 12), 1 / 12)
-    whole, half = distance_sums(weights, rows), distance_sums(weights / 2, rows)
-    torch.testing.assert_close(whole, 2 * half)
     batch = collate([maps.encode(0, ["other"] * 12)], maps.TOKENS, "cpu")
     pair = [measure(batch, LayerAttention(0, each, None, False)) for each in (weights, weights / 2)]
     of_distances = [*range(3), *range(len(QUANTITIES), len(QUANTITIES) + len(OFFSETS))]
     torch.testing.assert_close(*(each[..., of_distances] for each in pair))
+    whole, half = (reach.look(batch, LayerAttention(0, each, None, False)).distances for each in (weights, weights / 2))
+    torch.testing.assert_close(whole, 2 * half)
 
 
 def literal_result(model, source, settings):

@@ -1,0 +1,252 @@
+"""What each token of the corpus receives and gives, summed with the moments by document from which errors follow
+(docs/methods.md, section 17, Tokens)."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import torch
+from scipy.sparse import csr_matrix
+from torch import Tensor
+
+from bertviz_core.analyses.base import statistics
+from bertviz_core.analyses.reach.result import FIRST_TOKEN, LEAST, SHARES, head_tokens
+from bertviz_core.analyses.reach.token_table import TokenTable
+from bertviz_core.inputs.encoding import Batch, Encoded
+from bertviz_core.inputs.tensors import to_host
+from bertviz_core.inputs.tokens import Tokens
+
+FIRST = 0  # the number of a first token that is neither CLS nor SEP; any other token's is its id and 1
+DOCUMENT = 2**32  # by which the number of a document is multiplied in the key of a document and a token
+COUNTED = len(SHARES)
+SPARE = 3  # times as many tokens have sums as have numbers in the end: of 32,768 tokens of English nearly all do
+TABLES = ("counts", "complete", "open", "inputs")
+# In `about`: occurrences that are summed, then for each of SHARES the units, the shares of uniform attention, and
+# their squares; of an incomplete document only the first and the shares.
+SEEN, UNITS, UNIFORM, SQUARES = 0, slice(1, 3), slice(3, 5), slice(5, 7)
+
+
+class TokenSums:
+    """Sums over documents by token, of the tokens that are the most frequent so far.
+
+    Rows wait for the end of their chunk, as in DocumentSums; then only its first and last document are incomplete.
+
+    Attributes:
+        counts: How often each token was read, by its number, of all tokens.
+        complete: Moments over the complete documents by token: heads are (row, share, moment, layer, head), the sums of
+            s, n s and s^2, with n the shares that uniform attention would give in a document and s those of the head.
+        open: The sums n and s (row, share, 1, layer, head) of the incomplete documents, by document and token.
+        inputs: Moments over inputs in place of documents, as long as all are of one document.
+        ends: (document,) numbers of the incomplete documents.
+        batches: The inputs of an unfinished chunk, each batch padded as its rows are.
+        rows: Their rows, (layer, batch and token, share and head), on the device.
+        is_batch: Whether rows were added since the chunk began: then it may be any part of a chunk.
+    """
+
+    def __init__(self, layers: int, heads: int, special: tuple[int | None, int | None], causal: bool) -> None:
+        """Begin without tokens.
+
+        Args:
+            layers: The number of layers.
+            heads: The number of heads of a layer.
+            special: The ids of CLS and SEP; None where the model has none.
+            causal: Whether a token sees only itself and earlier ones.
+        """
+        self.special = special
+        self.causal = causal
+        self.shape = (layers, heads)
+        self.most = head_tokens(layers * heads)
+        self.counts = TokenTable.empty(1, ())
+        self.complete = TokenTable.empty(7, (COUNTED, 3, layers, heads))
+        self.open = TokenTable.empty(7, (COUNTED, 1, layers, heads))
+        self.inputs = self.complete
+        self.ends = np.zeros(0, dtype=np.int64)
+        self.batches: list[tuple[tuple[Encoded, ...], int]] = []
+        self.rows: list[Tensor] = []
+        self.is_batch = False
+
+    def add(self, batch: Batch, received: Tensor, given: Tensor) -> None:
+        """Add what the tokens of a batch receive and give, each (layer, batch, head, token)."""
+        self.is_batch = True
+        self.batches.append((batch.examples, batch.ids.shape[1]))
+        self.rows.append(torch.stack([received, given], 2).permute(0, 1, 4, 2, 3).flatten(3).flatten(1, 2))
+
+    def merge(self, other: Self) -> None:
+        """Merge a batch of the same chunk, in any order, or the next chunk of the corpus."""
+        if other.is_batch:
+            self.batches += other.batches
+            self.rows += other.rows
+            return
+        self.finish_chunk()
+        other.finish_chunk()
+        self._join(other)
+
+    def finish_chunk(self) -> None:
+        """Add up the rows of a chunk."""
+        self.is_batch = False
+        if not self.batches:
+            return
+        chunk = type(self)(*self.shape, self.special, self.causal)
+        chunk._sum(self.batches, *to_host([torch.cat(self.rows, 1)]))
+        self.batches = []
+        self.rows = []
+        self._join(chunk)
+
+    def state(self) -> dict[str, Any]:
+        """Arrays by name, all that `restore` needs."""
+        self.finish_chunk()
+        state: dict[str, Any] = {"ends": self.ends}
+        for name in TABLES:
+            state |= getattr(self, name).state(name)
+        return state
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a `state`; raises KeyError where it lacks an array."""
+        self.ends = state["ends"]
+        for name in TABLES:
+            setattr(self, name, TokenTable.of_state(name, state))
+
+    def fields(self, tokens: Tokens) -> dict[str, Any]:
+        """The fields of Reach that are about tokens: those of the most frequent that are frequent enough."""
+        self.finish_chunk()
+        table = self.inputs if len(self.ends) < 2 else self.complete + _moments(self.open)
+        is_enough = (table.about[:, SEEN] >= LEAST) & (table.about[:, UNITS.start] >= statistics.MIN_UNITS)
+        table = table.where(is_enough & np.isin(table.keys, self._most_frequent(self.most)))
+        counts = self.counts.about[np.searchsorted(self.counts.keys, table.keys), 0]
+        order = np.argsort(-counts, kind="stable")
+        units, uniform, squares = (table.about[order, each].T for each in (UNITS, UNIFORM, SQUARES))  # (share, token)
+        s, ns, ss = np.moveaxis(table.heads[order], (0, 2), (2, 0))  # (share, token, layer, head)
+        n, nn, documents = (each[..., None, None] for each in (uniform, squares, units))
+        error, effective = statistics.error_by_document(n, s, np.stack(np.broadcast_arrays(documents, nn, ns, ss)))
+        numbers = table.keys[order]
+        names = tokens.names(np.maximum(numbers - 1, 0))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            shares = s / np.where(n > 0, n, np.nan)
+        return {
+            "tokens": [FIRST_TOKEN if number == FIRST else name for number, name in zip(numbers, names, strict=True)],
+            "token_counts": counts[order].astype(np.int64),
+            "token_summed": table.about[order, SEEN].astype(np.int64),
+            "token_shares": shares.astype(np.float32),
+            "token_errors": error.astype(np.float32),
+            "token_units": effective[..., 0, 0],
+        }
+
+    def _sum(self, batches: list[tuple[tuple[Encoded, ...], int]], layers: np.ndarray) -> None:
+        """Begin with the rows of one chunk, (layer, batch and token, share and head)."""
+        examples = [example for rows, _ in batches for example in rows]
+        lengths = [len(example) for example in examples]
+        numbers = np.concatenate([*map(self._numbers, examples)])
+        documents = np.repeat([example.document_number for example in examples], lengths)
+        keys, counts = np.unique(numbers, return_counts=True)
+        self.counts = TokenTable(keys, counts[:, None].astype(float), np.zeros(len(keys)))
+        self.ends = np.unique([documents.min(), documents.max()])
+        is_one = len(self.ends) == 1
+        units = np.repeat(np.arange(len(examples)), lengths) if is_one else documents
+        kept = np.flatnonzero(np.isin(numbers, self._most_frequent(SPARE * self.most)))
+        pairs, pair = np.unique(units[kept] * DOCUMENT + numbers[kept], return_inverse=True)
+        adding = _adding(pair, _places(batches)[kept], (len(pairs), layers.shape[1]))
+        about = np.zeros((len(pairs), 7))
+        uniform = np.concatenate([*map(self._uniform, examples)])[kept]
+        by_pair = _adding(pair, np.arange(len(kept)), (len(pairs), len(kept)))
+        about[:, SEEN] = by_pair @ np.ones(len(kept))
+        about[:, UNIFORM] = by_pair @ uniform
+        is_end = np.isin(pairs // DOCUMENT, self.ends)
+        complete, opened = [], []
+        for rows in layers:
+            sums = (adding @ rows.astype(np.float64)).reshape(-1, COUNTED, 1, 1, self.shape[1])
+            table = TokenTable(pairs, about, sums)
+            complete.append(_moments(table if is_one else table.where(~is_end)))
+            opened.append(_of_document(table, int(self.ends[0])) if is_one else table.where(is_end))
+        self.open = _layers(opened)
+        if is_one:
+            self.inputs = _layers(complete)
+        else:
+            self.complete = _layers(complete)
+
+    def _join(self, other: "TokenSums") -> None:
+        """Add finished sums of what follows; documents between the first and the last are then complete, and sums of
+        tokens that are no longer among the most frequent are forgotten."""
+        ends = np.union1d(self.ends, other.ends)
+        self.counts = self.counts + other.counts
+        self.inputs = self.inputs + other.inputs
+        self.complete = self.complete + other.complete
+        self.open = self.open + other.open
+        if len(ends) > 1:
+            self.inputs = self.inputs.where(np.zeros(len(self.inputs.keys), dtype=bool))
+        if len(ends) > 2:
+            is_complete = ~np.isin(self.open.keys // DOCUMENT, ends[[0, -1]])
+            self.complete = self.complete + _moments(self.open.where(is_complete))
+            self.open = self.open.where(~is_complete)
+            ends = ends[[0, -1]]
+        self.ends = ends
+        kept = self._most_frequent(SPARE * self.most)
+        for name in ("complete", "open", "inputs"):
+            table = getattr(self, name)
+            setattr(self, name, table.where(np.isin(table.keys % DOCUMENT, kept)))
+
+    def _most_frequent(self, count: int) -> np.ndarray:
+        """Numbers of the most frequent tokens so far; of equally frequent ones those with the lower ids."""
+        order = np.lexsort((self.counts.keys, -self.counts.about[:, 0]))
+        return self.counts.keys[order[:count]]
+
+    def _numbers(self, example: Encoded) -> np.ndarray:
+        """(token,) the number of each token of an input."""
+        numbers = example.ids + 1
+        if example.ids[0] not in self.special:
+            numbers[0] = FIRST
+        return numbers
+
+    def _uniform(self, example: Encoded) -> np.ndarray:
+        """(token, share) what each token would receive and give if each row were uniform over what it sees."""
+        length = len(example)
+        cls, sep = self.special  # None equals no id
+        ordinary = (example.ids != cls) & (example.ids != sep)
+        ordinary[0] = False
+        seen = np.arange(1, length + 1) if self.causal else np.full(length, length)
+        others = (np.cumsum(ordinary) if self.causal else ordinary.sum()) - 1
+        received = np.cumsum(1 / seen[::-1])[::-1] if self.causal else np.ones(length)
+        return np.stack([received, np.where(ordinary, others / seen, 0.0)], -1)
+
+
+def _places(batches: list[tuple[tuple[Encoded, ...], int]]) -> np.ndarray:
+    """(token,) the row of each token of all inputs, among the rows of padded batches one after the other."""
+    places, start = [], 0
+    for examples, size in batches:
+        for example in examples:
+            places.append(start + np.arange(len(example)))
+            start += size
+    return np.concatenate(places)
+
+
+def _adding(sums: np.ndarray, rows: np.ndarray, shape: tuple[int, int]) -> csr_matrix:
+    """The matrix whose product with rows adds each of `rows` to the sum with the number in `sums`."""
+    return csr_matrix((np.ones(len(rows)), (sums, rows)), shape=shape)
+
+
+def _moments(table: TokenTable) -> TokenTable:
+    """Moments by token over units, from the sums by unit and token."""
+    n, s = table.about[:, UNIFORM], table.heads
+    about = np.concatenate([table.about[:, [SEEN]], n > 0, n, n * n], 1)
+    heads = np.concatenate([s, n[..., None, None, None] * s, s * s], 2)
+    return _by_token(TokenTable(table.keys, about, heads))
+
+
+def _by_token(table: TokenTable) -> TokenTable:
+    """Sums by token, from those by unit and token."""
+    tokens, token = np.unique(table.keys % DOCUMENT, return_inverse=True)
+    shape = table.heads.shape[1:]
+    adding = _adding(token, np.arange(len(token)), (len(tokens), len(token)))
+    heads = adding @ table.heads.reshape(len(token), math.prod(shape))
+    return TokenTable(tokens, adding @ table.about, heads.reshape(len(tokens), *shape))
+
+
+def _of_document(table: TokenTable, document: int) -> TokenTable:
+    """Sums by document and token, from those by input and token of one document."""
+    by_token = _by_token(table)
+    return TokenTable(document * DOCUMENT + by_token.keys, by_token.about, by_token.heads)
+
+
+def _layers(tables: list[TokenTable]) -> TokenTable:
+    """Tables of single layers as one."""
+    return TokenTable(tables[0].keys, tables[0].about, np.concatenate([each.heads for each in tables], 3))
