@@ -10,6 +10,7 @@ if "BERTVIZ_TEST_DEVICE" not in os.environ:
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +25,13 @@ settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 ROOT = Path(__file__).parents[1]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow files come first, so that no process works alone at the end; those with a browser in a row, to share it."""
+    marked = {name: {item.path for item in items if item.get_closest_marker(name)} for name in ("browser", "slow")}
+    tests = Counter(item.path for item in items)
+    items.sort(key=lambda item: (*(item.path not in marked[name] for name in marked), -tests[item.path], item.path))
 
 
 @pytest.fixture(autouse=True, scope="session")

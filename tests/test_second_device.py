@@ -33,7 +33,7 @@ from tests.support import predicting, second_device
 from tests.support.families import FAMILIES, save
 from tests.support.second_device import NAME, SIMULATED
 
-LIMITS = {"ablation": 2, "probes": 40}
+LIMITS = {"ablation": 2, "probes": 15}
 QUICK = ("surface_patterns", "entropy", "clustering")  # the others take seconds each, as everything here runs in Python
 ALONE = ("clustering", "probes", "ablation")  # what waits in a way of its own
 BATCH = 200  # tokens: some batches a chunk
@@ -49,7 +49,7 @@ simulated = pytest.mark.skipif(not SIMULATED, reason="a real device counts no wa
 @pytest.fixture(autouse=True)
 def known_device(monkeypatch):
     monkeypatch.setattr(loading, "DEVICES", (*loading.DEVICES, NAME))
-    monkeypatch.setattr(training, "ITERATIONS", 10)  # of hundreds, which are alike
+    monkeypatch.setattr(training, "ITERATIONS", 3)  # of hundreds, which are alike
     # The kernel for a CPU rounds otherwise than torch, by 1e-7 nats a token, which mode paper sums over all tokens.
     monkeypatch.setattr(clustering, "build_kernel", lambda: None)
     device_of_sums.cache_clear()

@@ -21,9 +21,9 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 LIMIT = "3"  # segments
 PAGE = """
-import time
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
+from tests.support.driving import wait_for_job
 from tests.support.navigation import frame_at_every_page
 
 frame_at_every_page()
@@ -36,11 +36,7 @@ app.run()
 assert [title.value for title in app.title] == ["Repeated token"], app.title
 button = next(b for b in app.button if b.label.startswith("Analyze"))
 button.click().run()
-for _ in range(1200):
-    if not app.get("progress"):
-        break
-    time.sleep(0.1)
-    app.run()
+wait_for_job(app)
 app.session_state["head-panel"] = True
 app.run()
 assert not app.exception and not app.error, (app.exception, app.error)

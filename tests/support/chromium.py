@@ -60,10 +60,12 @@ def browser() -> Iterator[Any]:
 def open_page(chromium: Any, address: str, scheme: str = "light", width: int = 1280) -> Any:
     """A page whose title is there and whose script has run to its end; what went wrong in it is in `page.problems`.
 
-    Pages are tabs of the browser's first context, so that Streamlit's own scripts are loaded and compiled once.
+    Pages are tabs of the browser's first context, so that Streamlit's own scripts are loaded and compiled once. Its
+    first tab stays blank and keeps the window: each window draws the browser's own bars, in a process of their own.
     """
-    context = chromium.contexts[0] if chromium.contexts else chromium.new_context()
-    page = context.new_page()
+    if not chromium.contexts:
+        chromium.new_context().new_page()
+    page = chromium.contexts[0].new_page()
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=scheme)
     page.problems = []

@@ -1,6 +1,7 @@
 """The app as AppTest drives it: opening a page, what it says, waiting for its job."""
 
 import re
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -62,8 +63,11 @@ def unescaped(markdown: str) -> str:
 
 
 def wait_for_job(app: AppTest) -> AppTest:
-    """The page once its job has ended."""
+    """The page once its job has ended. It is not run meanwhile for nothing, which takes the time that the job needs."""
     for _ in range(600):
+        for thread in threading.enumerate():
+            if thread.name == "jobs":
+                thread.join(2)
         app.run()
         if not app.get("progress"):
             return app

@@ -3,6 +3,7 @@
 import lzma
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -34,11 +35,11 @@ def test_words_are_counted_in_text_and_in_columns():
     assert estimate_word_count(bank) == pytest.approx(rows, rel=0.1)
 
 
-@pytest.mark.parametrize(("pack", "within"), [(bytes, 0.1), (lzma.compress, 0.5)])
+@pytest.mark.parametrize(("pack", "within"), [(bytes, 0.1), (partial(lzma.compress, preset=0), 0.5)])
 def test_words_of_a_large_file_follow_from_its_beginning(pack, within):
     numbers = np.random.default_rng(0).integers(0, 10**6, (200_000, 3)).tolist()
     varied = "".join(f"word{a} and {b} {c}.\n" for a, b, c in numbers).encode()
-    assert estimate_word_count(from_bytes(pack(varied), f"{pack}")) == pytest.approx(800_000, rel=within)
+    assert estimate_word_count(from_bytes(pack(varied), "given")) == pytest.approx(800_000, rel=within)
 
 
 def test_without_an_earlier_pass_there_is_no_estimate(store, request_):
