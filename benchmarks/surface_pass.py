@@ -22,7 +22,7 @@ from benchmarks.harness import Work, alternate, ratio, table
 from bertviz_core.analyses.base.accumulators import SegmentAverages
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.entropy import measure as entropy
-from bertviz_core.analyses.reach import sums as reach
+from bertviz_core.analyses.reach import measure as reach
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.corpora.files import sample
 from bertviz_core.engine import forward_pass

@@ -278,4 +278,5 @@ def test_streamlits_pages_are_styled_and_steered_in_listed_places() -> None:
 
 def test_the_test_command_of_the_readme_is_the_one_that_ci_runs():
     readme, ci = ((ROOT / name).read_text().splitlines() for name in ("README.md", ".ci/run"))
-    assert [line for line in readme if "python -m pytest -m" in line] == [line for line in ci if "pytest" in line]
+    tested = [line for line in ci if "pytest" in line and "--collect-only" not in line]
+    assert [line for line in readme if "python -m pytest -m" in line] == tested

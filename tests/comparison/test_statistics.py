@@ -18,6 +18,7 @@ from bertviz_core.comparison.change import Change, changes, holm
 from bertviz_core.corpora.treebank import TOTALS
 from tests.oracles import comparison as oracle
 from tests.oracles import uncertainty
+from tests.support.maps import numbered
 
 shares = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 freedoms = st.floats(1.5, 60)
@@ -144,7 +145,7 @@ def averages(random: np.random.Generator, documents: int):
     effects = random.normal(0, 0.05, (documents, 1, 1, 1)) + own
     values = MEAN + effects[of] + random.normal(0, 0.05, (len(of), 1, HEADS, 1))
     sums = SegmentAverages(("q",), None, 1, HEADS, "cpu")
-    sums.add(0, torch.from_numpy(values[:, 0]), torch.arange(len(of)), of)
+    sums.add(numbered(range(len(of)), of), 0, torch.from_numpy(values[:, 0])[None])
     return Entropy(provenance={}, texts={}, **sums.result())
 
 

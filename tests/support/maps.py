@@ -1,6 +1,8 @@
 """Batches and attention made of nothing but random numbers, as a layer would show them."""
 
+from collections.abc import Sequence
 from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import torch
@@ -20,6 +22,12 @@ corpora = st.lists(segment_kinds, min_size=1, max_size=8)
 def encode(number: int, kinds: list[str]) -> Encoded:
     ids = np.array([IDS[kind] for kind in kinds], dtype=np.int64)
     return Encoded(number, f"line {number + 1}", ids, np.zeros(len(ids), dtype=np.int64))
+
+
+def numbered(numbers: Sequence[int], documents: Sequence[int]) -> Batch:
+    """A batch of which only the numbers of its segments and of their documents are known."""
+    examples = [SimpleNamespace(number=n, document_number=d) for n, d in zip(numbers, documents, strict=True)]
+    return cast(Batch, SimpleNamespace(examples=examples, numbers=torch.tensor(numbers)))
 
 
 def scores(number: int, n: int, layers: int = 1, heads: int = 2, scale: float = 3.0) -> np.ndarray:

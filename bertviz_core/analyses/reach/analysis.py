@@ -19,7 +19,7 @@ from bertviz_core.heads import Head
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.reach.sums import ReachSums
+    from bertviz_core.analyses.reach.measure import ReachSums
 
 ON_HEAD_PAGE = 5  # tokens that receive the most, and that give the most
 
@@ -39,7 +39,6 @@ class ReachAnalysis(Analysis):
     """How far heads look, and what shows that they do little."""
 
     name = "reach"
-    key_version = 2
     title = "Reach"
     summary = (
         "How far every head looks, which token is its sink, how long its output is beside those of its layer, at and "
@@ -57,9 +56,9 @@ class ReachAnalysis(Analysis):
     followed = ("distance", *SINKS)
 
     def accumulator(self, model: AttentionModel, request: Request) -> "ReachSums":
-        from bertviz_core.analyses.reach import sums
+        from bertviz_core.analyses.reach import measure
 
-        return sums.accumulator(model, request)
+        return measure.accumulator(model, request)
 
     def chosen_notes(self, result: Result) -> list[str]:
         """The chosen head, and the heads whose output is short."""

@@ -1,155 +1,174 @@
-"""How the reach of heads is measured (docs/methods.md, section 17)."""
+"""Sums of reach over inputs: averages, how many inputs are in each tenth of a head's activations, with a few of them,
+and what each token receives and gives."""
 
-from functools import lru_cache
-from typing import NamedTuple
+from functools import partial
+from hashlib import blake2b
+from typing import Any, ClassVar, Self
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.reach.result import FARTHEST, ITSELF, OFFSETS, SINK
-from bertviz_core.inputs.encoding import Batch
+from bertviz_core.analyses.base.accumulators import SegmentAverages, as_tensor
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.reach.quantities import Seen, look, measure, strongest_pairs
+from bertviz_core.analyses.reach.result import KEPT, OFFSETS, QUANTITIES, TENTHS
+from bertviz_core.analyses.reach.token_sums import TokenSums
+from bertviz_core.engine import packing
+from bertviz_core.inputs.encoded_corpus import EncodedCorpus
+from bertviz_core.inputs.encoding import Batch, Encoded
+from bertviz_core.inputs.tensors import in_float64, to_host
 from bertviz_core.models.attention import LayerAttention
+from bertviz_core.models.model import AttentionModel
 
-BLOCK = 128  # query tokens at a time, at most
-PAIRS = 2**16  # of query and key at a time: the features of all pairs of a long input would take gigabytes
-GROUP = 16  # query tokens whose weights are summed one after the other in float32, which rounds long sums
+FIELDS = ("draw", "number", "value", "query", "key")
 
 
-class Seen(NamedTuple):
-    """What is kept of one layer's maps of one batch; or of all layers, with an axis of layers before the others.
+def _measure_layer(batch: Batch, layer: LayerAttention, causal: bool) -> Tensor:
+    """(batch, head, quantity) values of one layer alone; `update` measures all layers of a batch together."""
+    alone = Seen(*(each[None] for each in look(batch, layer)))
+    return measure(batch, alone, causal)[0]
+
+
+class ReachSums(SegmentAverages[LayerAttention]):
+    """Averages of QUANTITIES and of OFFSETS; and of each head and tenth of its activations the number of inputs, and
+    the KEPT inputs with the lowest draws, which follow from the seed and an input's number alone.
 
     Attributes:
-        distances: (batch, head, feature) sums of weights times each of `_features`.
-        received: (batch, head, token) the sum over rows of what each token gets.
-        given: (batch, head, token) what each ordinary token gives other ordinary tokens; 0 for others.
-        largest: (batch, head) the largest weight between two different ordinary tokens; 0 without two such tokens.
-        query, key: (batch, head) the positions of these two tokens, from 0.
-        lengths: (batch, head, token) lengths of the head's outputs; NaN where they are not shown.
+        seed: The seed of the draws.
+        causal: Whether a token sees only itself and earlier ones.
+        counts: (layer, head, tenth) int64 numbers of inputs.
+        kept: (layer, head, tenth, rank, field) float64 the inputs by FIELDS, the lowest draw first; inf for none.
+        tokens: What each token receives and gives.
+        seen: What the layers of a batch show until all are there: then they are measured together.
+        waiting: The batches of an unfinished chunk, (layer, batch, head, field) without the draw, on the device: they
+            are sorted into tenths together, for which the device is waited for once.
     """
 
-    distances: Tensor
-    received: Tensor
-    given: Tensor
-    largest: Tensor
-    query: Tensor
-    key: Tensor
-    lengths: Tensor
+    ranked: ClassVar[slice] = slice(len(QUANTITIES))
+
+    def __init__(
+        self, layers: int, heads: int, device: str, seed: int, special: tuple[int | None, int | None], causal: bool
+    ) -> None:
+        """Begin with empty sums.
+
+        Args:
+            layers: The number of layers.
+            heads: The number of heads of a layer.
+            device: Where the values are computed.
+            seed: The seed of the draws.
+            special: The ids of CLS and SEP; None where the model has none.
+            causal: Whether a token sees only itself and earlier ones.
+        """
+        super().__init__((*QUANTITIES, *OFFSETS), partial(_measure_layer, causal=causal), layers, heads, device)
+        self.arguments = (layers, heads, device, seed, special, causal)
+        self.seed = seed
+        self.causal = causal
+        shape = (layers, heads, TENTHS, KEPT, len(FIELDS))
+        self.counts = torch.zeros(shape[:3], dtype=torch.int64)
+        # Positions and numbers are integers below 2^53, which float64 has exactly.
+        self.kept = torch.full(shape, torch.inf, dtype=torch.float64)
+        self.tokens = TokenSums(layers, heads, special, causal)
+        self.seen: list[Seen] = []
+        self.waiting: list[Tensor] = []
+
+    def update(self, batch: Batch, layer: LayerAttention) -> None:
+        self.seen.append(look(batch, layer))
+        if len(self.seen) == len(self.counts):
+            # Small operations take as long for all layers as for one.
+            self._add_all(batch, Seen(*map(torch.stack, zip(*self.seen, strict=True))))
+            self.seen = []
+
+    def _add_all(self, batch: Batch, seen: Seen) -> None:
+        """Add what all layers show of a batch."""
+        self.add(batch, 0, measure(batch, seen, self.causal))
+        acts = strongest_pairs(batch, seen, self.causal)
+        number = batch.numbers[:, None].expand_as(seen.query)
+        self.waiting.append(torch.stack([*map(in_float64, (number, *acts))], -1))
+        self.tokens.add(batch, seen.received, seen.given)
+
+    def merge(self, other: Self) -> None:
+        if other.documents.is_batch:
+            self.waiting += other.waiting
+        else:
+            self._sort()
+            other._sort()
+            self.counts += other.counts
+            self._keep(slice(None), other.kept)
+        self.tokens.merge(other.tokens)
+        super().merge(other)  # which forgets the examples that are not kept
+
+    def state(self) -> dict[str, Any]:
+        self._sort()
+        acts = {"counts": self.counts, "kept": self.kept}
+        return super().state() | acts | {"tokens": packing.pack(self.tokens.state())}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.counts = as_tensor(state["counts"], self.counts)
+        self.kept = as_tensor(state["kept"], self.kept)
+        self.tokens.restore(packing.unpack(state["tokens"]))
+        super().restore(state)
+
+    def fields(self, examples: EncodedCorpus[Any]) -> dict[str, Any]:
+        """The fields of Reach."""
+        self._sort()
+        fields = super().fields(examples)
+        offsets = slice(len(QUANTITIES), len(QUANTITIES) + len(OFFSETS))
+        by_offset = {"offsets": fields["mean"][offsets], "offset_errors": fields["error"][offsets]}
+        for name in ("quantities", "mean", "error", "segments", "units", "effective_units"):
+            fields[name] = fields[name][self.ranked]
+        return fields | by_offset | self._acts() | self.tokens.fields(examples.tokens)
+
+    def _acts(self) -> dict[str, np.ndarray]:
+        _, numbers, values, *pairs = np.moveaxis(self.kept.numpy(), -1, 0)
+        known = ~np.isinf(numbers)
+        positions = np.where(known[..., None], np.stack(pairs, -1), -1).astype(np.int64)
+        return {
+            "act_counts": self.counts.numpy(),
+            "act_numbers": np.where(known, numbers, -1).astype(np.int64),
+            "act_values": np.where(known, values, np.nan),
+            "act_pairs": positions,
+        }
+
+    def _sort(self) -> None:
+        """Sort the inputs that wait into the tenths."""
+        if self.waiting:
+            (inputs,) = to_host([torch.cat(self.waiting, 1)])
+            for layer, fields in enumerate(inputs):
+                self._add(layer, torch.from_numpy(fields).transpose(0, 1))
+        self.waiting = []
+
+    def _add(self, layer: int, fields: Tensor) -> None:
+        """Count inputs of a layer by tenth and keep some; `fields` are (head, input, field), without the draw."""
+        number, values, *_ = fields.unbind(-1)
+        draws = fields.new_tensor([_draw(self.seed, int(each)) for each in number[0].tolist()])
+        tenth = (values * TENTHS).floor().clamp(max=TENTHS - 1)  # NaN is in none
+        is_in = tenth[:, None] == torch.arange(TENTHS)[:, None]  # (head, tenth, input)
+        self.counts[layer] += is_in.sum(-1)
+        lowest, index = draws.where(is_in, torch.inf).topk(min(KEPT, len(draws)), largest=False)
+        rows = index.flatten(1)[..., None].expand(-1, -1, fields.shape[-1])
+        inputs = torch.cat([lowest[..., None], fields.gather(1, rows).unflatten(1, index.shape[1:])], -1)
+        inputs = inputs.where(~lowest.isinf()[..., None], torch.inf)
+        self._keep(slice(layer, layer + 1), inputs[None])
+
+    def _keep(self, layers: slice, inputs: Tensor) -> None:
+        """Keep the lowest draws of the old and the new inputs, (layer, head, tenth, rank, field)."""
+        both = torch.cat([self.kept[layers], inputs], 3)
+        order = both[..., FIELDS.index("draw")].argsort(-1)[..., :KEPT]
+        self.kept[layers] = both.gather(3, order[..., None].expand(*order.shape, len(FIELDS)))
+
+    def _top_examples(self) -> dict[int, Encoded]:
+        numbers = self.kept[..., FIELDS.index("number")]
+        kept = np.unique(numbers[~numbers.isinf()].numpy()).astype(np.int64).tolist()
+        return super()._top_examples() | {number: self.examples[number] for number in kept if number in self.examples}
 
 
-def look(batch: Batch, attention: LayerAttention) -> Seen:
-    """All that needs the maps, and no more, as it is done for every layer; of long inputs some rows at a time."""
-    weights = attention.weights
-    length = weights.shape[-1]
-    given, highest = weights.new_empty(2, *weights.shape[:3])
-    distances = received = torch.zeros((), device=weights.device)
-    step = max(min(PAIRS // length, BLOCK) // GROUP, 1) * GROUP
-    for first in range(0, length, step):
-        part = slice(first, first + step)
-        rows = weights[:, :, part]
-        distances = distances + _distances(batch, rows, first)
-        received = received + (batch.mask[:, None, None, part].to(rows) @ rows)[:, :, 0]
-        between = rows * batch.pairs[:, None, part]
-        torch.sum(between, -1, out=given[:, :, part])
-        torch.amax(between, -1, out=highest[:, :, part])
-    if attention.scores is None:
-        lengths = torch.full_like(given, torch.nan)
-    else:
-        lengths = torch.linalg.vector_norm(attention.scores.output.float(), dim=-1)
-    return Seen(distances, received, given, *_largest(batch, weights, highest), lengths)
+def _draw(seed: int, number: int) -> int:
+    """A number of 48 bits, which float64 has exactly and in which two inputs hardly ever agree."""
+    return int.from_bytes(blake2b(f"{seed}:{number}".encode(), digest_size=6).digest(), "big")
 
 
-def _largest(batch: Batch, weights: Tensor, highest: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """`largest`, `query` and `key` of Seen.
-
-    Args:
-        batch: The inputs.
-        weights: (batch, head, query, key) weights.
-        highest: (batch, head, query) the highest of each row between two different ordinary tokens.
-    """
-    largest, query = highest.max(-1)
-    row = query[..., None].expand_as(highest)
-    keys = weights.gather(2, row[:, :, None])[:, :, 0] * batch.pairs.gather(1, row)
-    return largest, query, keys.argmax(-1)
-
-
-def measure(batch: Batch, seen: Seen, causal: bool) -> Tensor:
-    """(layer, batch, head, quantity): with a_ij the weights divided by the sum over all rows, the sum of a_ij |i - j|,
-    its standard deviation, and the sum of a_ij where |i - j| > 10; 1 where SEP, CLS or the first token gets more than
-    0.3 of a row on average, else 0; the mean length of the head's output over that of its layer's heads; the first sum
-    of uniform attention; then the sums of a_ij by j - i. NaN where an input lacks a token, or a model an output, and
-    for j > i in a causal model (docs/methods.md, section 17)."""
-    offsets = seen.distances[..., : len(OFFSETS)]
-    total = offsets.sum(-1, keepdim=True)
-    shares = offsets / total
-    distance, square = (seen.distances[..., len(OFFSETS) :] / total).unbind(-1)
-    spread = (square - distance.square()).clamp(min=0).sqrt()
-    beyond = shares[..., 0] + shares[..., -1]
-    if causal:
-        shares[..., ITSELF + 1 :] = torch.nan
-    count = batch.mask.sum(1, keepdim=True).float()
-    uniform = (count - 1) / 4 if causal else (count - 1 / count) / 3
-    output = (seen.lengths * batch.row_weights[:, None]).sum(-1)
-    relative = output / output.mean(-1, keepdim=True)
-    values = (distance, spread, beyond, *sinks(batch, seen.received, causal), relative, uniform.expand_as(distance))
-    return torch.cat([torch.stack(values, -1), shares], -1)
-
-
-def _distances(batch: Batch, rows: Tensor, first: int) -> Tensor:
-    """(batch, head, feature): sums of `_features` over rows of tokens, of which this is the first, and keys."""
-    queries, length = rows.shape[2:]
-    shortest = min(map(len, batch.examples)) - first
-    whole = min(max(shortest, 0), queries) // GROUP * GROUP  # From here on rows may be padding in some input.
-    sums = rows.new_zeros(rows.shape[:2].numel(), len(OFFSETS) + 2)
-    if whole:
-        # One matrix product for each group of rows: (batch and head, query and key) times (query and key, feature).
-        groups = rows[:, :, :whole].unflatten(2, (-1, GROUP)).flatten(3).flatten(0, 1).transpose(0, 1)
-        features = _features(first, whole, length, rows.device).unflatten(0, (len(groups), -1))
-        sums = (groups @ features).sum(0)
-    for start in range(whole, queries, GROUP):
-        part = slice(start, start + GROUP)
-        group = rows[:, :, part] * batch.mask[:, None, first:, None][:, :, part]
-        features = _features(first + start, group.shape[2], length, rows.device)
-        sums = sums + group.flatten(2).flatten(0, 1) @ features
-    return sums.unflatten(0, rows.shape[:2])
-
-
-@lru_cache(8)
-def _features(first: int, queries: int, length: int, device: torch.device) -> Tensor:
-    """(query and key, feature) of the queries from the first on: whether j - i is each of OFFSETS, |i - j|,
-    (i - j)^2."""
-    offset = torch.arange(-length, length + 1, device=device)
-    limit = FARTHEST + 1
-    kinds = torch.arange(-limit, limit + 1, device=device)
-    is_offset = offset.clamp(-limit, limit)[:, None] == kinds
-    by_offset = torch.cat([is_offset, offset.abs()[:, None], offset.square()[:, None]], -1).float()
-    positions = torch.arange(length, device=device)
-    query = torch.arange(first, first + queries, device=device)[:, None]
-    return by_offset[positions - query + length].flatten(0, 1)
-
-
-def sinks(batch: Batch, received: Tensor, causal: bool) -> tuple[Tensor, ...]:
-    """(layer, batch, head) for each of SINKS: 1 where its tokens together get more than 0.3 of a row on average, else
-    0; NaN where an input has none. Of a causal model the rows are those from the first of these tokens on; the rows
-    before give them nothing."""
-    first = torch.zeros_like(batch.mask)
-    first[:, 0] = ~(batch.cls | batch.sep)[:, 0]
-    tokens = torch.stack([batch.sep, batch.cls, first], 1)  # (batch, sink, token), in the order of SINKS
-    rows = batch.mask[:, None]  # (batch, sink or 1, query)
-    if causal:
-        rows = (tokens.cumsum(-1) > 0) & rows
-    means = received @ tokens.to(received).transpose(1, 2) / rows.sum(-1)[:, None]  # (layer, batch, head, sink)
-    return (means > SINK).float().where(tokens.any(-1)[:, None], torch.nan).unbind(-1)
-
-
-def strongest_pairs(batch: Batch, seen: Seen, causal: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """(layer, batch, head) the largest weights between two different ordinary tokens, NaN where an input has no two
-    such tokens; their queries and their keys: where all weights are 0, the first and the last ordinary token."""
-    positions = torch.arange(batch.ordinary.shape[1], device=seen.key.device)
-    first = positions.where(batch.ordinary, len(positions)).amin(-1, keepdim=True)  # (batch, 1)
-    last = positions.where(batch.ordinary, -1).amax(-1, keepdim=True)
-    zero_query, zero_key = (last, first) if causal else (first, last)
-    is_zero = seen.largest == 0
-    query = zero_query.where(is_zero, seen.query)
-    key = zero_key.where(is_zero, seen.key)
-    has_pair = batch.ordinary.sum(-1, keepdim=True) > 1
-    return seen.largest.where(has_pair, torch.nan), query, key
+def accumulator(model: AttentionModel, request: Request) -> ReachSums:
+    """The accumulator for one pass."""
+    special = (model.tokens.cls, model.tokens.sep)
+    return ReachSums(model.layers, model.heads, model.device, request.settings.seed, special, model.causal)

@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as arrays
 from bertviz_core.analyses.base.accumulators import SegmentAverages
 from bertviz_core.analyses.base.averages import TOP, HeadAverages
 from tests.oracles import uncertainty as oracle
+from tests.support.maps import numbered
 
 LAYERS, HEADS, QUANTITIES = 2, 3, ("one", "two")
 
@@ -29,9 +30,9 @@ def fed(values: np.ndarray, numbers, documents=None) -> SegmentAverages:
     numbers = list(numbers)
     documents = np.arange(len(values)) if documents is None else documents
     if numbers:
+        batch = numbered(numbers, documents[numbers])
         for layer in range(LAYERS):
-            known = torch.from_numpy(values[numbers, layer])
-            accumulator.add(layer, known, torch.tensor(numbers), documents[numbers])
+            accumulator.add(batch, layer, torch.from_numpy(values[numbers, layer])[None])
     return accumulator
 
 
@@ -69,8 +70,8 @@ def test_sums_keep_their_digits_over_many_segments():
     """In float32 the sum of 200,000 times 0.1 is off in the third digit."""
     accumulator = SegmentAverages(("q",), None, 1, 1, "cpu")
     for start in range(0, 200_000, 10_000):
-        numbers = torch.arange(start, start + 10_000)
-        accumulator.add(0, torch.full((10_000, 1, 1), 0.1), numbers, numbers.numpy())
+        numbers = range(start, start + 10_000)
+        accumulator.add(numbered(numbers, numbers), 0, torch.full((1, 10_000, 1, 1), 0.1))
     result = accumulator.result()
     assert result["mean"].item() == pytest.approx(float(np.float32(0.1)), abs=1e-12)
     assert result["error"].item() < 1e-9

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from bertviz_core.analyses.reach import token_sums
+from bertviz_core.analyses.reach.measure import ReachSums
 from bertviz_core.analyses.reach.result import FIRST_TOKEN, SHARES
-from bertviz_core.analyses.reach.sums import ReachSums
 from bertviz_core.inputs.encoding import Encoded, collate
 from bertviz_core.models.attention import LayerAttention
 from tests.oracles import reach as oracle

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.reach import measure as reach
+from bertviz_core.analyses.reach import quantities as reach
+from bertviz_core.analyses.reach.measure import accumulator
 from bertviz_core.analyses.reach.result import KEPT, OFFSETS, QUANTITIES, TENTHS
-from bertviz_core.analyses.reach.sums import accumulator
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.inputs.encoding import collate
 from bertviz_core.inputs.segments import Segments
