@@ -7,6 +7,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # no test may reach a network
 if "BERTVIZ_TEST_DEVICE" not in os.environ:
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # the same numbers on every machine; a simulated device breaks real ones
 
+import gc
 import shutil
 import subprocess
 import sys
@@ -32,6 +33,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     marked = {name: {item.path for item in items if item.get_closest_marker(name)} for name in ("browser", "slow")}
     tests = Counter(item.path for item in items)
     items.sort(key=lambda item: (*(item.path not in marked[name] for name in marked), -tests[item.path], item.path))
+
+
+def pytest_collection_finish() -> None:
+    """Modules are no garbage: a collection that goes over all of them takes a fifth of a second."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")

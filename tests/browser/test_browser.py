@@ -104,5 +104,5 @@ def test_a_deep_link_on_a_fresh_server_opens_the_page_of_an_installed_analysis(
         page.get_by_role("button", name="Analyze").wait_for(timeout=60_000)
         assert page.locator("h1").inner_text() == "Repeated token"
         assert page.get_by_text("Page not found").count() == 0
-        assert page.locator("[data-testid=stSidebar]").get_by_text("Installed analyses").is_visible()
+        page.locator("[data-testid=stSidebar]").get_by_text("Installed analyses").wait_for()
         page.close()

@@ -199,8 +199,9 @@ def last_model_loader() -> Load:
         with_head = needs_language_model(together)
         key = (model.fingerprint(), execution.device, dtype)
         if key not in last or (with_head and not last[key].language_model):
-            last.clear()
-            gc.collect()  # modules refer to one another in circles
+            if last:
+                last.clear()
+                gc.collect()  # modules refer to one another in circles
             last[key] = loading.load(model, execution.device, dtype, language_model=with_head)
         return last[key]
 
