@@ -58,19 +58,19 @@ def memoized(work: Callable[P, T]) -> Callable[P, T]:
         value = work(*arguments, **options)
         if isinstance(value, np.ndarray):
             value.setflags(write=False)
-        return _kept(key, value)
+        return _first_of(key, value)
 
     return remembered
 
 
-def _kept(key: Hashable, value: T) -> T:
+def _first_of(key: Hashable, value: T) -> T:
     """The value of a key, or an equal one: another thread may have been faster."""
     size = RESULT_BYTES if isinstance(value, Result) else bytes_of(key) + bytes_of(value)
     with _lock:
-        kept: T = _values.setdefault(key, (value, size))[0]
+        first: T = _values.setdefault(key, (value, size))[0]
         while sum(size for _, size in _values.values()) > MAX_BYTES:
             _values.popitem(last=False)
-    return kept
+    return first
 
 
 def bytes_of(value: object, counted: set[int] | None = None) -> int:

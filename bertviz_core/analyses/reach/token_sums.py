@@ -143,13 +143,13 @@ class TokenSums:
         self.ends = np.unique([documents.min(), documents.max()])
         is_one = len(self.ends) == 1
         units = np.repeat(np.arange(len(examples)), lengths) if is_one else documents
-        kept = np.flatnonzero(np.isin(numbers, self._most_frequent(SPARE * self.most)))
-        pairs, pair = np.unique(units[kept] * DOCUMENT + numbers[kept], return_inverse=True)
-        adding = _adding(pair, _places(batches)[kept], (len(pairs), layers.shape[1]))
+        frequent = np.flatnonzero(np.isin(numbers, self._most_frequent(SPARE * self.most)))
+        pairs, pair = np.unique(units[frequent] * DOCUMENT + numbers[frequent], return_inverse=True)
+        adding = _adding(pair, _places(batches)[frequent], (len(pairs), layers.shape[1]))
         about = np.zeros((len(pairs), 7))
-        uniform = np.concatenate([*map(self._uniform, examples)])[kept]
-        by_pair = _adding(pair, np.arange(len(kept)), (len(pairs), len(kept)))
-        about[:, SEEN] = by_pair @ np.ones(len(kept))
+        uniform = np.concatenate([*map(self._uniform, examples)])[frequent]
+        by_pair = _adding(pair, np.arange(len(frequent)), (len(pairs), len(frequent)))
+        about[:, SEEN] = by_pair @ np.ones(len(frequent))
         about[:, UNIFORM] = by_pair @ uniform
         is_end = np.isin(pairs // DOCUMENT, self.ends)
         complete, opened = [], []
@@ -180,10 +180,10 @@ class TokenSums:
             self.open = self.open.where(~is_complete)
             ends = ends[[0, -1]]
         self.ends = ends
-        kept = self._most_frequent(SPARE * self.most)
+        frequent = self._most_frequent(SPARE * self.most)
         for name in ("complete", "open", "inputs"):
             table = getattr(self, name)
-            setattr(self, name, table.where(np.isin(table.keys % DOCUMENT, kept)))
+            setattr(self, name, table.where(np.isin(table.keys % DOCUMENT, frequent)))
 
     def _most_frequent(self, count: int) -> np.ndarray:
         """Numbers of the most frequent tokens so far; of equally frequent ones those with the lower ids."""
