@@ -47,7 +47,6 @@ def test_a_slide_stands_alone_and_keys_turn_answer_and_note_it(open_page: Any) -
     page.wait_for_function("!location.search.includes('present')")
     browser.settle(page)
     page.locator(".st-key-page-header").wait_for()
-    page.wait_for_function("document.fullscreenElement === null")
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)], ids=str)
