@@ -9,7 +9,7 @@ from pages.shared import page, widgets
 from pages.shared.frame import links
 from pages.shared.messages import joined, plain
 from pages.shared.state import session
-from pages.shared.state.choices import Ablation
+from pages.shared.state.choices import AblationChoices
 from pages.shared.views.analysis_page import AnalysisPage
 
 
@@ -18,7 +18,7 @@ def quoted(guess: str, original: str) -> str:
     return f"**{text}** ✓" if guess == original else f"{text} ✗"
 
 
-chosen = session.page(Ablation)
+chosen = session.page(AblationChoices)
 controls = page.controls()
 with controls:
     about = "An ablated head outputs its mean over the corpus instead of zeros."

@@ -10,11 +10,11 @@ from bertviz_core.viewer import SIDES, InputView, apply_view, attention_shift, f
 from pages.shared import endnotes, page, services, widgets
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewer
+from pages.shared.state.choices import AttentionViewerChoices
 from pages.shared.views import viewer_heads, viewer_input, viewer_panes, viewer_window
 
 selection = session.selection()
-chosen = session.page(AttentionViewer)
+chosen = session.page(AttentionViewerChoices)
 model = services.model(selection.checkpoint, selection.settings.dtype)
 input_row = page.controls(key="input-choice")
 controls, options = page.with_options(page.row("center", key="view-controls"))

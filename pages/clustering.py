@@ -15,7 +15,7 @@ from pages.shared import endnotes, page, stored, widgets
 from pages.shared.costly import findings_of, linguistic
 from pages.shared.memoize import memoized
 from pages.shared.state import session
-from pages.shared.state.choices import Clustering as Choices
+from pages.shared.state.choices import ClusteringChoices
 
 embed = memoized(Clustering.embedded)
 label_heads = memoized(Clustering.labeled)
@@ -31,7 +31,7 @@ def draw_thresholds() -> None:
 
 
 selection = session.selection()
-chosen = session.page(Choices)
+chosen = session.page(ClusteringChoices)
 head = selection.head
 computed = stored.result_or_stop(selection.request("clustering"), Clustering)
 with page.controls():

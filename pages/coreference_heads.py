@@ -23,7 +23,7 @@ from pages.shared.frame import links
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import CoreferenceHeads as Choices
+from pages.shared.state.choices import CoreferenceHeadsChoices
 from pages.shared.views import lists
 
 finding_of = memoized(type_finding)
@@ -165,7 +165,7 @@ def draw_method() -> None:
 
 
 selection = session.selection()
-chosen = session.page(Choices)
+chosen = session.page(CoreferenceHeadsChoices)
 request = selection.request("coreference_heads")
 computed = stored.result_or_stop(request, CoreferenceHeads)
 

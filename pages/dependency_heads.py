@@ -21,7 +21,7 @@ from pages.shared.frame import links
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import DependencyHeads as Choices
+from pages.shared.state.choices import DependencyHeadsChoices
 from pages.shared.views import lists
 
 words_of = memoized(attended_words)
@@ -120,7 +120,7 @@ def draw_sentences() -> None:
         merge_subtypes=counted.merge_subtypes,
         causal=bool(result.provenance["model"]["causal"]),
     )
-    every = session.page(Choices).arcs
+    every = session.page(DependencyHeadsChoices).arcs
     names = ("which", "weight", "search", "sentence_page")
     draw_toggle = partial(widgets.toggle, "Arcs of other relations", "arcs", every)
     total, listed, is_all = lists.guesses(result, request, first == count, query, PER_PAGE, names, draw_toggle)
@@ -232,7 +232,7 @@ def draw_export() -> None:
 
 
 selection = session.selection()
-chosen = session.page(Choices)
+chosen = session.page(DependencyHeadsChoices)
 is_paper = selection.settings.paper
 controls, options = page.with_options(page.controls())
 request = selection.request("dependency_heads", chosen.options(is_paper))

@@ -32,7 +32,8 @@ from pages.shared.costly import (
 from pages.shared.frame import PANEL, header, links
 from pages.shared.messages import joined, plain
 from pages.shared.state import session
-from pages.shared.state.choices import MAX_SENTENCE, AttentionViewer, HeadPage, Overview, Tour, kind_of
+from pages.shared.state.address_types import MAX_SENTENCE
+from pages.shared.state.choices import AttentionViewerChoices, HeadChoices, OverviewChoices, TourChoices, kind_of
 
 EXAMPLE = "Find heads: previous > 0.5 and loss change > 0.01"
 CARDS_IN_ROW = 3
@@ -110,7 +111,7 @@ def draw_strongest() -> None:
 
 def choose_heads() -> str:
     """Draw the field of the expression that finds heads; an empty one where it cannot be read."""
-    text = session.page(Overview).heads
+    text = session.page(OverviewChoices).heads
     widgets.text("Find heads", "heads", text, placeholder=EXAMPLE, label_visibility="collapsed")
     try:
         find(results, text)
@@ -156,13 +157,13 @@ def draw_card(example: ClearestHead) -> None:
         st.markdown(joined(" ".join(tokens)))
     with st.container(horizontal=True, gap="small"):
         opened = kind_of(example.analysis).on(example.quantity)
-        links.to(HeadPage(), f"All about head {example.head.label()}", head=example.head)
+        links.to(HeadChoices(), f"All about head {example.head.label()}", head=example.head)
         links.to(opened, "Show all heads", ":material/grid_on:", head=example.head)
         first = example.segments[0].number + 1 if example.segments else 1
-        links.to(AttentionViewer(input="corpus", segment=first), "Show attention lines", head=example.head)
+        links.to(AttentionViewerChoices(input="corpus", segment=first), "Show attention lines", head=example.head)
 
 
-def draw_opening(chosen: Overview) -> None:
+def draw_opening(chosen: OverviewChoices) -> None:
     """The reader's sentence, and three ways on."""
     with page.row("center", key="overview-opening"):
         widgets.text(
@@ -175,11 +176,11 @@ def draw_opening(chosen: Overview) -> None:
             width="stretch",
             icon=":material/edit:",
         )
-        links.to(Tour(), "Take the tour")
+        links.to(TourChoices(), "Take the tour")
         args = (PANEL,)
         icon = ":material/upload:"
         st.button("Use your corpus", icon=icon, type="tertiary", on_click=widgets.open_popover, args=args)
-        links.to(Tour(step=END), "The paper's findings", ":material/fact_check:")
+        links.to(TourChoices(step=END), "The paper's findings", ":material/fact_check:")
 
 
 def lines_on(sentence: str) -> bytes:
@@ -194,13 +195,13 @@ def lines_on(sentence: str) -> bytes:
 
 
 selection = session.selection()
-chosen = session.page(Overview)
+chosen = session.page(OverviewChoices)
 results = stored.results(selection)
 stored.warn(results.values())
 labels = behavior_labels(results)
 if labels is None:
     with header.title_line():
-        links.to(Tour(), "Take the tour")
+        links.to(TourChoices(), "Take the tour")
     st.write("Nothing is computed yet for this model and these texts.")
     draw_stored(downloads=False)
     offer_report()
@@ -215,8 +216,8 @@ cards = encoded_cards(results)
 lines = lines_on(chosen.sentence)
 alt = "Map of all heads, layer by head, with a marker for what each head does"
 opened = {
-    f"All about head {selection.label}": links.address_of(HeadPage(), selection.head),
-    links.LABEL: links.address_of(AttentionViewer(input="own text", text=chosen.sentence), selection.head),
+    f"All about head {selection.label}": links.address_of(HeadChoices(), selection.head),
+    links.LABEL: links.address_of(AttentionViewerChoices(input="own text", text=chosen.sentence), selection.head),
 }
 page.head_map(drawing, "behavior-map", alt, selection, lines=lines, cards=cards, opened=opened)
 preview.wait_for(selection)

@@ -33,7 +33,7 @@ from pages.shared.costly import column_map, every_finding, head_roles, linguisti
 from pages.shared.frame import header, links
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewer, Tour, kind_of
+from pages.shared.state.choices import AttentionViewerChoices, TourChoices, kind_of
 from pages.shared.state.selection import Basis
 from pages.shared.views import viewer_input, viewer_panes
 
@@ -310,7 +310,8 @@ def draw_own_sentence() -> None:
                 st.button(label, type=kind, key=f"role-{label}", on_click=session.choose, kwargs={"head": head})
         summary = st.container()
         if not chosen.present:
-            links.to(AttentionViewer(input="own text", text=sentence, tour=OWN), links.LABEL, head=selection.head)
+            viewer = AttentionViewerChoices(input="own text", text=sentence, tour=OWN)
+            links.to(viewer, links.LABEL, head=selection.head)
         draw_notes(NOTES["own"])
     if sentence.strip():
         with right:
@@ -320,7 +321,7 @@ def draw_own_sentence() -> None:
 
 
 selection = session.selection()
-chosen = session.page(Tour)
+chosen = session.page(TourChoices)
 # Of weights, also where norms are chosen.
 with_weights = selection.of_weights("attention")
 number = chosen.step

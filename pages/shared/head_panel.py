@@ -19,7 +19,7 @@ from pages.shared.costly import behavior_labels, columns, find, found_by_heads, 
 from pages.shared.frame import links
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
-from pages.shared.state.choices import HeadPage, kind_of
+from pages.shared.state.choices import HeadChoices, kind_of
 from pages.shared.state.selection import Selection
 
 WIDTHS = {"quantity": 230, "value": 75, "rank": 75, "baseline": 150}  # pixels that fit a narrow card
@@ -32,7 +32,7 @@ def folded(page: str, selection: Selection) -> None:
     if not results:
         return
     label = role_of(results, selection.head) or "Head details"
-    links.to(HeadPage(), "All about it")
+    links.to(HeadChoices(), "All about it")
     panel = widgets.popover(plain(label), ":material/my_location:", "head-panel")
     if panel.open:
         with panel:

@@ -15,7 +15,7 @@ import streamlit as st
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_keys
 from pages.shared.state import address, session
-from pages.shared.state.choices import Between
+from pages.shared.state.address_types import Between
 
 T = TypeVar("T")
 

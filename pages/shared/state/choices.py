@@ -1,15 +1,14 @@
 """What a reader can choose: one frozen value for the header, and one for each page. Nothing here knows Streamlit.
 
 A field is None where its default follows results, and the reader has not chosen; `resolve` then says what is shown.
-Every other field begins at its default. A field's type says which texts of an address it takes: a `Literal` its
-options, `Annotated` a range, or the number of characters that an address holds.
+Every other field begins at its default. What the types of fields say is in `address_types.py`.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
@@ -17,11 +16,10 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
-from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads as CoreferenceResult
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.dependency_heads import guesses
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.dependency_heads.result import DependencyHeads as DependencyResult
-from bertviz_core.analyses.dependency_heads.result import RelationFilter
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
 from bertviz_core.analyses.probes.options import PROBES, ProbeOptions
 from bertviz_core.analyses.reach.result import INACTIVE
 from bertviz_core.heads import Head, highest
@@ -30,47 +28,27 @@ from bertviz_core.settings import Mode, Weights
 from bertviz_core.tour import OWN
 from bertviz_core.viewer.preview import SENTENCE
 from pages.shared.costly import show_mentions, show_relations
+from pages.shared.state.address_types import (
+    MAX_SENTENCE,
+    MOST,
+    Between,
+    Choices,
+    Count,
+    Direction,
+    Longest,
+    MentionDirection,
+    Order,
+    Positive,
+    Right,
+    Share,
+    Side,
+    Text,
+)
 from pages.shared.state.runs import Runs, same_run
 
 
-class Between(NamedTuple):
-    """The range of a number."""
-
-    low: float
-    high: float
-
-
-class Longest(NamedTuple):
-    """The number of characters of a text that an address holds; a longer one is cut there."""
-
-    characters: int
-
-
-MAX_CHARACTERS = 1000  # of each of the viewer's texts in an address
-MAX_SENTENCE = 300  # characters of the overview's sentence
-MOST = 10**9 - 1  # the largest whole number of an address
-Positive = Annotated[int, Between(1, MOST)]
-Count = Annotated[int, Between(0, MOST)]
-Text = Annotated[str, Longest(MAX_CHARACTERS)]
-Right = Literal["all", "right", "wrong"]
-Order = Literal["most confident first", "least confident first", "file order"]
-Direction = Literal["dependent->governor", "governor->dependent"]
-MentionDirection = Literal["mention->antecedent", "antecedent->mention"]
-Side = Literal["one head", "two heads", "two models", "weights and norms"]
-
-
 @dataclass(frozen=True)
-class Choices:
-    """What an address holds of one part of the app."""
-
-    @classmethod
-    def parameter(cls, field: str) -> str:
-        """The name of a field in the address, which is also the key of its widget."""
-        return field
-
-
-@dataclass(frozen=True)
-class Header(Choices):
+class HeaderChoices(Choices):
     """What all pages share."""
 
     model: str = DEMO
@@ -88,7 +66,7 @@ class Header(Choices):
 
 
 @dataclass(frozen=True)
-class Page(Choices):
+class PageChoices(Choices):
     """What a page's own address holds."""
 
     page: ClassVar[str]  # its name
@@ -106,19 +84,19 @@ class Page(Choices):
 
 
 @dataclass(frozen=True)
-class Overview(Page):
+class OverviewChoices(PageChoices):
     page: ClassVar[str] = "overview"
     sentence: Annotated[str, Longest(MAX_SENTENCE)] = SENTENCE
     heads: Text = ""  # an expression that finds heads
 
 
 @dataclass(frozen=True)
-class HeadPage(Page):
+class HeadChoices(PageChoices):
     page: ClassVar[str] = "head"
 
 
 @dataclass(frozen=True)
-class ResultPage(Page, ABC):
+class ResultChoices(PageChoices, ABC):
     """Of the page of an analysis that opens on a head of its own result."""
 
     def options(self, paper: bool) -> dict[str, Any]:
@@ -131,7 +109,7 @@ class ResultPage(Page, ABC):
 
 
 @dataclass(frozen=True)
-class AnalysisChoices(ResultPage):
+class AnalysisChoices(ResultChoices):
     """Of the page of any analysis: the quantity on its map."""
 
     quantity: str | None = None
@@ -159,31 +137,31 @@ class AnalysisChoices(ResultPage):
 
 
 @dataclass(frozen=True)
-class Entropy(AnalysisChoices):
+class EntropyChoices(AnalysisChoices):
     page: ClassVar[str] = "entropy"
     share: Annotated[float, Between(0.1, 1.0)] = 0.5  # of the entropy of uniform attention
 
 
 @dataclass(frozen=True)
-class SurfacePatterns(AnalysisChoices):
+class SurfacePatternsChoices(AnalysisChoices):
     page: ClassVar[str] = "surface_patterns"
     over: Annotated[float, Between(0.1, 0.95)] = 0.5
     both: bool = False  # weights and norms in one figure
 
 
 @dataclass(frozen=True)
-class Reach(AnalysisChoices):
+class ReachChoices(AnalysisChoices):
     page: ClassVar[str] = "reach"
     below: Annotated[float, Between(0.1, 1.0)] = INACTIVE  # of the mean length of the outputs of a layer's heads
 
 
 @dataclass(frozen=True)
-class SepGradients(AnalysisChoices):
+class SepGradientsChoices(AnalysisChoices):
     page: ClassVar[str] = "sep_gradients"
 
 
 @dataclass(frozen=True)
-class Ablation(AnalysisChoices):
+class AblationChoices(AnalysisChoices):
     page: ClassVar[str] = "ablation"
     mean: bool = False  # in place of zeros
 
@@ -191,11 +169,8 @@ class Ablation(AnalysisChoices):
         return {"mean": True} if self.mean else {}
 
 
-Share = Annotated[float, Between(0.0, 1.0)]
-
-
 @dataclass(frozen=True)
-class Clustering(Page):
+class ClusteringChoices(PageChoices):
     page: ClassVar[str] = "clustering"
     root: bool = False
     over_next: Share = Thresholds.next
@@ -216,7 +191,7 @@ class Clustering(Page):
 
 
 @dataclass(frozen=True)
-class DependencyHeads(ResultPage):
+class DependencyHeadsChoices(ResultChoices):
     page: ClassVar[str] = "dependency_heads"
     possessives: bool = False
     view: Literal["function-heads", "as-is"] = "function-heads"
@@ -241,7 +216,7 @@ class DependencyHeads(ResultPage):
         """The options of the request; mode "paper" always applies its rule for possessives."""
         return {"possessives": True} if self.possessives and not paper else {}
 
-    def filter(self, result: DependencyResult, paper: bool) -> RelationFilter:
+    def filter(self, result: DependencyHeads, paper: bool) -> RelationFilter:
         """Which relations are counted, and how."""
         offsets = RelationFilter.offsets if paper else self.offsets
         return RelationFilter(self.view, self.least or result.min_count, offsets, self.merge)
@@ -255,7 +230,7 @@ class DependencyHeads(ResultPage):
         return relation, guesses.DIRECTIONS.index(self.direction)
 
     def opening_head(self, analysis: Analysis, result: Result, paper: bool) -> Head | None:
-        assert isinstance(result, DependencyResult)
+        assert isinstance(result, DependencyHeads)
         return self.best_head(show_relations(result, self.filter(result, paper)))
 
     def best_head(self, counts: RelationCounts) -> Head:
@@ -265,7 +240,7 @@ class DependencyHeads(ResultPage):
 
 
 @dataclass(frozen=True)
-class CoreferenceHeads(ResultPage):
+class CoreferenceHeadsChoices(ResultChoices):
     page: ClassVar[str] = "coreference_heads"
     kind: Literal["all", "pronoun", "proper", "nominal"] = "all"
     candidates: Literal["mentions", "words"] = "mentions"
@@ -281,7 +256,7 @@ class CoreferenceHeads(ResultPage):
         return counts.directions.index(self.direction) if self.direction in counts.directions else 0
 
     def opening_head(self, analysis: Analysis, result: Result, paper: bool) -> Head | None:
-        assert isinstance(result, CoreferenceResult)
+        assert isinstance(result, CoreferenceHeads)
         return self.best_head(show_mentions(result, self.candidates))
 
     def best_head(self, counts: AntecedentCounts) -> Head:
@@ -290,7 +265,7 @@ class CoreferenceHeads(ResultPage):
 
 
 @dataclass(frozen=True)
-class Probes(Page):
+class ProbesChoices(PageChoices):
     page: ClassVar[str] = "probes"
     epochs: Annotated[int, Between(1, 50)] | None = None
     rank: Annotated[int, Between(1, 1024)] = ProbeOptions.rank
@@ -303,7 +278,7 @@ class Probes(Page):
 
 
 @dataclass(frozen=True)
-class AttentionViewer(Page):
+class AttentionViewerChoices(PageChoices):
     page: ClassVar[str] = "attention_viewer"
     input: Literal["example", "own text", "corpus"] = "example"
     example: str = "Coreference"
@@ -348,7 +323,7 @@ class AttentionViewer(Page):
 
 
 @dataclass(frozen=True)
-class Compare(Page):
+class CompareChoices(PageChoices):
     page: ClassVar[str] = "compare"
     analysis: str | None = None
     a: str | None = None  # the address of a run
@@ -372,7 +347,7 @@ class Compare(Page):
 
 
 @dataclass(frozen=True)
-class Emergence(Page):
+class EmergenceChoices(PageChoices):
     page: ClassVar[str] = "emergence"
     training: str = "small-bert"
     at_step: Count | None = None
@@ -381,11 +356,11 @@ class Emergence(Page):
     @property
     def reads_header(self) -> bool:
         """The training that ships has its own corpora and settings."""
-        return self.training != Emergence.training
+        return self.training != EmergenceChoices.training
 
 
 @dataclass(frozen=True)
-class Tour(Page):
+class TourChoices(PageChoices):
     page: ClassVar[str] = "tour"
     step: Annotated[int, Between(0, OWN)] = 0
     answer: Literal["", "shown"] = ""
@@ -394,21 +369,17 @@ class Tour(Page):
     sentence: str = "The dog that chased the cats barked at its owner."
 
 
-PAGES: tuple[type[Page], ...] = (
-    *(Overview, HeadPage, AttentionViewer, Compare, Emergence, Tour),
-    *(SurfacePatterns, Entropy, Reach, SepGradients, DependencyHeads, CoreferenceHeads, Probes, Clustering, Ablation),
+PAGES: tuple[type[PageChoices], ...] = (
+    *(OverviewChoices, HeadChoices, AttentionViewerChoices, CompareChoices, EmergenceChoices, TourChoices),
+    *(SurfacePatternsChoices, EntropyChoices, ReachChoices, SepGradientsChoices, DependencyHeadsChoices),
+    *(CoreferenceHeadsChoices, ProbesChoices, ClusteringChoices, AblationChoices),
 )
 
 
 @cache
-def kind_of(page: str) -> type[Page]:
+def kind_of(page: str) -> type[PageChoices]:
     """The choices of a page; those of every analysis where its page adds none, as that of an installed analysis."""
     for kind in PAGES:
         if kind.page == page:
             return kind
     return type(page, (AnalysisChoices,), {"page": page})
-
-
-@cache
-def field_names(kind: type[Choices]) -> frozenset[str]:
-    return frozenset(field.name for field in fields(kind))

@@ -18,13 +18,14 @@ from bertviz_core.heads import count_from
 from bertviz_core.text_display import isolated
 from pages.shared import messages, services, streamlit_internals
 from pages.shared.state import address
-from pages.shared.state.choices import Choices, Header, Page, field_names, kind_of
+from pages.shared.state.address_types import Choices, field_names
+from pages.shared.state.choices import HeaderChoices, PageChoices, kind_of
 from pages.shared.state.reader import Reader
 from pages.shared.state.selection import Basis, Selection
 
 KEY = "session"  # of Streamlit's session state
 UPLOADED = "upload-"  # of an upload's address
-P = TypeVar("P", bound=Page)
+P = TypeVar("P", bound=PageChoices)
 
 
 class PageEnd(Exception):
@@ -36,8 +37,8 @@ class Session:
     """What is known of one visit."""
 
     page: str = ""  # the name of the page that is shown
-    header: Header = field(default_factory=Header)
-    pages: dict[str, Page] = field(default_factory=dict)  # by name, as they were left
+    header: HeaderChoices = field(default_factory=HeaderChoices)
+    pages: dict[str, PageChoices] = field(default_factory=dict)  # by name, as they were left
     arrived: dict[str, str] = field(default_factory=dict)  # parameters of the address that no widget has shown yet
     problems: dict[str, str] = field(default_factory=dict)  # parameter -> its text, which the page cannot show
     labels: dict[str, str] = field(default_factory=dict)  # parameter -> the label of its widget
@@ -55,7 +56,7 @@ class Session:
 
     def part(self, name: str) -> Choices:
         """The choices that have a field of this name: the header's, or the page's."""
-        return self.header if name in field_names(Header) else self.of_page(kind_of(self.page))
+        return self.header if name in field_names(HeaderChoices) else self.of_page(kind_of(self.page))
 
     def of_page(self, kind: type[P]) -> P:
         """The choices of a page, at first its defaults."""
@@ -67,9 +68,9 @@ class Session:
         """Replace fields of the header and of the current page."""
         for name, value in values.items():
             changed = replace(self.part(name), **{name: value})
-            if isinstance(changed, Header):
+            if isinstance(changed, HeaderChoices):
                 self.header = changed
-            elif isinstance(changed, Page):
+            elif isinstance(changed, PageChoices):
                 self.pages[self.page] = changed
 
 
@@ -130,15 +131,15 @@ def arrive(name: str) -> None:
     is_inside = bool(session.page) and not is_back
     session.page = name
     parameters = st.query_params.to_dict()
-    base = session.header if is_inside else Header()
+    base = session.header if is_inside else HeaderChoices()
     if services.access().public:  # whose addresses have no uploads
         old = session.header
         base = replace(base, corpus=old.corpus, treebank=old.treebank, coreference=old.coreference)
-    session.header, of_header = address.parse(Header, parameters, base)
+    session.header, of_header = address.parse(HeaderChoices, parameters, base)
     of_address, of_page = address.parse(kind_of(name), parameters)
     session.pages[name] = address.with_long_texts(of_address, session.of_page(kind_of(name)))
     session.arrived = parameters
-    known = _parameters(Header) | _parameters(kind_of(name))
+    known = _parameters(HeaderChoices) | _parameters(kind_of(name))
     unknown = {parameter: text for parameter, text in parameters.items() if parameter not in known}
     session.problems = of_header | of_page | unknown
     session.labels = {}

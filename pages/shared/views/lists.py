@@ -18,7 +18,7 @@ from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.page import row
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewer
+from pages.shared.state.choices import AttentionViewerChoices
 
 entries_of = memoized(guess_lists.page)
 
@@ -78,7 +78,7 @@ def corpus_search(source: Source, choose: Callable[[Hit], None]) -> None:
     panel = widgets.popover("Search the corpus", ":material/search:", POPOVER)
     if not panel.open:
         return
-    chosen = session.page(AttentionViewer)
+    chosen = session.page(AttentionViewerChoices)
 
     def open_line(hit: Hit) -> None:
         widgets.close(POPOVER)

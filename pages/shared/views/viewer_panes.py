@@ -28,7 +28,7 @@ from pages.shared.frame import context, neighbor
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewer
+from pages.shared.state.choices import AttentionViewerChoices
 from pages.shared.state.selection import Selection
 from pages.shared.views import viewer_input
 
@@ -96,7 +96,7 @@ class Pane:
         return exports.slug("attention", *norms, self.selection.checkpoint.label, self.selection.head.key())
 
 
-def second_pane(first: Pane, chosen: AttentionViewer, panel: DeltaGenerator) -> Pane | None:
+def second_pane(first: Pane, chosen: AttentionViewerChoices, panel: DeltaGenerator) -> Pane | None:
     """What stands beside the first pane; its choices are drawn into `panel`, above it. None for one head alone, and
     after an error, which is drawn."""
     selection = first.selection
@@ -120,7 +120,7 @@ def second_pane(first: Pane, chosen: AttentionViewer, panel: DeltaGenerator) -> 
         return None
 
 
-def _other_model(first: Pane, chosen: AttentionViewer, panel: DeltaGenerator) -> Pane:
+def _other_model(first: Pane, chosen: AttentionViewerChoices, panel: DeltaGenerator) -> Pane:
     """The same text as another model reads it."""
     known = [*session.current().models]
     name = chosen.model2 or known[0]
@@ -144,7 +144,7 @@ def _other_model(first: Pane, chosen: AttentionViewer, panel: DeltaGenerator) ->
     return Pane(selection, model, first.view, original, shown, masked, pins, window, found, same)
 
 
-def _other_head(selection: Selection, chosen: AttentionViewer, panel: DeltaGenerator) -> Selection:
+def _other_head(selection: Selection, chosen: AttentionViewerChoices, panel: DeltaGenerator) -> Selection:
     model = selection.checkpoint
     shape = model.layers, model.heads
     after = Head.parse(neighbor(selection.head.key(), all_keys(*shape)))
