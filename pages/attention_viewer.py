@@ -6,7 +6,8 @@ import streamlit as st
 
 from bertviz_core.heads import all_heads
 from bertviz_core.models.single_input import mask, predict
-from bertviz_core.viewer import SIDES, InputView, apply_view, attention_shift, figure
+from bertviz_core.viewer import figure
+from bertviz_core.viewer.input_attention import SIDES, InputView, apply_view, attention_shift
 from pages.shared import endnotes, page, services, widgets
 from pages.shared.messages import plain
 from pages.shared.state import session

@@ -9,8 +9,8 @@ from bertviz_core import exports
 from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.errors import BertvizError
 from bertviz_core.heads import Head
-from bertviz_core.one_head import OneHead, distinctive, of_model, one_head
 from bertviz_core.one_head.clear_input import CaptionedSvg, ClearInput, clear_input, lines
+from bertviz_core.one_head.description import OneHead, distinctive, of_model, one_head
 from bertviz_core.one_head.drawing import LEGEND, figure_svg
 from bertviz_core.one_head.files import CLEAREST, SUFFIXES, missing, to_bytes
 from bertviz_core.one_head.training import with_training

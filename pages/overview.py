@@ -12,11 +12,12 @@ from bertviz_core.analyses.base.result import corpus_size, origin
 from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.errors import BertvizError, DownloadNeeded, SettingsError
 from bertviz_core.numbers import number
-from bertviz_core.overview import ClearestHead, in_order
+from bertviz_core.overview.clearest_heads import ClearestHead
+from bertviz_core.overview.head_columns import in_order
 from bertviz_core.overview.stored_results import SUFFIXES, to_bytes
 from bertviz_core.overview.summary import roles
-from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
+from bertviz_core.paper_report.report import ReportRequest
 from bertviz_core.tour import END
 from pages.shared import endnotes, head_panel, jobs, messages, page, preview, services, stored, widgets
 from pages.shared.costly import (

@@ -26,7 +26,8 @@ from bertviz_core.tour import (
     first_head,
     on_one_scale,
 )
-from bertviz_core.viewer import InputView, files
+from bertviz_core.viewer import files
+from bertviz_core.viewer.input_attention import InputView
 from pages.shared import head_panel, page, services, stored, widgets
 from pages.shared.components import component
 from pages.shared.costly import column_map, every_finding, head_roles, linguistic, select

@@ -12,7 +12,7 @@ from bertviz_core.analyses.behaviors import behavior_metric, linguistic
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY
 from bertviz_core.emergence.result import Emergence, followed
 from bertviz_core.heads import Head, highest
-from bertviz_core.overview import behavior_counts, columns
+from bertviz_core.overview.head_columns import behavior_counts, columns
 from bertviz_core.overview.summary import behavior_map
 from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, RING, finish
 from bertviz_core.plotting.head_map import HeadMap

@@ -19,7 +19,7 @@ from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns, sinks
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.heads import Head, all_keys
-from bertviz_core.overview import behavior_labels
+from bertviz_core.overview.head_columns import behavior_labels
 from bertviz_core.plotting import percent
 
 AVERAGED: dict[str, type[HeadAverages]] = {each.analysis: each for each in (SurfacePatterns, Entropy)}

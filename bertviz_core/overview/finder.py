@@ -24,7 +24,7 @@ from bertviz_core.analyses.base.result import Results
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import first_number
 from bertviz_core.numbers import NATS
-from bertviz_core.overview import Column, columns, frame
+from bertviz_core.overview.head_columns import Column, columns, frame
 
 MAX_CHARACTERS = 300
 MAX_DEPTH = 20  # parentheses inside each other
@@ -54,7 +54,7 @@ class Token(NamedTuple):
 
 
 def find(results: Results, text: str) -> pd.DataFrame:
-    """The rows of `overview.frame` that an expression finds, in which layers and heads count as in labels.
+    """The rows of `head_columns.frame` that an expression finds, in which layers and heads count as in labels.
 
     Raises:
         SettingsError: The expression cannot be read; the message says what is wrong, and where.

@@ -32,7 +32,7 @@ from bertviz_core.analyses.behaviors import (
 )
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.numbers import quantity
-from bertviz_core.overview import (
+from bertviz_core.overview.head_columns import (
     Column,
     behavior_averages,
     behavior_counts,

@@ -17,8 +17,8 @@ from bertviz_core.plotting.drawing import to_svg
 from bertviz_core.settings import Settings
 from bertviz_core.text_display import cut_end
 from bertviz_core.version import __version__
-from bertviz_core.viewer import InputAttention
 from bertviz_core.viewer.figure import Panel, lines_figure
+from bertviz_core.viewer.input_attention import InputAttention
 from bertviz_core.viewer.window import TokenRange
 
 # This folder has attention_lines.js, whose default export draws lines into an element, and attention_lines.css.

@@ -10,7 +10,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.behaviors import OTHER
 from bertviz_core.heads import Head, all_heads, all_keys
-from bertviz_core.overview import in_order
+from bertviz_core.overview.head_columns import in_order
 from bertviz_core.overview.summary import behavior_map, head_rows
 from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap

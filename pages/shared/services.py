@@ -32,7 +32,7 @@ from bertviz_core.models.model import AttentionModel, with_weights
 from bertviz_core.overview.stored_results import StoredResult, stored_results
 from bertviz_core.settings import Settings, Weights, access_from_environment
 from bertviz_core.tasks import Worker
-from bertviz_core.viewer import InputAttention, InputView, apply_view
+from bertviz_core.viewer.input_attention import InputAttention, InputView, apply_view
 from pages.shared.costly import renamed
 
 DELAY = 2.0  # seconds until work in the background begins, when the page has been drawn

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.analyses.dependency_heads.result import RelationView
 from bertviz_core.exports import to_latex
 from bertviz_core.heads import counting_from
-from bertviz_core.paper_report import Report
+from bertviz_core.paper_report.report import Report
 from pages.shared.state import session
 from pages.shared.state.choices import HeaderChoices
 from tests.support import chromium as browser

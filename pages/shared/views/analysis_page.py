@@ -15,7 +15,7 @@ from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
 from bertviz_core.heads import first_number, ranks
 from bertviz_core.numbers import number, plural
-from bertviz_core.overview import segments
+from bertviz_core.overview.clearest_heads import segments
 from bertviz_core.plotting.drawing import HEIGHT, FigureSpec
 from pages.shared import endnotes, page, services, stored, widgets
 from pages.shared.costly import chosen_finding, column_map, findings_of, head_frame

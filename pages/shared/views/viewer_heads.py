@@ -15,7 +15,8 @@ from bertviz_core.models.single_input import Prediction
 from bertviz_core.numbers import plural
 from bertviz_core.plotting import OVERLAY
 from bertviz_core.text_display import cut_end
-from bertviz_core.viewer import InputAttention, figure, named_groups
+from bertviz_core.viewer import figure
+from bertviz_core.viewer.input_attention import InputAttention, named_groups
 from bertviz_core.viewer.query_key import MASKED, QueryKey, compute_query_key
 from pages.shared import messages, page, stored, widgets
 from pages.shared.costly import behavior_labels, of_input, value_map

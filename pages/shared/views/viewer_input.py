@@ -9,7 +9,7 @@ from bertviz_core.corpora.word_search import Hit
 from bertviz_core.inputs.labels import layout_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, from_text, most_tokens
-from bertviz_core.viewer import InputAttention
+from bertviz_core.viewer.input_attention import InputAttention
 from pages.shared import services, widgets
 from pages.shared.frame import links
 from pages.shared.frame.context import MAX_LENGTH

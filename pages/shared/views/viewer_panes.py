@@ -17,8 +17,8 @@ from bertviz_core.models.single_input import OneInput, Prediction, mask
 from bertviz_core.plotting import OVERLAY
 from bertviz_core.settings import Weights
 from bertviz_core.text_display import cut_end
-from bertviz_core.viewer import InputAttention, InputView, predictions_frame
 from bertviz_core.viewer.files import FOLDER, columns_of, input_html, input_origin, pack_weights
+from bertviz_core.viewer.input_attention import InputAttention, InputView, predictions_frame
 from bertviz_core.viewer.query_key import QueryKey
 from bertviz_core.viewer.window import TokenRange
 from pages.shared import head_panel, messages, page, services, stored, widgets
