@@ -9,7 +9,7 @@ from pages.shared import page, widgets
 from pages.shared.frame import links
 from pages.shared.messages import joined, plain
 from pages.shared.state import session
-from pages.shared.state.choices import AblationChoices
+from pages.shared.state.analysis_choices import AblationChoices
 from pages.shared.views.analysis_page import AnalysisPage
 
 

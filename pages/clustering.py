@@ -15,7 +15,7 @@ from pages.shared import endnotes, page, stored, widgets
 from pages.shared.costly import findings_of, linguistic
 from pages.shared.memoize import memoized
 from pages.shared.state import session
-from pages.shared.state.choices import ClusteringChoices
+from pages.shared.state.analysis_choices import ClusteringChoices
 
 embed = memoized(Clustering.embedded)
 label_heads = memoized(Clustering.labeled)

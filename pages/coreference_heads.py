@@ -23,7 +23,7 @@ from pages.shared.frame import links
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import CoreferenceHeadsChoices
+from pages.shared.state.analysis_choices import CoreferenceHeadsChoices
 from pages.shared.views import lists
 
 finding_of = memoized(type_finding)

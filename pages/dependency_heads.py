@@ -21,7 +21,7 @@ from pages.shared.frame import links
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import DependencyHeadsChoices
+from pages.shared.state.analysis_choices import DependencyHeadsChoices
 from pages.shared.views import lists
 
 words_of = memoized(attended_words)

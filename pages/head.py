@@ -20,7 +20,8 @@ from pages.shared.frame import header, links
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewerChoices, HeadChoices, kind_of
+from pages.shared.state.choices import AttentionViewerChoices, HeadChoices
+from pages.shared.state.kinds import kind_of
 
 clear_of = memoized(clear_input)
 known_of = memoized(of_model)

@@ -34,7 +34,8 @@ from pages.shared.frame import PANEL, header, links
 from pages.shared.messages import joined, plain
 from pages.shared.state import session
 from pages.shared.state.address_types import MAX_SENTENCE
-from pages.shared.state.choices import AttentionViewerChoices, HeadChoices, OverviewChoices, TourChoices, kind_of
+from pages.shared.state.choices import AttentionViewerChoices, HeadChoices, OverviewChoices, TourChoices
+from pages.shared.state.kinds import kind_of
 
 EXAMPLE = "Find heads: previous > 0.5 and loss change > 0.01"
 CARDS_IN_ROW = 3

@@ -22,7 +22,7 @@ from pages.shared.frame import links
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import ProbesChoices
+from pages.shared.state.analysis_choices import ProbesChoices
 from pages.shared.views import lists
 
 table_of = memoized(table_3)

@@ -12,7 +12,8 @@ from pages.shared import page, widgets
 from pages.shared.frame import links
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewerChoices, ReachChoices
+from pages.shared.state.analysis_choices import ReachChoices
+from pages.shared.state.choices import AttentionViewerChoices
 from pages.shared.views.analysis_page import AnalysisPage
 
 LOOKS = {"received": "Looks at", "given": "Looks from"}

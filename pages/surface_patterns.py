@@ -13,7 +13,7 @@ from pages.shared import page, services, widgets
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import SurfacePatternsChoices
+from pages.shared.state.analysis_choices import SurfacePatternsChoices
 from pages.shared.views.analysis_page import AnalysisPage
 
 to_frame = memoized(HeadAverages.to_frame)

@@ -34,7 +34,8 @@ from pages.shared.costly import column_map, every_finding, head_roles, linguisti
 from pages.shared.frame import header, links
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewerChoices, TourChoices, kind_of
+from pages.shared.state.choices import AttentionViewerChoices, TourChoices
+from pages.shared.state.kinds import kind_of
 from pages.shared.state.selection import Basis
 from pages.shared.views import viewer_input, viewer_panes
 

@@ -19,7 +19,8 @@ from pages.shared.costly import behavior_labels, columns, find, found_by_heads, 
 from pages.shared.frame import links
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
-from pages.shared.state.choices import HeadChoices, kind_of
+from pages.shared.state.choices import HeadChoices
+from pages.shared.state.kinds import kind_of
 from pages.shared.state.selection import Selection
 
 WIDTHS = {"quantity": 230, "value": 75, "rank": 75, "baseline": 150}  # pixels that fit a narrow card

@@ -11,16 +11,14 @@ from hypothesis import strategies as some
 from bertviz_core.heads import Head
 from pages.shared.state import address
 from pages.shared.state.address_types import Between, Choices, Longest
-from pages.shared.state.choices import (
-    PAGES,
-    AttentionViewerChoices,
+from pages.shared.state.analysis_choices import (
     ClusteringChoices,
     DependencyHeadsChoices,
     EntropyChoices,
-    HeaderChoices,
     SepGradientsChoices,
-    kind_of,
 )
+from pages.shared.state.choices import AttentionViewerChoices, HeaderChoices
+from pages.shared.state.kinds import PAGES, kind_of
 
 KINDS: tuple[type[Choices], ...] = (HeaderChoices, *PAGES, kind_of("induction"))
 TEXT = some.text(some.characters(exclude_categories=["Cs"]), max_size=80)

@@ -7,15 +7,15 @@ from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.heads import Head
-from pages.shared.state.choices import (
+from pages.shared.state.analysis_choices import (
     AnalysisChoices,
     ClusteringChoices,
-    CompareChoices,
     CoreferenceHeadsChoices,
     DependencyHeadsChoices,
     EntropyChoices,
-    kind_of,
 )
+from pages.shared.state.choices import CompareChoices
+from pages.shared.state.kinds import kind_of
 from pages.shared.state.runs import Run
 from tests.support.shipped import result
 

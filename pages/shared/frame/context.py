@@ -15,7 +15,8 @@ from pages.shared.frame import PANEL, corpora, links
 from pages.shared.frame.add_corpus import PASTE
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import HeaderChoices, kind_of
+from pages.shared.state.choices import HeaderChoices
+from pages.shared.state.kinds import kind_of
 
 # Label of the setting, as messages name it.
 MAX_LENGTH = "Maximum tokens per input"

@@ -17,7 +17,8 @@ from pages.shared import jobs, messages, services, widgets
 from pages.shared.components import component
 from pages.shared.frame import context, corpora, links, neighbor
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewerChoices, TourChoices, kind_of
+from pages.shared.state.choices import AttentionViewerChoices, TourChoices
+from pages.shared.state.kinds import kind_of
 from pages.shared.state.selection import Basis, Selection
 
 JOB_SLOT = 64  # pixels: the height of the place of the running jobs

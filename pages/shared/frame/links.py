@@ -22,7 +22,8 @@ from bertviz_core.heads import Head
 from pages.shared.messages import plain
 from pages.shared.state import address, session
 from pages.shared.state.address_types import MAX_CHARACTERS
-from pages.shared.state.choices import AttentionViewerChoices, HeadChoices, PageChoices, kind_of
+from pages.shared.state.choices import AttentionViewerChoices, HeadChoices, PageChoices
+from pages.shared.state.kinds import kind_of
 
 FOLDER = Path(__file__).parents[2]
 ANALYSIS_PAGE = "pages.shared.views.analysis_page"

@@ -1,6 +1,6 @@
 """Choices as the parameters of an address, by the types of their fields. Nothing here knows Streamlit.
 
->>> from pages.shared.state.choices import EntropyChoices
+>>> from pages.shared.state.analysis_choices import EntropyChoices
 >>> query(EntropyChoices(share=0.3))
 {'share': '0.3'}
 >>> parse(EntropyChoices, {"share": "0.3"})

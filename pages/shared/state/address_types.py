@@ -11,14 +11,23 @@ from typing import Annotated, Literal, NamedTuple
 
 
 class Between(NamedTuple):
-    """The range of a number, with both of its ends."""
+    """The range of a number.
+
+    Attributes:
+        low: The lowest number.
+        high: The highest number.
+    """
 
     low: float
     high: float
 
 
 class Longest(NamedTuple):
-    """The number of characters of a text that an address holds; a longer one is cut there."""
+    """How much of a text an address holds.
+
+    Attributes:
+        characters: The number of characters; a longer text is cut there.
+    """
 
     characters: int
 

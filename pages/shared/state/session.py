@@ -19,7 +19,8 @@ from bertviz_core.text_display import isolated
 from pages.shared import messages, services, streamlit_internals
 from pages.shared.state import address
 from pages.shared.state.address_types import Choices, field_names
-from pages.shared.state.choices import HeaderChoices, PageChoices, kind_of
+from pages.shared.state.choices import HeaderChoices, PageChoices
+from pages.shared.state.kinds import kind_of
 from pages.shared.state.reader import Reader
 from pages.shared.state.selection import Basis, Selection
 

@@ -23,7 +23,8 @@ from pages.shared.frame import links
 from pages.shared.memoize import memoized
 from pages.shared.messages import joined, plain
 from pages.shared.state import session
-from pages.shared.state.choices import AnalysisChoices, kind_of
+from pages.shared.state.analysis_choices import AnalysisChoices
+from pages.shared.state.kinds import kind_of
 
 view_of = memoized(ColumnView.choose)
 

@@ -8,7 +8,9 @@ from bertviz_core.tour import OWN, STEPS, first_head
 from pages.shared import services, stored
 from pages.shared.costly import best_head, clearest_head, head_roles, select
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewerChoices, ResultChoices, TourChoices, kind_of
+from pages.shared.state.analysis_choices import ResultChoices
+from pages.shared.state.choices import AttentionViewerChoices, TourChoices
+from pages.shared.state.kinds import kind_of
 from pages.shared.state.selection import Selection
 from pages.shared.views import compare_view, viewer_input
 
