@@ -114,6 +114,7 @@ def systems_by_type() -> dict[str, Any]:
 
 
 def draw_table_2() -> None:
+    """Draw Table 2, with the paper's numbers beside this run's where both are of one corpus, and the best heads."""
     rows = []
     printed = cited()
     for name, by_kind in systems_by_type().items():

@@ -220,6 +220,7 @@ def draw_method() -> None:
 
 
 def draw_export() -> None:
+    """Draw the files of the chosen counts, and Table 1 as LaTeX."""
     view = RelationView(
         **asdict(counted),
         relation=relation,

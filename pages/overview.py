@@ -150,6 +150,7 @@ def draw_examples(analysis: str, examples: HeadExamples) -> None:
 
 
 def draw_card(example: ClearestHead) -> None:
+    """Draw a clearest head: the segments in which it is clearest, and links to it."""
     name = f"{example.name[0].upper()}{plain(example.name[1:])}"
     st.markdown(f"**{name}: head {example.head.label()}**")
     for segment in example.segments[:SEGMENTS]:

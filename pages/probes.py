@@ -81,6 +81,8 @@ def stop_using(role: Role, address: str) -> None:
 
 @session.fragment
 def draw_sentences() -> None:
+    """Draw the test sentences with their gold arcs above, and the guesses of a chosen probe below; it draws itself
+    anew."""
     st.header("Gold and predicted trees")
     default = "attention-only" if "attention-only" in result.probes else result.probes[0]
     with page.row():

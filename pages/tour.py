@@ -96,6 +96,7 @@ def draw_place(section: str = "") -> None:
 
 
 def draw_terms() -> None:
+    """Draw the first slide: a sentence as a model reads it, and the words of the field."""
     st.header("Words to begin with", anchor=False)
     draw_place()
     page.drawings(

@@ -124,11 +124,16 @@ class Console:
 
 
 class PrintedProgress(Progress):
-    """Progress printed on standard error, a few times a second on a terminal, every ten seconds in a log."""
+    """Progress printed on standard error, a few times a second on a terminal, every ten seconds in a log.
+
+    Attributes:
+        last_shown: When it was printed last, in seconds of the monotonic clock.
+    """
 
     last_shown: float = 0.0
 
     def advance(self, count: int) -> None:
+        """Count what is done, and print it where it is time."""
         super().advance(count)
         is_terminal = sys.stderr.isatty()
         is_last = count > 0 and self.done == self.total

@@ -48,6 +48,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 
 
 def add_analysis(analysis: Analysis) -> None:
+    """Add the command of an analysis: its own options and those of its view, then those that all commands share."""
 
     def command(console: Console, **values: Any) -> None:
         options = _filled(analysis.options, values)

@@ -139,7 +139,13 @@ def head_figure(result: Emergence, head: Head) -> go.Figure:
 
 
 def map_at(result: Emergence, labels: np.ndarray, index: int) -> HeadMap:
-    """The map of all heads by their behaviors at one step, with those of all steps in the legend."""
+    """The map of all heads by their behaviors at one step, with those of all steps in the legend.
+
+    Args:
+        result: The training.
+        labels: (step, layer, head) names of behaviors.
+        index: The step, from 0.
+    """
     results = result.results(index)
     return behavior_map(labels[index], columns(results), linguistic(results), behavior_counts(labels))
 

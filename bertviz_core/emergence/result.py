@@ -111,6 +111,7 @@ class Emergence(Result):
         return self.averages[:, self.quantities.index(quantity)]
 
     def error(self, quantity: str) -> np.ndarray:
+        """(step, layer, head) standard errors of a quantity."""
         return self.errors[:, self.quantities.index(quantity)]
 
     @property

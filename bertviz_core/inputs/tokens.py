@@ -84,7 +84,7 @@ class Tokens:
         return sum(1 for _ in self._spelled.finditer(text))
 
     def names(self, ids: Sequence[int] | np.ndarray) -> list[str]:
-        """As the vocabulary writes them."""
+        """The tokens of (token,) ids as the vocabulary writes them."""
         return self.tokenizer.convert_ids_to_tokens([int(i) for i in ids])
 
     def bytes_of(self, name: str) -> bytes:

@@ -55,7 +55,12 @@ class ClearInput:
 
 @dataclass(frozen=True)
 class CaptionedSvg:
-    """The lines of a head on the input in which it is clearest: a drawing as SVG, and what it shows."""
+    """The lines of a head on the input in which it is clearest.
+
+    Attributes:
+        svg: The drawing.
+        caption: What it shows.
+    """
 
     svg: str
     caption: str

@@ -46,7 +46,13 @@ EXAMPLE = "Write as in: previous > 0.5 and loss_change > 0.01"
 
 
 class Token(NamedTuple):
-    """A part of an expression: its kind, its text, and where it begins, from 0."""
+    """A part of an expression.
+
+    Attributes:
+        kind: "number", "sign", "word", one of WORDS, or "end".
+        text: How it is written.
+        start: Where it begins in the expression, from 0.
+    """
 
     kind: str
     text: str

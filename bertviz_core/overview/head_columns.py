@@ -34,13 +34,16 @@ class Column:
 
     @property
     def spec(self) -> HeadColumn:
+        """The column of the analysis."""
         return ANALYSES[self.analysis].column(self.quantity)
 
     @cached_property
     def ranks(self) -> np.ndarray:
+        """(layer, head) ranks, 1 for the highest value."""
         return ranks(self.values)
 
     def rank(self, head: Head) -> str:
+        """The head's rank, as "3 of 144"."""
         return f"{self.ranks[head]} of {self.values.size}"
 
 
@@ -79,7 +82,14 @@ def behavior_labels(results: Results) -> np.ndarray | None:
 
 
 def behavior_counts(labels: np.ndarray) -> dict[str, int]:
-    """Behavior -> how many heads have it, in the order of the legend, without behaviors of no head."""
+    """How many heads have each behavior, without behaviors of no head.
+
+    Args:
+        labels: Names of behaviors, (layer, head) or of any shape.
+
+    Returns:
+        Behavior -> number of heads, in the order of the legend.
+    """
     order = sorted(BEHAVIORS, key=lambda name: name == OTHER)
     counts = Counter(labels.flat)
     return {name: counts[name] for name in order if counts[name]}

@@ -182,6 +182,7 @@ def thumbnails(weights: np.ndarray) -> np.ndarray:
 
 
 def to_uint8(weights: np.ndarray) -> np.ndarray:
+    """Weights of any shape, 0 to 1, in steps of 1/255."""
     scaled = np.rint(255 * weights.clip(0, 1))
     return scaled.astype(np.uint8)
 

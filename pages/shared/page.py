@@ -237,7 +237,14 @@ def _head_table(
 
 
 class Drawing(NamedTuple):
-    """An SVG with escaped text, a link to its attention, and the `text` and `link` of each note below it."""
+    """A drawing with its title and what stands below it.
+
+    Attributes:
+        title: What it shows; the part before a colon is in the name of its file.
+        svg: The drawing, with escaped text.
+        link: The address of its attention; empty for none.
+        notes: The `text` and the `link` of each note below it.
+    """
 
     title: str
     svg: str

@@ -325,5 +325,5 @@ class SegmentAverages(Accumulator, Generic[L]):
 
 
 def as_tensor(values: np.ndarray, like: Tensor) -> Tensor:
-    """Unpacked values as a tensor on the device of another."""
+    """An unpacked array of any shape as a tensor of that shape, on the device of another."""
     return torch.from_numpy(values).to(like.device)

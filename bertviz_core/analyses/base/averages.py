@@ -203,7 +203,8 @@ def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:
 
 
 def name_heads_over(values: np.ndarray, threshold: float, description: str) -> str:
-    """The heads with values over the threshold, the highest first, after a description of what they do."""
+    """The heads with (layer, head) values over the threshold, the highest first, after a description of what they
+    do."""
     labels = all_labels(*values.shape)
     order = np.argsort(-values, axis=None, kind="stable")
     over = [labels[index] for index in order[values.flat[order] > threshold]]

@@ -111,6 +111,7 @@ class ItemGuesses(NamedTuple):
         return cls(np.concatenate(items), *(np.concatenate(each, -1) for each in arrays))
 
     def take(self, index: np.ndarray | slice) -> Self:
+        """Some of the items, by an index (item,) or a slice."""
         return type(self)(self.items[index], *(each[..., index] for each in self[1:]))
 
     def by_passage(self) -> Self:
@@ -234,11 +235,13 @@ class GuessedPassages:
         self.starts = np.flatnonzero(np.diff(self.items.passages(), prepend=-1))  # the first item of each passage
 
     def confidence(self) -> np.ndarray:
+        """(passage,) int64, as `GuessQuery.listing` says."""
         steps = np.rint(255 * self.items.weight.astype(float)).astype(np.int64)
         return np.maximum.reduceat(np.where(self._is_selected(self.items), steps, -1), self.starts)
 
     def having(self, indices: np.ndarray) -> np.ndarray:
-        """Those of the passages that have the searched words, or are of a document with this name."""
+        """Those of the passages, (passage,) indices, that have the searched words, or are of a document with this
+        name."""
         searched = self.query.searched
         numbers, _, firsts, *_ = self.items.items[self.starts[indices]].T
         found = []

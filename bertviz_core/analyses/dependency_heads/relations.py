@@ -30,7 +30,7 @@ NO_RELATION = (ALL, UAS, ROOT_RELATION, "punct")  # rows that say nothing of a r
 
 
 def by_size(names: Sequence[str], n: np.ndarray) -> list[str]:
-    """The distinct names by falling total of their numbers, then by name."""
+    """The distinct names by falling total of their numbers (name,), then by name."""
     totals = pd.Series(n, names).groupby(level=0).sum()
     return list(totals.sort_values(ascending=False, kind="stable").index)
 
@@ -174,6 +174,7 @@ class RelationCounts(Result):
 
     @property
     def best_offset(self) -> np.ndarray:
+        """(relation,) the offset, in words, with the most right guesses."""
         return self.offsets[self._of_best(self._by_offset).argmax(0)]
 
     @property

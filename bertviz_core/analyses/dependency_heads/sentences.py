@@ -129,6 +129,7 @@ class GuessedSentences:
         return asked in (ALL, base_of(relation) if self.query.merge_subtypes else relation)
 
     def confidence(self) -> np.ndarray:
+        """(sentence,) int64, as `GuessQuery.listing` says."""
         weights = np.where(self.chosen, self.weights.astype(np.int64), -1)
         highest = np.maximum.reduceat(weights, self.starts)
         is_listed = highest / 255 >= self.query.minimum
@@ -139,6 +140,7 @@ class GuessedSentences:
         return np.where(is_listed, highest, -1)
 
     def having(self, indices: np.ndarray) -> np.ndarray:
+        """Those of the sentences, (sentence,) indices, that have the searched words."""
         sentences = self._sentences(indices.tolist())
         found = [index for index, sentence in sentences if has(sentence.words, self.query.searched)]
         return np.array(found, dtype=np.int64)

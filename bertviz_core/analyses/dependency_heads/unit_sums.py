@@ -36,6 +36,7 @@ class NamedSums:
             sums[rows] += other.sums[name]
 
     def restore(self, names: Iterable[Sequence[str]], sums: Mapping[str, np.ndarray]) -> None:
+        """Continue from stored names, (scheme, label) of each row, and their sums (row, ...) by name."""
         self.names = {(scheme, label): row for row, (scheme, label) in enumerate(names)}
         self.sums = {name: sums[name] for name in self.sums}
 

@@ -127,6 +127,7 @@ class WordMaps(Accumulator):
 
     @property
     def features(self) -> dict[int, np.ndarray]:
+        """The features (n + ROOT_ROWS, n, head) of all sentences so far, by the number of the sentence."""
         waiting, self._waiting = self._waiting, []
         for (examples, owners, _), maps in zip(waiting, to_host([each for *_, each in waiting]), strict=True):
             for sentence, example, owner in zip(maps, examples, owners, strict=True):

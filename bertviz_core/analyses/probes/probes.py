@@ -67,6 +67,8 @@ class AttentionOnly(Probe):
         self.root = None if self.paper else nn.Parameter(torch.zeros(4, heads))
 
     def forward(self, batch: ProbeBatch) -> Tensor:
+        """(sentence, word, candidate) scores: every candidate for the governor of every word (docs/methods.md, section
+        8)."""
         ahead, back = (batch.maps @ self.weights.T).unbind(-1)  # (sentence, n, n)
         if self.root is not None:
             return self.joined(ahead.mT + back, torch.einsum("brjk,rk->bj", batch.root, self.root))
@@ -93,7 +95,8 @@ class AttentionAndWords(Probe):
                 nn.init.zeros_(parameter)
 
     def forward(self, batch: ProbeBatch) -> Tensor:
-        """Score every candidate for the governor of every word (docs/methods.md, section 8)."""
+        """(sentence, word, candidate) scores: every candidate for the governor of every word (docs/methods.md, section
+        8)."""
         vectors = self.vectors[batch.words]  # (sentence, n, dimension)
         root_vector, candidates = aligned(vectors, self.misaligned_root)
         of_governor = self.governor(candidates).unflatten(-1, (2, -1))  # (sentence, i, 2, head)
@@ -133,7 +136,8 @@ class DistancesAndWords(Probe):
         self.output = nn.Linear(HIDDEN, 1, bias=False)
 
     def forward(self, batch: ProbeBatch) -> Tensor:
-        """Score every candidate for the governor of every word (docs/methods.md, section 8)."""
+        """(sentence, word, candidate) scores: every candidate for the governor of every word (docs/methods.md, section
+        8)."""
         vectors = self.vectors[batch.words]
         root_vector, words = aligned(vectors, self.misaligned_root)
         candidates = torch.cat([root_vector[:, None], words], 1)

@@ -66,6 +66,7 @@ class Data:
         return parts
 
     def take(self, part: tuple[Group, np.ndarray]) -> ProbeBatch:
+        """A minibatch on the device, from the group of its sentences and their rows (sentence,) in the group."""
         group, rows = part
         end = rows[-1] + 1
         whole = len(rows) == end - rows[0]
@@ -76,13 +77,13 @@ class Data:
 
 
 def loss_of(probe: Probe, batch: ProbeBatch) -> Tensor:
-    """Cross-entropy summed over words, nats."""
+    """A scalar: the cross-entropy of a batch, - sum over words of log p(governor), nats."""
     return nn.functional.cross_entropy(probe(batch).flatten(0, 1), batch.governors.flatten(), reduction="sum")
 
 
 @torch.no_grad()
 def mean_loss(probe: Probe, data: Data) -> Tensor:
-    """Mean loss of a probe in nats a word, float64; NaN for no words."""
+    """A scalar, float64: the mean of `loss_of` over words, in nats a word; NaN for no words."""
     losses = [loss_of(probe, data.take(part)) for part in data.parts()]
     total = float(in_float64(torch.stack(losses)).sum()) if losses else torch.nan
     return torch.tensor(total / data.words if data.words else torch.nan, dtype=torch.float64)
@@ -192,8 +193,8 @@ def run_epochs(
         probe: The probe, which is changed in place.
         schedule: The schedule.
         parts: The minibatches.
-        step: From a minibatch to its loss, which is minimized, and its share of the epoch's loss.
-        validate: The validation loss, of each layer where layers have their own.
+        step: From a minibatch to its loss, which is minimized, and its share of the epoch's loss, two scalars.
+        validate: The validation loss, a scalar, or (layer,) where layers have their own.
         progress: Counts the steps; raises Cancelled.
         name: The name of the probe, in the progress.
 
@@ -251,7 +252,7 @@ class Best:
         self.best = list[Tensor]()
 
     def record(self, losses: Tensor) -> bool:
-        """Record losses; returns True if none has improved for `patience` calls."""
+        """Record validation losses, a scalar or (layer,); returns True if none has improved for `patience` calls."""
         is_better = losses < self.losses
         self.since = 0 if is_better.any() else self.since + 1
         if is_better.any():

@@ -38,16 +38,27 @@ _quoted = lru_cache(1024)(quote_plus)
 
 @dataclass(frozen=True)
 class PageEntry:
-    """A page. An analysis that has no file in pages/ is shown by the page that every analysis can have."""
+    """A page. An analysis that has no file in pages/ is shown by the page that every analysis can have.
 
-    name: str  # the stem of its file, its address and, of an analysis's page, the name of the analysis
+    Attributes:
+        name: The stem of its file, its address and, of an analysis's page, the name of the analysis.
+        title: Its title, also in the navigation.
+        icon: Its icon in the navigation.
+        section: What it is about, in a few words beside the title.
+        corpora: The kinds of corpora that its numbers come from.
+        reads_maps: Whether its numbers change where norms stand in for attention weights.
+        has_model: Whether it is about the model of the header.
+        has_settings: Whether its numbers depend on the settings of the header.
+    """
+
+    name: str
     title: str
     icon: str
     section: str
-    corpora: tuple[CorpusKind, ...] = ("text",)  # that its numbers come from
-    reads_maps: bool = True  # whether its numbers change where norms stand in for attention weights
-    has_model: bool = True  # whether it is about the model of the header
-    has_settings: bool = True  # whether its numbers depend on the settings of the header
+    corpora: tuple[CorpusKind, ...] = ("text",)
+    reads_maps: bool = True
+    has_model: bool = True
+    has_settings: bool = True
 
 
 ALL_KINDS: tuple[CorpusKind, ...] = ("text", "treebank", "coreference")

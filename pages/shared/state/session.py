@@ -35,21 +35,39 @@ class PageEnd(Exception):
 
 @dataclass(eq=False)
 class Session:
-    """What is known of one visit."""
+    """What is known of one visit. The last four are of the current run alone.
 
-    page: str = ""  # the name of the page that is shown
+    Attributes:
+        page: The name of the page that is shown.
+        header: The choices of the header.
+        pages: The choices of pages by their names, as they were left.
+        arrived: Parameters of the address that no widget has shown yet.
+        problems: From a parameter to its text, which the page cannot show.
+        labels: From a parameter to the label of its widget.
+        options: From a parameter to the text of the option sent to its widget.
+        reader: The jobs and uploads.
+        models: The models that are offered.
+        trainings: The trainings that are offered.
+        remembered_model: The model that was last noted in the store among the recent ones.
+        playing: The step of a training that a player has reached, which is in no address; None where none plays.
+        selection: What the header has resolved; None before it is drawn.
+        title: The place of the title.
+        title_line: The line of the title, with the picker of the head.
+        choices_line: The line under it, with the model, the corpora and the settings.
+    """
+
+    page: str = ""
     header: HeaderChoices = field(default_factory=HeaderChoices)
-    pages: dict[str, PageChoices] = field(default_factory=dict)  # by name, as they were left
-    arrived: dict[str, str] = field(default_factory=dict)  # parameters of the address that no widget has shown yet
-    problems: dict[str, str] = field(default_factory=dict)  # parameter -> its text, which the page cannot show
-    labels: dict[str, str] = field(default_factory=dict)  # parameter -> the label of its widget
-    options: dict[str, str] = field(default_factory=dict)  # parameter -> the text of the option sent to its widget
+    pages: dict[str, PageChoices] = field(default_factory=dict)
+    arrived: dict[str, str] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    options: dict[str, str] = field(default_factory=dict)
     reader: Reader = field(default_factory=Reader)
-    models: list[str] = field(default_factory=list)  # those offered
+    models: list[str] = field(default_factory=list)
     trainings: list[str] = field(default_factory=list)
     remembered_model: str = ""
-    playing: int | None = None  # the step of a training that a player has reached, which is in no address
-    # Of the current run alone: what the header has resolved, the title's place, and the two lines of the header.
+    playing: int | None = None
     selection: Selection | None = None
     title: DeltaGenerator | None = None
     title_line: DeltaGenerator | None = None

@@ -131,6 +131,7 @@ class AnalysisPage:
         ]
 
     def draw_heads(self) -> None:
+        """Draw the segments in which the chosen head shows the quantity most, and the table of all heads."""
         quantity = self.column.quantity
         if isinstance(self.result, HeadAverages) and self.result.texts and quantity in self.result.present:
             shown = segments(self.result, quantity, self.selection.head)

@@ -81,7 +81,12 @@ def _choose_heads(label: str, field: str, names: Sequence[str], groups: Mapping[
 
 
 def draw_shift(difference: np.ndarray, selection: Selection) -> None:
-    """How far masking moved the attention of the chosen head, and of the one that it moved furthest."""
+    """Say how far masking moved the attention of the chosen head, and of the one that it moved furthest.
+
+    Args:
+        difference: (layer, head) share of attention that moved, 0 to 1.
+        selection: Of the chosen head.
+    """
     head = selection.head
     top = highest(difference)
     st.markdown(

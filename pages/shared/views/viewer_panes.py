@@ -40,21 +40,35 @@ ONE, HEADS, MODELS, WEIGHTS = KINDS = ("one head", "two heads", "two models", "w
 
 @dataclass(frozen=True)
 class Pane:
-    """The chosen head of a selection on one input, as it is drawn."""
+    """The chosen head of a selection on one input, as it is drawn. Positions count from 0.
+
+    Attributes:
+        selection: The model, the settings and the head.
+        model: The loaded model.
+        view: What is shown of the input.
+        original: The input as this model reads it.
+        shown: The input with masks; or the original.
+        masked: Positions of masked words, which are marked in the original too.
+        pins: Sides and positions of pinned words.
+        window: The part of a long input that is drawn; None for the whole of a short one.
+        found: Positions of words that are searched.
+        same_tokens: Whether it has the tokens of the first pane, so that pins and masks serve both.
+    """
 
     selection: Selection
     model: AttentionModel
     view: InputView
-    original: OneInput  # as this model reads it
-    shown: OneInput  # with masks, or the original
-    masked: Sequence[int] = ()  # positions from 0, which are marked in the original too
-    pins: Sequence[tuple[str, int]] = ()  # sides and positions, from 0
-    window: TokenRange | None = None  # None for the whole of a short input
-    found: Sequence[int] = ()  # positions, from 0, of words that are searched
-    same_tokens: bool = True  # as the first pane, so that pins and masks serve both
+    original: OneInput
+    shown: OneInput
+    masked: Sequence[int] = ()
+    pins: Sequence[tuple[str, int]] = ()
+    window: TokenRange | None = None
+    found: Sequence[int] = ()
+    same_tokens: bool = True
 
     @cached_property
     def attention(self) -> InputAttention:
+        """Attention between the units of the view."""
         return services.viewed(self.model, self.shown, self.selection.settings.weights, self.view)
 
     @cached_property
@@ -74,6 +88,7 @@ class Pane:
 
     @property
     def title(self) -> str:
+        """The head and the model, in words."""
         norms = ", norms" if self.selection.settings.weights == "norms" else ""
         return f"Head {self.selection.label}, {self.selection.checkpoint.label}{norms}"
 
