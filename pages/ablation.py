@@ -14,6 +14,7 @@ from pages.shared.views.analysis_page import AnalysisPage
 
 
 def quoted(guess: str, original: str) -> str:
+    """A guess as Markdown, with a mark that says whether it is right."""
     text = f"“{plain(guess)}”"
     return f"**{text}** ✓" if guess == original else f"{text} ✗"
 

@@ -23,6 +23,7 @@ to_frame = memoized(Clustering.to_frame)
 
 
 def draw_thresholds() -> None:
+    """Draw the sliders of the thresholds."""
     st.caption("A head has a behavior if its average exceeds the threshold; if several apply, the last one counts.")
     for name, value in asdict(thresholds).items():
         if name in computed.present:

@@ -37,6 +37,7 @@ AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
 
 
 def draw_map() -> None:
+    """Draw the map of the chosen mentions and direction, and the way to the best head."""
     st.markdown(f"**Head map**: {mentions}, {shown_direction}")
     squares = accuracy_map(result.accuracy[direction, index], mentions)
     alt = f"Map of all heads, layer by head, colored by accuracy on {mentions}"
@@ -141,12 +142,14 @@ def draw_groups(title: str, key: str, about: str, grouping: str) -> None:
 
 
 def draw_genders() -> None:
+    """Draw the accuracies by gender of the pronoun."""
     drawing = page.drawn(by_group, result, systems, "gender")
     alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
     page.chart(drawing, "coreference-gender", alt, selection.basis)
 
 
 def draw_all_heads() -> None:
+    """Draw the key numbers, and the accuracy of every head by type of mention."""
     page.metrics(key_numbers())
     st.markdown(f"**Accuracy of all heads** (%), {shown_direction}")
     decimals = {name: percent_decimals(count) for name, count in zip(TYPE_ROWS, result.n, strict=True)}
@@ -155,6 +158,7 @@ def draw_all_heads() -> None:
 
 
 def draw_method() -> None:
+    """Draw how the corpus was read, and the end of the page."""
     origin = result.provenance
     beyond = "The paper does not measure this direction. " if direction else ""
     st.caption(

@@ -170,6 +170,7 @@ def draw_table_1() -> None:
 
 
 def draw_offsets() -> None:
+    """Draw the accuracy of every fixed offset for the relation."""
     st.markdown(f"**Fixed offsets**: {named}")
     alt = f"Accuracy of fixed offsets on {relation}"
     page.chart(page.drawn(figure.offset_figure, result, relation, direction), "offsets-figure", alt, selection.basis)
@@ -210,6 +211,7 @@ def key_numbers() -> list[page.Metric]:
 
 
 def draw_method() -> None:
+    """Draw how the treebank was read, and the end of the page."""
     origin = result.provenance
     st.caption(
         f"Trees: {result.trees}; read as {plain(origin['format'])}; {origin['split_words'] / origin['words']:.1%} of "

@@ -147,6 +147,7 @@ def choose_training() -> str:
 
 
 def move_slider(row: int) -> None:
+    """Choose the step of a row, in a callback."""
     session.choose(at_step=int(result.steps[row]))
 
 

@@ -43,6 +43,7 @@ def draw_figures(shown: OneHead) -> None:
 
 
 def address(head: Head) -> str:
+    """The address of another head's page."""
     return links.address_of(HeadChoices(), head)
 
 

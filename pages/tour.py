@@ -77,6 +77,7 @@ def draw_navigation(here: int) -> None:
 
 
 def draw_lecturers_buttons() -> None:
+    """Draw the buttons of the notes and of the slide alone."""
     other = {"notes": not chosen.notes}
     st.button("Notes", shortcut="N", on_click=session.choose, kwargs=other, key="notes-button")
     label = "Leave" if chosen.present else "Present"
@@ -246,6 +247,7 @@ def draw_maps(step: Step, findings: list[Finding], is_answered: bool) -> None:
 
 
 def draw_lines(text: str) -> viewer_panes.Pane:
+    """Draw the lines of a text, and return their pane."""
     model = services.model(selection.checkpoint, selection.settings.dtype)
     single = from_text(text, "", model.tokens, selection.settings)
     view = InputView(first_piece=selection.settings.paper)

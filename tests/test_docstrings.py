@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-LONG = 10  # lines of a function or class that has a docstring
 ARRAY = re.compile(r"Tensor|ndarray")
 AXIS = r"(?:\.\.\.|[\w\d][\w' +*-]*)"
 AXES = re.compile(rf"\({AXIS}(?:, {AXIS})*,?\)|\bscalars?\b|\bshapes?\b")  # (layer, head), or words for these
@@ -66,7 +65,10 @@ def is_documented(each: Public) -> bool:
     """Whether it, or the method that it overrides, has a docstring."""
     inherited = bases(each.owner) if each.owner else ()
     same = [node for base in inherited for node in base.body if getattr(node, "name", "") == each.node.name]
-    return bool(each.text) or any(isinstance(node, Definition) and ast.get_docstring(node) for node in same)
+    is_declared = ast.unparse(each.node.body[-1]) == "..."  # of a protocol, whose docstring says what it is
+    return (
+        is_declared or bool(each.text) or any(isinstance(node, Definition) and ast.get_docstring(node) for node in same)
+    )
 
 
 def undocumented_fields(node: ast.ClassDef) -> Iterator[str]:
@@ -81,10 +83,9 @@ def undocumented_fields(node: ast.ClassDef) -> Iterator[str]:
                 yield name
 
 
-def test_what_is_public_and_long_has_a_docstring() -> None:
-    long = [each for each in PUBLIC if each.node.end_lineno - each.node.lineno >= LONG - 1]
-    assert len(long) > 500
-    assert [each.place for each in long if not is_documented(each)] == []
+def test_what_is_public_has_a_docstring() -> None:
+    assert len(PUBLIC) > 1500
+    assert [each.place for each in PUBLIC if not is_documented(each)] == []
 
 
 def test_attributes_are_documented_in_the_docstring_of_their_class() -> None:

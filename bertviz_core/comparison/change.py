@@ -67,6 +67,7 @@ class Change:
 
     @property
     def untested(self) -> bool:
+        """Whether no head could be tested."""
         return bool(np.isnan(self.p).all())
 
     def by_size(self) -> list[Head]:

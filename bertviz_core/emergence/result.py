@@ -116,6 +116,7 @@ class Emergence(Result):
 
     @property
     def shape(self) -> tuple[int, int]:
+        """The numbers of layers, and of heads of a layer."""
         return self.averages.shape[2], self.averages.shape[3]
 
     @property
@@ -125,6 +126,7 @@ class Emergence(Result):
 
     @property
     def with_errors(self) -> list[str]:
+        """The quantities whose standard errors are known."""
         return [name for name in self.present if not np.isnan(self.error(name)).all()]
 
     @cached_property
@@ -253,6 +255,7 @@ class Emergence(Result):
 
     @property
     def loss_name(self) -> str:
+        """What the loss is of: next words, or masked ones."""
         return "next-word loss" if self.provenance["model"].get("causal") else "masked-word loss"
 
     def uas(self, index: int | None = None) -> str:

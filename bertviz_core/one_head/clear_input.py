@@ -50,6 +50,7 @@ class ClearInput:
 
     @property
     def where(self) -> str:
+        """The location of the input: the corpus, and the passage, from 1."""
         return f"{self.corpus}, passage {self.segment.number + 1}, {self.segment.where}"
 
 

@@ -83,10 +83,12 @@ class OneHead:
 
     @property
     def sentence(self) -> str:
+        """What the head does, and what sets it apart."""
         return f"{self.does} {self.apart}"
 
     @property
     def facts_figure(self) -> HeadFigure:
+        """The small figure of the facts."""
         return HeadFigure("What sets it apart", tuple(fact.row for fact in self.facts))
 
     @property
@@ -112,6 +114,7 @@ class OfModel:
 
 
 def of_model(results: Results) -> OfModel:
+    """What results say of the model, for `one_head` of each of its heads."""
     return OfModel(tuple(findings(results)), behavior_labels(results), linguistic(results))
 
 

@@ -54,6 +54,7 @@ class ClearestHead:
 
     @property
     def text(self) -> str:
+        """The value as it is shown."""
         return ANALYSES[self.analysis].column(self.quantity).text(self.value)
 
 

@@ -47,6 +47,7 @@ class AttentionExample:
 
     @property
     def panel(self) -> Panel:
+        """The panel that draws it."""
         zeros = np.zeros(len(self.labels), dtype=np.int64)
         units = Units(tuple(self.labels), np.array(self.special), zeros, zeros)
         red = ((), self.red) if self.red_keys else (self.red, ())

@@ -38,6 +38,7 @@ BIBTEX = """@inproceedings{clark-etal-2019-bert,
 
 
 def to_html(report: Report) -> bytes:
+    """The report as one self-contained page."""
     title = f"What does {report.checkpoint.label} look at?"
     return html_page(title, element("h1", title), *contents(report)).encode("utf-8", "replace")
 

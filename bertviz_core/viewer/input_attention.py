@@ -116,12 +116,15 @@ class InputAttention:
         return head_frame(columns).sort_values("rank", ignore_index=True)
 
     def pictures(self) -> HeadMap:
+        """The map of small pictures of all heads."""
         return picture_map(thumbnails(self.weights))
 
     def to_csv(self, head: Head, origin: dict[str, Any]) -> bytes:
+        """`to_frame` as CSV, with the origin in every row."""
         return csv_bytes(self.to_frame(head).assign(**origin))
 
     def pair_to_csv(self, query: int, key: int, origin: dict[str, Any]) -> bytes:
+        """`pair_frame` as CSV, with the two units and the origin in every row."""
         about = self._ends(query, key) | origin
         return csv_bytes(self.pair_frame(query, key).assign(**about))
 

@@ -43,5 +43,6 @@ def of_input(attention: InputAttention, total: int = 0, tokens: str = "tokens") 
 
 
 def preview_key(fingerprint: str, weights: str, dtype: str) -> str:
+    """The store's key of a preview: sha256, hexadecimal."""
     basis = ["preview", FORMAT, SENTENCE, fingerprint, weights, dtype]
     return hashlib.sha256(json.dumps(basis).encode()).hexdigest()

@@ -38,6 +38,7 @@ class TokenRange:
 
     @property
     def is_whole(self) -> bool:
+        """Whether it has all tokens of the input."""
         return self.last - self.first + 1 >= self.total
 
     def moved(self, steps: int) -> Self:

@@ -53,26 +53,31 @@ show_relations = memoized(DependencyHeads.show)
 
 @memoized
 def best_head(analysis: Analysis, result: Result, targets: Sequence[str]) -> Head | None:
+    """`Analysis.best_head`."""
     return analysis.best_head(result, targets)
 
 
 @memoized
 def chosen_finding(analysis: Analysis, result: Result) -> Finding | None:
+    """`Analysis.chosen_finding`."""
     return analysis.chosen_finding(result)
 
 
 @memoized
 def findings_of(analysis: Analysis, result: Result) -> list[Finding]:
+    """`Analysis.findings`."""
     return analysis.findings(result)
 
 
 @memoized
 def head_examples(analysis: Analysis, result: Result) -> list[HeadExamples]:
+    """`Analysis.head_examples`."""
     return analysis.head_examples(result)
 
 
 @memoized
 def head_facts(analysis: Analysis, result: Result, head: Head) -> list[HeadFacts]:
+    """`Analysis.head_facts`."""
     return analysis.head_facts(result, head)
 
 

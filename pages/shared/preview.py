@@ -49,6 +49,7 @@ def of_run(origin: dict[str, Any], selection: Selection) -> bytes:
 
 
 def wait_for(selection: Selection) -> None:
+    """Run the page again when the preview is measured, if it is not yet."""
     key = _key(selection)
     if not services.store().has(key) and not (measured := _measured(key, selection)).done():
         services.rerun_after(measured)

@@ -141,9 +141,11 @@ class HeadColumn:
 
     @property
     def short(self) -> str:
+        """The shorter label, where there is one."""
         return self.name or self.label
 
     def text(self, value: float) -> str:
+        """A value as it is shown, a share as a percentage; a dash for NaN."""
         if self.percent:
             return numbers.percentage(value)
         return "–" if math.isnan(value) else numbers.number(value)
@@ -162,6 +164,7 @@ class HeadColumn:
         return self.text(value)
 
     def series(self, result: Result) -> HeadSeries:
+        """The column of a result as dots of a figure by layer."""
         return HeadSeries(self.quantity, self.values(result), self.short, self.marker, self.label)
 
     def map(self, result: Result) -> head_map.HeadMap:

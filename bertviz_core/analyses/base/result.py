@@ -89,6 +89,7 @@ class Result:
         return self.analysis, label_of(self.provenance["model"]["name"]), self.provenance["corpus"]["name"]
 
     def default_view(self) -> "Result":
+        """What tables and figures show until something is chosen."""
         return self
 
     def to_bytes(self) -> bytes:

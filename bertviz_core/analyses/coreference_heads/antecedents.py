@@ -89,6 +89,7 @@ class AntecedentCounts(Result):
 
     @property
     def candidates(self) -> str:
+        """The candidates, one of CANDIDATES."""
         return CANDIDATES[self.index]
 
     @property
@@ -105,6 +106,7 @@ class AntecedentCounts(Result):
 
     @property
     def is_causal(self) -> bool:
+        """Whether a token attends only to itself and to earlier ones."""
         return bool(self.provenance["model"]["causal"])
 
     @property
@@ -124,6 +126,7 @@ class AntecedentCounts(Result):
 
     @property
     def systems(self) -> list[str]:
+        """The names of what heads are compared with: the exact means, then the baselines."""
         return [*EXACT, *self.stored.systems]
 
     @property
@@ -181,6 +184,7 @@ class AntecedentCounts(Result):
         return pooled(correct), pooled(by_row(stored.group_n)), all_moments
 
     def scores(self, at: DirectedHead | str | None = None) -> AntecedentAccuracy:
+        """The accuracies, with intervals, of what `sums_of` adds up: a head, a system, or all heads."""
         correct, n, moments = self.sums_of(at)
         return AntecedentAccuracy(correct, n, *interval_by_document(correct, n, moments))
 

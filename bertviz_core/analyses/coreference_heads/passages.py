@@ -115,6 +115,7 @@ class ItemGuesses(NamedTuple):
         return type(self)(self.items[index], *(each[..., index] for each in self[1:]))
 
     def by_passage(self) -> Self:
+        """The same items, those of a passage one after the other."""
         return self.take(np.argsort(self.passages(), kind="stable"))
 
     def passages(self) -> np.ndarray:
@@ -192,6 +193,7 @@ class PassageExample:
 
     @property
     def where(self) -> str:
+        """The document and the words of the passage, from 1."""
         first, end = self.span
         return f"{self.document['name']}, words {first + 1:,}–{end:,}"
 
@@ -226,13 +228,20 @@ class PassageQuery(GuessQuery[PassageExample]):
 
 
 class GuessedPassages:
-    """The listing of a PassageQuery; `read` yields the documents with some ascending numbers."""
+    """The listing of a PassageQuery.
+
+    Attributes:
+        query: Which passages are listed.
+        read: Yields the documents with some ascending numbers.
+        items: The items of the mentions that the query is about, those of a passage together.
+        starts: (passage,) the first item of each passage.
+    """
 
     def __init__(self, query: PassageQuery, items: ItemGuesses, read: ReadDocuments) -> None:
         self.query = query
         self.read = read
         self.items = of_type(items, query.kind, read).by_passage()
-        self.starts = np.flatnonzero(np.diff(self.items.passages(), prepend=-1))  # the first item of each passage
+        self.starts = np.flatnonzero(np.diff(self.items.passages(), prepend=-1))
 
     def confidence(self) -> np.ndarray:
         """(passage,) int64, as `GuessQuery.listing` says."""
@@ -255,6 +264,7 @@ class GuessedPassages:
         return np.array(found, dtype=np.int64)
 
     def entries(self, indices: Sequence[int]) -> list[PassageExample]:
+        """The passages with these indices in the listing, with the guesses of the head."""
         ends = [*self.starts[1:], None]
         parts = [self.items.take(slice(self.starts[index], ends[index])) for index in indices]
         numbers = [int(part.items[0, 0]) for part in parts]

@@ -124,6 +124,7 @@ class RelationCounts(Result):
 
     @property
     def is_causal(self) -> bool:
+        """Whether a token attends only to itself and to earlier ones."""
         return self.visible is not None
 
     @property
@@ -154,6 +155,7 @@ class RelationCounts(Result):
         return best_heads(self._competing(self.right))
 
     def best_choice(self, relation: str) -> DirectedHead:
+        """The best head of a relation, with its direction."""
         direction, layer, head = self.best()[self.relations.index(relation)].tolist()
         return DirectedHead(direction, Head(layer, head))
 

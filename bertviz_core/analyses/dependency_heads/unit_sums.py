@@ -31,6 +31,7 @@ class NamedSums:
         return rows
 
     def merge(self, other: "NamedSums") -> None:
+        """Add the sums of another part, name by name."""
         rows = self.rows(other.names)
         for name, sums in self.sums.items():
             sums[rows] += other.sums[name]
@@ -76,13 +77,16 @@ class OpenUnits:
             self.close(unit, self.units.pop(unit))
 
     def close_all(self) -> None:
+        """Close the units that are left, at the end of the treebank."""
         for unit in sorted(self.units):
             self.close(unit, self.units.pop(unit))
 
     def to_bytes(self) -> bytes:
+        """The sums of the incomplete units, for `restore`."""
         return pack({str(unit): pack(each.sums | {"names": list(each.names)}) for unit, each in self.units.items()})
 
     def restore(self, data: bytes) -> None:
+        """Continue with the incomplete units that `to_bytes` wrote."""
         for unit, packed in unpack(data).items():
             state: dict[str, Any] = unpack(packed)
             sums = self.new()

@@ -70,7 +70,12 @@ class Group:
 
 
 class ProbeInputs:
-    """The groups of all sentences, shortest first; `places` has the group and the row of each."""
+    """The groups of all sentences.
+
+    Attributes:
+        groups: Sentences of equal length together, the shortest first.
+        places: From the index of a sentence to its group, and to its row there.
+    """
 
     def __init__(self, sentences: Sequence[Sentence], rows: Sequence[np.ndarray], heads: int) -> None:
         lengths = np.array(list(map(len, sentences)))

@@ -49,7 +49,13 @@ class Schedule:
 
 
 class Data:
-    """The chosen sentences of some groups, as batches on a device."""
+    """The chosen sentences of some groups, as batches on a device.
+
+    Attributes:
+        device: The device.
+        groups: The groups that have chosen sentences, with the rows (sentence,) of these.
+        words: The number of words of all chosen sentences.
+    """
 
     def __init__(self, groups: Sequence[Group], chosen: np.ndarray, device: str) -> None:
         self.device = device
@@ -241,8 +247,17 @@ def _run_epoch(
 
 
 class Best:
-    """The parameters of the lowest validation loss; without one (NaN), the last. With losses by layer, the parameters'
-    first axis, each layer has its own best."""
+    """The parameters of the lowest validation loss; without one (NaN), the last.
+
+    With losses by layer, the parameters' first axis, each layer has its own best.
+
+    Attributes:
+        probe: The probe.
+        patience: After how many calls of `record` without a lower loss it says so.
+        since: How many calls the last lower loss is ago.
+        losses: The lowest losses, a scalar or (layer,).
+        best: The parameters that had them.
+    """
 
     def __init__(self, probe: nn.Module, patience: int) -> None:
         self.probe = probe
@@ -267,5 +282,6 @@ class Best:
 
     @torch.no_grad()
     def restore(self) -> None:
+        """Set the probe's parameters to the best ones."""
         for parameter, best in zip(self.probe.parameters(), self.best, strict=False):
             parameter.copy_(best)

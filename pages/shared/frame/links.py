@@ -179,10 +179,19 @@ def to_words(
     least: float = AttentionViewerChoices.least,
     origin: str = "",
 ) -> str:
-    """The viewer's address for a sentence that is already split into words, as in a treebank; empty where it is too
-    long for an address, or a word has a space in it, at which the viewer would split it. The `dependents`, words from
-    0, are pinned on the side of the direction in which the head is read. Lines begin at the `least` weight.
-    The viewer names the sentence by its `origin`."""
+    """The viewer's address for a sentence that is already split into words, as in a treebank.
+
+    Args:
+        words: The words.
+        head: The head.
+        dependents: Words, from 0, that are pinned.
+        direction: The direction in which the head is read, which decides the side of the pins.
+        least: The weight from which on lines are drawn.
+        origin: What the viewer calls the sentence.
+
+    Returns:
+        The address; empty where it would be too long, or a word has a space in it, at which the viewer would split it.
+    """
     text = " ".join(words)
     if len(text) > MAX_CHARACTERS or any(len(word.split()) != 1 for word in words):
         return ""

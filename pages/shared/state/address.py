@@ -78,6 +78,7 @@ def hints(kind: type[Choices]) -> dict[str, Any]:
 
 
 def default(kind: type[Choices], name: str) -> Any:
+    """The default of a field."""
     return kind.__dataclass_fields__[name].default
 
 

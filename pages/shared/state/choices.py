@@ -88,7 +88,7 @@ class OverviewChoices(PageChoices):
     """Of the overview.
 
     Attributes:
-        sentence: The sentence on which the clearest heads are drawn.
+        sentence: The sentence on which the map previews every head.
         heads: An expression that finds heads.
     """
 
@@ -196,7 +196,7 @@ class CompareChoices(PageChoices):
         analysis: The analysis; None for the first with two runs.
         a: The address of run A; None for the first one.
         b: The address of run B; None for the first one that is like it.
-        compared: The quantity; None for the one on which the analysis's page opens.
+        compared: The quantity; None for the one in which the most heads differ.
     """
 
     page: ClassVar[str] = "compare"

@@ -48,8 +48,19 @@ def show(name: str) -> None:
 
 
 class AnalysisPage:
-    """The parts of an analysis's page, between which its file in pages/ draws more. Without a stored result the page
-    ends with the offer to compute it."""
+    """The parts of an analysis's page, between which its file in pages/ draws more.
+
+    Without a stored result the page ends with the offer to compute it.
+
+    Attributes:
+        controls: The container of the page's frequent choices.
+        analysis: The analysis.
+        selection: What the header shows.
+        result: The stored result.
+        shown: The same, with what is chosen of it: what the page says and saves.
+        values: (layer, head) values of each column that the result has.
+        column: The column on the map; missing where the result has none.
+    """
 
     def __init__(self, chosen: AnalysisChoices, controls: DeltaGenerator | None = None) -> None:
         if controls is None:
@@ -113,6 +124,7 @@ class AnalysisPage:
             st.table(rows, hide_index=True, alt=f"Every quantity of head {label}, with interval and rank")
 
     def draw_finding(self, name: str) -> None:
+        """Draw the finding of the statement with this name."""
         for finding in findings_of(self.analysis, self.result):
             if finding.id == f"{self.analysis.name}.{name}":
                 page.finding(finding)
@@ -147,6 +159,7 @@ class AnalysisPage:
         page.table(frame, [*titles], self.selection, f"{self.analysis.name}-table", titles=titles)
 
     def end(self) -> None:
+        """Draw the files, and the end of the page."""
         page.downloads(self.shown)
         endnotes.ending(self.result, self.analysis, EXAMPLES[self.analysis.corpus].unit)
 

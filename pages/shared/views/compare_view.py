@@ -45,6 +45,7 @@ def draw_choice(runs: Runs, analysis: str, a: str, b: str) -> None:
 
 
 def find_comparison(analysis: str, a: str, b: str) -> Comparison | None:
+    """The comparison of two runs, by their addresses; None where one is no longer stored."""
     first = _result(analysis, a)
     second = _result(analysis, b)
     return None if first is None or second is None else compare(first, second)

@@ -215,8 +215,16 @@ def _left_out(view: InputView) -> str:
 def draw_lines(
     pane: Pane, key: str, can_mask: bool, min_weight: float, overlaid: Sequence[Head] = (), field: str = "head"
 ) -> None:
-    """The lines of a pane's head, others `overlaid` in colors; pins and masks go to the address, for both panes. On the
-    whole screen the arrow keys change the choice of a head in `field`."""
+    """Draw the lines of a pane's head; pins and masks go to the address, for both panes.
+
+    Args:
+        pane: The pane.
+        key: The key of the component.
+        can_mask: Whether the model has a [MASK].
+        min_weight: The lowest weight of a line.
+        overlaid: Heads whose lines are drawn over those of the pane's, in colors.
+        field: The choice of a head that the arrow keys change on the whole screen.
+    """
     attention = pane.drawn
     layout = pane.original.layout
     colors = OVERLAY if overlaid else (None,)
@@ -273,6 +281,7 @@ def draw_table(pane: Pane) -> None:
 
 
 def draw_pictures(pane: Pane) -> None:
+    """Draw a small picture of every head's attention."""
     alt = "A small picture of every head's attention, layer by head"
     squares = pictures(pane.attention)
     lines = of_input(pane.drawn, 0, "tokens" if pane.window is None else "tokens drawn")
@@ -287,8 +296,15 @@ def offer_downloads(
     *,
     as_lines: bool,
 ) -> None:
-    """Offer as CSV the pane's head, also in a ZIP with a (query, key) `pair` in all heads, `guesses` by the heads that
-    are off, and `products`; every head as HTML and safetensors. The lines have their own buttons."""
+    """Offer the files of a pane; the lines have their own buttons.
+
+    Args:
+        pane: The pane, whose head is a CSV file; all heads are HTML and safetensors.
+        pair: The (query, key) whose weights in all heads are in the ZIP.
+        guesses: The predictions in the ZIP, by the heads that are off.
+        products: The products of a query with the keys, in the ZIP; None for none.
+        as_lines: Whether lines are drawn.
+    """
     attention = pane.attention
     selection = pane.selection
     digest = pane.shown.digest()
