@@ -8,7 +8,7 @@ from bertviz_core.settings import LOCAL, Access, Settings, access_from_environme
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"max_length": 513}, "512"),
         ({"max_length": 7}, "8 or more"),
@@ -18,8 +18,8 @@ from bertviz_core.settings import LOCAL, Access, Settings, access_from_environme
         ({"dtype": "float16"}, "float32, bfloat16"),
     ],
 )
-def test_what_cannot_be_is_refused(changed, said):
-    with pytest.raises(SettingsError, match=said):
+def test_what_cannot_be_is_refused(changed, message):
+    with pytest.raises(SettingsError, match=message):
         Settings(**changed).check(512)
 
 

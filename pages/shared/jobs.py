@@ -19,13 +19,13 @@ MAX_JOBS = 50  # of a session, the latest
 
 def session() -> Reader:
     """This reader, whose jobs and uploads end with the connection."""
-    mine = state.current().reader
-    if mine.timer:
-        mine.timer.cancel()
-    if not mine.is_connected:
-        mine.is_connected = True
-        _connected(mine.name, mine)
-    return mine
+    reader = state.current().reader
+    if reader.timer:
+        reader.timer.cancel()
+    if not reader.is_connected:
+        reader.is_connected = True
+        _connected(reader.name, reader)
+    return reader
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=Reader.close)
@@ -36,16 +36,16 @@ def _connected(name: str, _reader: Reader) -> Reader:
 
 def submit(key: str, title: str, task: Callable[[], tasks.Task], queue: JobQueue | None = None) -> None:
     """Queue a job, or join the unfinished one of this key; a job that cannot be queued fails at once."""
-    mine = session()
+    reader = session()
     try:
         services.store().check()
-        job = (queue or services.jobs()).submit(key, title, task(), mine.name)
+        job = (queue or services.jobs()).submit(key, title, task(), reader.name)
     except BertvizError as error:
         job = Job(key, title).finish("failed", error)
-    mine.jobs.pop(key, None)
-    mine.jobs[key] = job
-    if len(mine.jobs) > MAX_JOBS:
-        del mine.jobs[next(iter(mine.jobs))]
+    reader.jobs.pop(key, None)
+    reader.jobs[key] = job
+    if len(reader.jobs) > MAX_JOBS:
+        del reader.jobs[next(iter(reader.jobs))]
 
 
 def everything_key(requests: list[Request]) -> str:

@@ -48,11 +48,11 @@ def test_who_comes_back_in_time_keeps_the_jobs(returns: bool, monkeypatch: pytes
     monkeypatch.setattr(services, "access", lambda: Access(public=True))
     monkeypatch.setattr(services, "jobs", lambda: left)
     monkeypatch.setattr("pages.shared.state.reader.GRACE", 0.2)
-    monkeypatch.setattr(jobs, "_connected", lambda _name, mine: mine)
-    mine = Reader()
-    monkeypatch.setattr("pages.shared.state.session.st.session_state", {"session": Session(reader=mine)})
-    mine.close()
+    monkeypatch.setattr(jobs, "_connected", lambda _name, reader: reader)
+    reader = Reader()
+    monkeypatch.setattr("pages.shared.state.session.st.session_state", {"session": Session(reader=reader)})
+    reader.close()
     if returns:
-        assert jobs.session() is mine
+        assert jobs.session() is reader
     time.sleep(0.5)
-    assert left == ([] if returns else [mine.name])
+    assert left == ([] if returns else [reader.name])

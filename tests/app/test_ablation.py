@@ -14,9 +14,9 @@ def test_the_page_opens_on_the_stored_result() -> None:
     assert not app.error
     assert metrics(app)["Loss of the full model"] == f"{result.loss:.2f} nats"
     assert metrics(app)["Gradient estimate"] == f"{result.correlation():.2f}"
-    said = words(app)
+    page_text = words(app)
     for word in result.words(Head(0, 4)):
-        assert f"+{word['loss_after'] - word['loss_before']:.2f}" in said
+        assert f"+{word['loss_after'] - word['loss_before']:.2f}" in page_text
 
 
 def test_means_in_place_of_zeros_are_another_analysis() -> None:

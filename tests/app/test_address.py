@@ -80,8 +80,8 @@ def test_random_choices_are_restored_by_their_address(page: str) -> None:
 
 def test_what_a_link_asks_for_and_the_page_lacks_is_named() -> None:
     app = open_app("dependency_heads", relation="nonsense", least="x", sentence_page="x")
-    said = unescaped(app.warning[0].value)
-    assert "Relation: “nonsense” is not available here" in said and "Minimum words: “x”" in said
+    warning = unescaped(app.warning[0].value)
+    assert "Relation: “nonsense” is not available here" in warning and "Minimum words: “x”" in warning
     assert not app.exception
     app.selectbox(key="relation").select("det").run()
     assert "nonsense" not in unescaped(app.warning[0].value)

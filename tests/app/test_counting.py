@@ -33,8 +33,8 @@ def test_readers_at_once_count_each_in_their_own_way(tmp_path: Path) -> None:
     def reads(address: str, zero: str, by: int) -> None:
         with visitor(address) as reader:
             for page in ("surface_patterns", "head", "surface_patterns"):
-                said = unescaped(reader.open(page, zero=zero, head=best).text)
-                assert f"ead {lower(best, by)} puts" in said and f"ead {lower(best, 1 - by)} puts" not in said
+                page_text = unescaped(reader.open(page, zero=zero, head=best).text)
+                assert f"ead {lower(best, by)} puts" in page_text and f"ead {lower(best, 1 - by)} puts" not in page_text
 
     with browser.served(tmp_path / "store") as address, ThreadPoolExecutor(4) as pool:
         list(pool.map(partial(reads, address), *zip(*KINDS * 2, strict=True)))

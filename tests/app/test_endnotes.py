@@ -21,5 +21,5 @@ def page() -> None:
 def test_notices_are_said_once_above_the_provenance():
     at = AppTest.from_function(page, default_timeout=60).run()
     assert not at.exception
-    said = [caption.value for caption in at.caption if "Saved as BertForSequenceClassification" in caption.value]
-    assert len(said) == 1
+    captions = [caption.value for caption in at.caption if "Saved as BertForSequenceClassification" in caption.value]
+    assert len(captions) == 1

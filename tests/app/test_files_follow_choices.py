@@ -90,8 +90,8 @@ def test_page_files_and_command_say_the_same(name, address, command, files, tmp_
     html = files[".html"]().decode().replace("&#x27;", "'")
     assert escape(chosen["finding"]["sentence"], quote=False) in html
     assert all(escape(note, quote=False) in html for note in chosen["notes"])
-    said = [*chosen.values(), *whole["provenance"]["options"].values()]
-    assert all(any(value.casefold() in str(each).casefold() for each in said) for value in address.values())
+    in_file = [*chosen.values(), *whole["provenance"]["options"].values()]
+    assert all(any(value.casefold() in str(each).casefold() for each in in_file) for value in address.values())
     assert chosen["head"] == app.selectbox(key="head").value
     outs = [tmp_path / f"x{suffix}" for suffix in files if suffix in (".json", ".csv", ".html", ".tex")]
     done = run(name.replace("_", "-"), *command.split(), "--quiet", *(part for out in outs for part in ("--out", out)))

@@ -111,14 +111,14 @@ def send(reader: Visitor, **fields: object) -> None:
 
 def test_no_client_takes_the_jobs_of_others_by_emptying_caches(tmp_path: Path) -> None:
     """A server without rules and limits: no service is in Streamlit's caches."""
-    with browser.served(tmp_path / "store", PAGE) as address, visitor(address) as mine, visitor(address) as other:
-        assert "1 mine, 1 in all" in mine.open(ask="one").text
+    with browser.served(tmp_path / "store", PAGE) as address, visitor(address) as owner, visitor(address) as other:
+        assert "1 mine, 1 in all" in owner.open(ask="one").text
         other.open()
         send(other, clear_cache=True)
         assert "0 mine, 1 in all" in other.look().text
         with visitor(address) as third:
             assert "1 mine, 2 in all" in third.open(ask="two").text
-        assert "1 mine, 2 in all" in mine.look().text
+        assert "1 mine, 2 in all" in owner.look().text
 
 
 def gated(access: Access) -> tuple[partial, list[bytes]]:

@@ -93,8 +93,8 @@ def test_everything_that_is_missing_is_one_job() -> None:
     assert not app.error
     assert "Start Ablation from its own page." in words(app)
     stored = app.dataframe[-1].value
-    mine = stored[stored["corpus"] == "pasted text"]
-    by_name = dict(zip(mine["analysis"], mine["stored"], strict=True))
+    pasted = stored[stored["corpus"] == "pasted text"]
+    by_name = dict(zip(pasted["analysis"], pasted["stored"], strict=True))
     assert by_name.pop("Ablation") != "✓", "it costs a hundred passes, and is run from its page"
     assert by_name == dict.fromkeys(["Surface patterns", "Entropy", "Reach", "Sink gradients", "Clustering"], "✓")
 

@@ -27,11 +27,11 @@ APPEARANCE = ROOT / "pages/shared/frame/appearance.css"
 
 def message(**fields: Any) -> bytes:
     """A message of a browser whose `rerun_script` has these fields."""
-    made = BackMsg()
-    made.rerun_script.SetInParent()
+    sent = BackMsg()
+    sent.rerun_script.SetInParent()
     for name, value in fields.items():
-        setattr(made.rerun_script, name, value)
-    return made.SerializeToString()
+        setattr(sent.rerun_script, name, value)
+    return sent.SerializeToString()
 
 
 def test_a_run_knows_what_it_answers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,8 +78,8 @@ def test_pages_of_several_analyses_read_the_corpora_that_their_line_and_address_
 )
 def test_a_link_that_cannot_be_restored_says_why_and_shows_no_other_corpus(address: str, reason: str) -> None:
     app = open_app("surface_patterns", corpus=address)
-    said = unescaped(app.error[0].value)
-    assert "The link cannot be restored" in said and reason in said
+    message = unescaped(app.error[0].value)
+    assert "The link cannot be restored" in message and reason in message
     assert app.selectbox(key="corpus").value is None and not app.metric
     app.run()
     assert "cannot be restored" in unescaped(app.error[0].value)  # it stays until the reader chooses
@@ -88,8 +88,8 @@ def test_a_link_that_cannot_be_restored_says_why_and_shows_no_other_corpus(addre
 
 
 def test_a_link_to_another_kind_of_corpus_says_so_and_other_pages_go_on() -> None:
-    kept = services.uploads().keep(b"the 1 2\n", "v.txt", "vectors")
-    app = open_app("surface_patterns", corpus=f"upload-{kept.token}")
+    vectors = services.uploads().keep(b"the 1 2\n", "v.txt", "vectors")
+    app = open_app("surface_patterns", corpus=f"upload-{vectors.token}")
     assert "it opens vectors; this page reads a text" in unescaped(app.error[0].value)
     app.switch_page("pages/dependency_heads.py").run()
     assert not app.error and app.selectbox(key="treebank").value == "treebank"
@@ -140,16 +140,16 @@ def test_encodings_and_several_files() -> None:
     app = open_app("surface_patterns")
     uploader(app).set_value([(name, data, "text/plain") for name, data in files]).run()
     assert not app.error, app.error[0].value
-    (kept,) = stored()
-    assert kept.name == "a.txt and 1 more"
-    text = "".join(uploads.source(kept).text())
+    (joined,) = stored()
+    assert joined.name == "a.txt and 1 more"
+    text = "".join(uploads.source(joined).text())
     assert [line for line in text.splitlines() if line] == ["Grüße aus München.", "Es war warm."]
 
 
 def test_prose_on_the_page_of_a_treebank_is_kept_as_text_and_its_page_offered() -> None:
     app = upload("dependency_heads", b"The cat sat on the mat.\nIt slept until the evening.\n")
     assert "mine.txt” is a text" in unescaped(app.info[0].value)
-    assert [kept.kind for kept in stored()] == ["text"]
+    assert [each.kind for each in stored()] == ["text"]
 
 
 def test_files_of_different_kinds_are_refused_together() -> None:
@@ -165,7 +165,7 @@ def test_an_upload_is_not_joined_to_what_was_uploaded_before() -> None:
     assert not uploader(app).value
     uploader(app).set_value(("mine.txt", TEXT, "text/plain")).run()
     assert not app.error and not uploader(app).value
-    assert [kept.name for kept in stored()] == ["mine.txt"]
+    assert [each.name for each in stored()] == ["mine.txt"]
 
 
 def test_the_same_bytes_under_another_name_leave_the_first_name() -> None:
@@ -230,17 +230,17 @@ def test_on_ones_own_machine_uploads_and_models_are_there_again(tiny_folder: Pat
 
 
 def test_a_strangers_upload_shows_nowhere_on_anothers_pages_and_in_no_address(public: None) -> None:
-    mine = upload(name="secret-name.txt")
-    assert "demo on secret-name.txt" in words(mine) and "corpus" not in mine.query_params
+    owner = upload(name="secret-name.txt")
+    assert "demo on secret-name.txt" in words(owner) and "corpus" not in owner.query_params
     bank = upload("dependency_heads", BANK, "secret-bank.txt")
     bank.switch_page("pages/probes.py").run()
     assert shown(bank) == "demo on secret-bank.txt" and "upload-" not in str(dict(bank.query_params))
     tokens = [each.token for each in stored()]
     for page in ("overview", "surface_patterns", "dependency_heads", "clustering", "probes"):
         stranger = open_app(page)
-        said = words(stranger) + str([frame.value for frame in stranger.dataframe])
-        said += str([box.options for box in stranger.selectbox]) + str([block.value for block in stranger.json])
-        assert "secret" not in said and not any(token in said for token in tokens)
+        texts = words(stranger) + str([frame.value for frame in stranger.dataframe])
+        texts += str([box.options for box in stranger.selectbox]) + str([block.value for block in stranger.json])
+        assert "secret" not in texts and not any(token in texts for token in tokens)
     guest = open_app("surface_patterns", corpus=f"upload-{tokens[0]}")
     assert "not on this server" in unescaped(guest.error[0].value) and "secret" not in words(guest)
 
@@ -253,9 +253,9 @@ def test_a_strangers_upload_stays_on_the_way_through_the_menu(public: None, monk
 
 def test_a_strangers_uploads_end_with_the_session(public: None) -> None:
     app = upload()
-    mine = app.session_state["session"].reader
-    assert [each.name for each in mine.uploads] == ["mine.txt"] == [each.name for each in stored()]
-    mine.end()
+    reader = app.session_state["session"].reader
+    assert [each.name for each in reader.uploads] == ["mine.txt"] == [each.name for each in stored()]
+    reader.end()
     assert stored() == []
     app.run()
     assert "not on this server" in unescaped(app.error[0].value)
@@ -280,6 +280,6 @@ def test_equal_bytes_under_another_name_rename_nothing_and_share_the_result(publ
     ann.run()
     for app, own, other in ((ann, "ann.txt", "ben.txt"), (ben, "ben.txt", "ann.txt")):
         options = open_uploads(app).selectbox(key="corpus").options
-        said = words(app) + str([block.value for block in app.json]) + str(options)
-        assert f"demo on {own}" in words(app) and other not in said
+        texts = words(app) + str([block.value for block in app.json]) + str(options)
+        assert f"demo on {own}" in words(app) and other not in texts
         assert own in str([block.value for block in app.json])

@@ -25,8 +25,8 @@ def test_files_and_table_say_the_same(folder, text, tmp_path):
     assert "Pass 1 of 12 (step-0000000)" in done.stderr
     whole = json.loads((tmp_path / "x.json").read_bytes())
     assert [row["step"] for row in whole["table"]] == whole["arrays"]["steps"] == list(families.STEPS)
-    kept = Emergence.from_bytes((tmp_path / "x.safetensors").read_bytes())
-    assert kept.arrays() == whole["arrays"]
+    saved = Emergence.from_bytes((tmp_path / "x.safetensors").read_bytes())
+    assert saved.arrays() == whole["arrays"]
     assert (tmp_path / "x.csv").read_text().count("\n") == 1 + len(families.STEPS)
     assert "Heads by what they do" in (tmp_path / "x.html").read_text()
     again = run("emergence", folder, "--text", text, *SMALL, store=tmp_path / "store")
@@ -48,10 +48,10 @@ def test_of_several_files_and_without_a_store_nothing_is_left(folder, text, tmp_
     assert not (tmp_path / "store").exists()
 
 
-@pytest.mark.parametrize("made", [False, True])
-def test_a_folder_without_checkpoints_is_one_message(tmp_path, made):
-    if made:
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_folder_without_checkpoints_is_one_message(tmp_path, is_there):
+    if is_there:
         (tmp_path / "nothing").mkdir()
     done = run("emergence", tmp_path / "nothing", store=tmp_path / "store")
     assert done.returncode == 2 and done.stdout == ""
-    assert ("No checkpoint" if made else "no folder") in done.stderr and "Traceback" not in done.stderr
+    assert ("No checkpoint" if is_there else "no folder") in done.stderr and "Traceback" not in done.stderr

@@ -137,9 +137,9 @@ def test_other_inputs_views_and_weights_are_said(run):
     comparison = compare(run("entropy"), run("entropy", max_length=16, mode="paper", weights="norms"))
     assert exports.slug(*comparison.file_parts()).startswith("comparison-entropy-")
     notes = comparison.notes
-    said = " ".join(notes)
-    assert "maximum length (24 and 16)" in said
-    assert "differ in mode" in said and "norms" in said and "conservative" in said
+    sentences = " ".join(notes)
+    assert "maximum length (24 and 16)" in sentences
+    assert "differ in mode" in sentences and "norms" in sentences and "conservative" in sentences
     bank = run("dependency_heads", source=sample("treebank"), max_length=64)
     viewed = [bank.show(RelationFilter(view, 1)) for view in ("as-is", "function-heads")]
     notes = compare(*viewed).notes

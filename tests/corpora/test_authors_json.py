@@ -52,7 +52,7 @@ def test_whatever_json_writes_is_read_in_whatever_pieces_it_comes(objects, inden
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "said"),
+    ("text", "line", "message"),
     [
         ('{"text": "a"}', 1, "not a list"),
         ('"text"', 1, "not a list"),
@@ -85,8 +85,8 @@ def test_whatever_json_writes_is_read_in_whatever_pieces_it_comes(objects, inden
         ('[{"tokens": {"a": "b"}}]', 1, "not a list of strings"),
     ],
 )
-def test_bad_json_is_refused_with_its_line(text, line, said):
-    with pytest.raises(InputError, match=said) as caught:
+def test_bad_json_is_refused_with_its_line(text, line, message):
+    with pytest.raises(InputError, match=message) as caught:
         records(text)
     assert f"line {line}" in caught.value.where.split(", ")
     assert caught.value.hint

@@ -18,8 +18,8 @@ def test_the_sample_treebank_is_counted_as_its_lines_are() -> None:
     rows = (FOLDER / "treebank.conllu").read_text(encoding="utf-8").splitlines()
     sentences = sum(row.startswith("1\t") for row in rows)
     words = sum(bool(re.match(r"[0-9]+\t", row)) for row in rows)
-    said = describe("treebank", from_path(FOLDER / "treebank.conllu"))
-    assert said == (
+    description = describe("treebank", from_path(FOLDER / "treebank.conllu"))
+    assert description == (
         f"Read as CoNLL-U, relations of Universal Dependencies v2: {sentences:,} sentences, {words:,} words."
     )
 
@@ -28,8 +28,8 @@ def test_the_sample_text_is_counted_as_its_lines_are() -> None:
     text = (FOLDER / "encyclopedia.txt").read_text(encoding="utf-8")
     documents = len(re.split(r"\n{2,}", text.strip()))
     paragraphs = sum(bool(line.strip()) for line in text.splitlines())
-    said = describe("text", from_path(FOLDER / "encyclopedia.txt"))
-    assert said == f"Read as text: {documents} documents, {paragraphs} paragraphs, {len(text.split()):,} words."
+    description = describe("text", from_path(FOLDER / "encyclopedia.txt"))
+    assert description == f"Read as text: {documents} documents, {paragraphs} paragraphs, {len(text.split()):,} words."
 
 
 def test_the_sample_of_coreference_is_counted_as_its_brackets_are() -> None:
@@ -39,7 +39,7 @@ def test_the_sample_of_coreference_is_counted_as_its_brackets_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "text", "said"),
+    ("kind", "text", "description"),
     [
         ("treebank", NLTK, "Read as word tag head: 1 sentence, 4 words."),
         ("text", '{"text": "a b"}\n{"words": ["c"]}\n', "Read as JSON: 2 examples, 3 words."),
@@ -52,8 +52,8 @@ def test_the_sample_of_coreference_is_counted_as_its_brackets_are() -> None:
         ("vectors", "the 1 2\n", ""),
     ],
 )
-def test_small_files(kind: str, text: str, said: str) -> None:
-    assert describe(kind, from_bytes(text.encode(), "given")) == said
+def test_small_files(kind: str, text: str, description: str) -> None:
+    assert describe(kind, from_bytes(text.encode(), "given")) == description
 
 
 def test_an_archive_names_what_is_left_out_of_it() -> None:
@@ -63,8 +63,8 @@ def test_an_archive_names_what_is_left_out_of_it() -> None:
         archive.writestr("trees/wsj_0001.dp", NLTK)
         archive.writestr("trees/wsj_0002.dp", NLTK)
         archive.writestr("notes.txt", "Some notes.")
-    said = describe("treebank", from_bytes(packed.getvalue(), "bank.zip"))
-    assert said == (
+    description = describe("treebank", from_bytes(packed.getvalue(), "bank.zip"))
+    assert description == (
         "Read as word tag head: 2 sentences, 8 words. Not read, as others have another ending: bank.zip: notes.txt."
     )
 

@@ -71,7 +71,7 @@ def test_crossing_mentions_and_mentions_of_one_chain_inside_each_other():
 
 
 @pytest.mark.parametrize(
-    ("rows", "line", "said"),
+    ("rows", "line", "message"),
     [
         ("t 0 0 a (1\nt 0 1 b (2\nt 0 2 c 2)", 1, "chain 1 that opens here never closes"),
         ("t 0 0 a (1)\nt 0 1 b 4)", 2, "Chain 4 is closed here"),
@@ -81,8 +81,8 @@ def test_crossing_mentions_and_mentions_of_one_chain_inside_each_other():
         ("t 0 0 a (1)\nt 0 b -", 2, "4 columns where the file has 5"),
     ],
 )
-def test_what_is_broken_names_its_line(rows, line, said):
-    with pytest.raises(InputError, match=said) as caught:
+def test_what_is_broken_names_its_line(rows, line, message):
+    with pytest.raises(InputError, match=message) as caught:
         read(rows)
     assert caught.value.where == f"given, line {line}" and caught.value.hint
 
@@ -141,9 +141,9 @@ def test_jsonlines():
     assert kind == "jsonlines" and document.sentences == (0, 2) and spans(document) == [(0, 1, 0), (2, 3, 0)]
     wrong = "is not a span of the document's 4 words"
     shapes = dict.fromkeys(("3", "[3]", '{"a": 1}', '"ab"'), "not a list of lists of spans") | {"[[[3, 4]]]": wrong}
-    for clusters, said in shapes.items():
+    for clusters, message in shapes.items():
         broken = json.dumps(value | {"clusters": json.loads(clusters)})
-        with pytest.raises(InputError, match=said) as caught:
+        with pytest.raises(InputError, match=message) as caught:
             read("\n" + broken)
         assert caught.value.where == "given, line 2"
         assert read(f"{json.dumps(value)}\n{broken}\n{json.dumps(value)}")[2] == {BROKEN: 1}

@@ -74,7 +74,7 @@ def test_a_file_that_is_gone_or_ends_within_a_letter_is_not_said_to_be_compresse
 
 @given(st.binary(max_size=60).filter(lambda data: b"\0" not in data), st.integers(1, 5))
 def test_text_and_lines_refuse_the_same_bytes_at_the_same_place(data, size):
-    def said(read):
+    def message_of(read):
         try:
             list(read())
         except InputError as error:
@@ -84,7 +84,7 @@ def test_text_and_lines_refuse_the_same_bytes_at_the_same_place(data, size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("bertviz_core.corpora.source.CHUNK", size)
         source = from_bytes(data.removeprefix(codecs.BOM_UTF8), "x")
-        assert said(source.text) == said(source.lines)
+        assert message_of(source.text) == message_of(source.lines)
 
 
 def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:

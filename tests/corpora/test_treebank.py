@@ -107,7 +107,7 @@ def test_a_broken_sentence_is_left_out_and_the_rest_goes_on(reason):
 
 
 @pytest.mark.parametrize(
-    ("text", "said", "where"),
+    ("text", "message", "where"),
     [
         ("", "empty", "bank"),
         ("\n \n", "empty", "bank"),
@@ -119,10 +119,10 @@ def test_a_broken_sentence_is_left_out_and_the_rest_goes_on(reason):
         (b"1\tcaf\xe9\t_\tX\t_\t_\t0\troot\t_\t_\n", "UTF-8", "bank, line 1"),
     ],
 )
-def test_other_files_are_refused_by_line(text, said, where):
+def test_other_files_are_refused_by_line(text, message, where):
     with pytest.raises(InputError) as error:
         read(text)
-    assert said in error.value.what and error.value.where.startswith(where)
+    assert message in error.value.what and error.value.where.startswith(where)
 
 
 def columns(*order: int) -> str:
@@ -132,7 +132,7 @@ def columns(*order: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "said"),
+    ("one", "other", "message"),
     [
         (7, 4, "the relations are in column 5"),
         (1, 3, "parts of speech are in column 2"),
@@ -142,12 +142,12 @@ def columns(*order: int) -> str:
         (6, 8, "HEAD"),
     ],
 )
-def test_two_swapped_columns_are_noticed(one, other, said):
+def test_two_swapped_columns_are_noticed(one, other, message):
     order = list(range(10))
     order[one], order[other] = other, one
     with pytest.raises(InputError) as error:
         read(columns(*order))
-    assert said in error.value.what
+    assert message in error.value.what
     assert error.value.where.startswith("bank, line")
 
 

@@ -101,7 +101,7 @@ def test_a_revision_knows_those_that_are_on_this_machine(hub):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         (f"{NAME}@stp*", r"No revision of 'owner/trained' matches 'stp\*'"),
         ("owner/other@step*", "The hub has no model"),
@@ -113,8 +113,8 @@ def test_a_revision_knows_those_that_are_on_this_machine(hub):
         (f"{NAME}@{','.join(f'step{step}' for step in range(MOST + 1))}", f"the most are {MOST}"),
     ],
 )
-def test_what_is_no_training_is_one_message(hub, name, said):
-    with pytest.raises(BertvizError, match=said) as caught:
+def test_what_is_no_training_is_one_message(hub, name, message):
+    with pytest.raises(BertvizError, match=message) as caught:
         find_training(name)
     assert caught.value.hint
 

@@ -132,7 +132,7 @@ class Panic(BaseException):
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         (InputError("No.", where="a.txt, line 3"), "line 3"),
         (ZeroDivisionError("by zero"), "ZeroDivisionError"),
@@ -141,7 +141,7 @@ class Panic(BaseException):
         (MemoryError(), "ran out of memory. Earlier results are kept. Choose a smaller model"),
     ],
 )
-def test_what_went_wrong_is_kept_for_people_and_the_worker_goes_on(error, said):
+def test_what_went_wrong_is_kept_for_people_and_the_worker_goes_on(error, message):
     jobs = make_jobs()
 
     def work(progress):
@@ -150,24 +150,24 @@ def test_what_went_wrong_is_kept_for_people_and_the_worker_goes_on(error, said):
     job = wait_for(jobs.submit("key", "Work", work, "a"))
     assert job.state == "failed"
     assert isinstance(job.error, BertvizError)
-    assert said in str(job.error)
+    assert message in str(job.error)
     assert wait_for(jobs.submit("other", "Other", nothing, "a")).state == "done"
 
 
 def test_many_readers_at_once_lose_nothing():
     """Asking, leaving and looking from many threads: every job ends, and nothing is left."""
-    jobs, mine = make_jobs(), []
+    jobs, submitted = make_jobs(), []
 
     def reader(name: str) -> None:
         for number in range(40):
             job = jobs.submit(f"{number % 5}", "Work", nothing, name)
-            mine.append(job)
+            submitted.append(job)
             jobs.before(job)
             if number % 3 == 0:
                 jobs.leave(job, name)
 
     with ThreadPoolExecutor(12) as pool:
         list(pool.map(reader, [f"reader {number}" for number in range(12)]))  # raises what a reader raised
-    for job in mine:
+    for job in submitted:
         wait_for(job)
     assert not jobs._jobs

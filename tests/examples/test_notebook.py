@@ -54,9 +54,9 @@ def test_every_cell_runs_with_a_decoder_and_speaks_of_its_loss_and_its_sink(tmp_
     cell.source = cell.source.replace('"demo"', repr(str(folder)))
     for each in changed.cells:
         each.source = each.source.replace("model=MODEL", "model=MODEL, limit=20")  # nothing of it is stored
-    said = [text for cell in run(changed).cells if (text := printed(cell))]
-    assert sum("The paper:" in text for text in said) >= 6
-    assert any("first token" in text for text in said) and not any("nan" in text for text in said)
+    outputs = [text for cell in run(changed).cells if (text := printed(cell))]
+    assert sum("The paper:" in text for text in outputs) >= 6
+    assert any("first token" in text for text in outputs) and not any("nan" in text for text in outputs)
     assert "next-word loss" in (tmp_path / "report.html").read_text("utf-8")
 
 

@@ -17,7 +17,7 @@ from tests.support import families
 
 WORDS = sorted({word for line in families.TEXT for word in families._words(line)} - set("s"))
 WIDE = settings(max_examples=60)
-documents = st.lists(st.lists(st.integers(1, 14), min_size=1, max_size=5), min_size=1, max_size=4)
+LENGTHS = st.lists(st.lists(st.integers(1, 14), min_size=1, max_size=5), min_size=1, max_size=4)
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +41,8 @@ def skipped(segments) -> list[dict]:
 def written(lengths) -> tuple[str, list[list[list[str]]]]:
     """A text whose lines have these numbers of tokens, and its words; every word in it is one token."""
     words = cycle(WORDS)
-    made = [[[next(words) for _ in range(length)] for length in document] for document in lengths]
-    return "\n\n".join("\n".join(" ".join(line) for line in document) for document in made), made
+    documents = [[[next(words) for _ in range(length)] for length in document] for document in lengths]
+    return "\n\n".join("\n".join(" ".join(line) for line in document) for document in documents), documents
 
 
 def sides(tokens, example) -> tuple[list[str], list[str] | None]:
@@ -55,13 +55,13 @@ def sides(tokens, example) -> tuple[list[str], list[str] | None]:
 
 
 @WIDE
-@given(documents, st.integers(8, 24), st.integers(0, 3), st.sampled_from(["corrected", "paper"]), st.booleans())
+@given(LENGTHS, st.integers(8, 24), st.integers(0, 3), st.sampled_from(["corrected", "paper"]), st.booleans())
 def test_segments_are_what_the_definition_allows(tokens, lengths, max_length, seed, mode, ended):
-    text, made = written(lengths)
+    text, documents = written(lengths)
     found = list(make(tokens, text + "\n\n" * ended, max_length=max_length, seed=seed, mode=mode))
-    expected = reference.chunks(made, max_length - 3)
+    expected = reference.chunks(documents, max_length - 3)
     if mode == "paper":
-        lines = [*chain.from_iterable([*document, []] for document in made)]
+        lines = [*chain.from_iterable([*document, []] for document in documents)]
         expected = reference.released_chunks(lines if ended else lines[:-1], max_length - 3)
     assert [example.number for example in found] == list(range(len(expected)))
     for example, chunk in zip(found, expected, strict=True):
@@ -76,7 +76,7 @@ def test_segments_are_what_the_definition_allows(tokens, lengths, max_length, se
 
 
 @WIDE
-@given(documents, st.integers(0, 3), st.integers(1, 6))
+@given(LENGTHS, st.integers(0, 3), st.integers(1, 6))
 def test_the_same_seed_gives_the_same_segments_and_a_limit_their_beginning(tokens, lengths, seed, limit):
     text, _ = written(lengths)
     segments = make(tokens, text, max_length=12, seed=seed)
@@ -90,9 +90,9 @@ def test_cuts_are_random_and_tokens_dropped_at_front_and_back_alike(tokens):
     firsts = [len(sides(tokens, example)[0]) for example in make(tokens, text, max_length=16)]
     assert set(firsts) == {2, 4}
     assert 110 < firsts.count(2) < 190  # 150 expected, 4.6 standard deviations either way
-    text, made = written([[18, 18]] * 100)
+    text, documents = written([[18, 18]] * 100)
     fronts = drops = 0
-    for example, (first, second) in zip(make(tokens, text, max_length=23), made, strict=True):
+    for example, (first, second) in zip(make(tokens, text, max_length=23), documents, strict=True):
         for kept, whole in zip(sides(tokens, example), (first, second), strict=True):
             fronts += whole.index(kept[0])
             drops += len(whole) - len(kept)

@@ -112,8 +112,11 @@ def test_its_folder_is_a_training_whose_results_are_stored(masked_folder, tmp_pa
 
 def test_mistakes_end_the_training_before_it_begins(masked_folder, tmp_path):
     watched = trainer(masked_folder, tmp_path)
-    for wrong, said in (({"every": 0}, "every 0 steps"), ({"analyses": ["entrpy"]}, "There is no analysis 'entrpy'")):
-        with pytest.raises(bv.BertvizError, match=said):
+    for wrong, message in (
+        ({"every": 0}, "every 0 steps"),
+        ({"analyses": ["entrpy"]}, "There is no analysis 'entrpy'"),
+    ):
+        with pytest.raises(bv.BertvizError, match=message):
             bv.HeadStatistics(watched, **{"every": 1} | wrong)
     watched.add_callback(bv.HeadStatistics(watched, every=1, analyses=["entropy"], text=TEXTS, max_length=10**6))
     with pytest.raises(bv.BertvizError, match="longer than this model allows"):

@@ -54,7 +54,7 @@ RESPONSE = SimpleNamespace(headers={}, request=None, status_code=404)
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         (RepositoryNotFoundError("404", response=RESPONSE), "Check the spelling"),
         (GatedRepoError("403", response=RESPONSE), "only to those who have accepted its license"),
@@ -62,10 +62,10 @@ RESPONSE = SimpleNamespace(headers={}, request=None, status_code=404)
         (OfflineModeIsEnabled(), r"the hub cannot be reached \(OfflineModeIsEnabled\)"),
     ],
 )
-def test_each_failure_of_the_hub_has_a_message_of_its_own(hub: Hub, error: Exception, said: str) -> None:
+def test_each_failure_of_the_hub_has_a_message_of_its_own(hub: Hub, error: Exception, message: str) -> None:
     hub.error = error
     for open_model in (checkpoint.find_checkpoint, checkpoint.download):
-        with pytest.raises(ModelError, match=said):
+        with pytest.raises(ModelError, match=message):
             open_model("owner/model")
 
 

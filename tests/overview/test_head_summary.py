@@ -17,16 +17,16 @@ from bertviz_core.plotting import BEHAVIORS
 
 
 def test_columns_hold_each_result_s_own_numbers(results):
-    held = {(column.analysis, column.quantity): column for column in columns(results)}
-    assert (held["surface_patterns", "next"].values == results["surface_patterns"]["next"]).all()
-    assert (held["entropy", "entropy"].values == results["entropy"]["entropy"]).all()
+    by_name = {(column.analysis, column.quantity): column for column in columns(results)}
+    assert (by_name["surface_patterns", "next"].values == results["surface_patterns"]["next"]).all()
+    assert (by_name["entropy", "entropy"].values == results["entropy"]["entropy"]).all()
     chosen = results["dependency_heads"].default_view()
     uas = chosen.relations.index("UAS")
-    for head in all_heads(*held["dependency_heads", "UAS"].values.shape):
+    for head in all_heads(*by_name["dependency_heads", "UAS"].values.shape):
         right = [int(chosen.correct[:, d, uas, head.layer, head.head].sum()) for d in (0, 1)]
         expected = max(right) / int(chosen.n[:, uas].sum())
-        assert held["dependency_heads", "UAS"].values[head.layer, head.head] == pytest.approx(expected)
-    coreference = held["coreference_heads", "all"]
+        assert by_name["dependency_heads", "UAS"].values[head.layer, head.head] == pytest.approx(expected)
+    coreference = by_name["coreference_heads", "all"]
     assert (coreference.values == results["coreference_heads"].default_view().accuracy[0, 0]).all()
     assert coreference.baseline_name == "head match"
     assert 0 < coreference.baseline < 1

@@ -40,14 +40,14 @@ def published() -> list:
 
 def check_published(path, measure, oracle, quantities):
     """The measure on a published model's maps, fed as one layer after the other, equals the oracle's."""
-    held = json.loads(lzma.decompress(path.read_bytes()))
-    weights = torch.tensor(held["attention"], dtype=torch.float32)
+    record = json.loads(lzma.decompress(path.read_bytes()))
+    weights = torch.tensor(record["attention"], dtype=torch.float32)
     kinds = next(
-        made
+        found
         for cls, sep in (("[CLS]", "[SEP]"), ("<s>", "</s>"), ("<cls>", "<sep>"), (None, None))
-        if "sep" in (made := reference.kinds_of(held["tokens"], cls, sep)) or sep is None
+        if "sep" in (found := reference.kinds_of(record["tokens"], cls, sep)) or sep is None
     )
-    causal = held["model"] == "gpt2"
+    causal = record["model"] == "gpt2"
     batch = collate([maps.encode(0, kinds)], maps.TOKENS, "cpu")
     for layer, layer_maps in enumerate(weights):
         values = measure(batch, LayerAttention(layer, layer_maps[None], None, causal))[0]
@@ -73,10 +73,10 @@ def model_segments(model, source, settings) -> list:
     from transformers import AutoModel
 
     eager = AutoModel.from_pretrained(model.checkpoint.folder, attn_implementation="eager", dtype="float32").eval()
-    made = []
+    found = []
     for example in Segments(source, model.tokens, settings):
         batch: Batch = collate([example], model.tokens, "cpu")
         with torch.inference_mode():
             seen = torch.cat(eager(**model.inputs(batch), output_attentions=True).attentions)
-        made.append((seen.tolist(), reference.kinds_of(model.tokens.names(example.ids), "[CLS]", "[SEP]")))
-    return made
+        found.append((seen.tolist(), reference.kinds_of(model.tokens.names(example.ids), "[CLS]", "[SEP]")))
+    return found

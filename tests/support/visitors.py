@@ -181,14 +181,14 @@ def crowd(address: str, visitors: int, pages: Sequence[str], pause: float = 1.0)
 
 
 def _visit(address: str, seed: int, pages: Sequence[str], pause: float) -> Visit:
-    mine, visit = random.Random(seed), Visit()
+    draws, visit = random.Random(seed), Visit()
     try:
         with visitor(address) as reader:
-            for page in mine.sample(pages, len(pages)):
-                run = reader.open(page, head=f"{mine.randint(1, 6)}-{mine.randint(1, 8)}")
+            for page in draws.sample(pages, len(pages)):
+                run = reader.open(page, head=f"{draws.randint(1, 6)}-{draws.randint(1, 8)}")
                 visit.seconds.append(run.seconds)
                 visit.boxes += run.exceptions
-                time.sleep(pause * mine.random())
+                time.sleep(pause * draws.random())
     except (OSError, TimeoutError, WebSocketException) as error:
         visit.errors.append(f"{type(error).__name__}: {error}")
     return visit

@@ -71,9 +71,9 @@ def task(store, tiny_folder):
 @pytest.fixture
 def doomed(task, store):
     """A task that fails before it needs a model: its corpus is gone."""
-    request, made = task("soon gone .\n")
+    request, work = task("soon gone .\n")
     Uploads(store).delete(request.source.locator.removeprefix("upload:"))
-    return made
+    return work
 
 
 def process_of(worker: Worker) -> int | None:

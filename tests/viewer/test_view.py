@@ -106,9 +106,9 @@ def test_files_hold_the_weights_and_the_labels(layout, maps, tmp_path):
     assert rows[8]["from"] == "unreal"
     assert rows[8]["model"] == "m"
     (tmp_path / "a.safetensors").write_bytes(seen.to_safetensors({"model": "m"}))
-    with safe_open(tmp_path / "a.safetensors", "np") as held:
-        assert (held.get_tensor("attention") == seen.weights).all()
-        assert json.loads(held.metadata()["keys"]) == list(seen.keys.labels)
+    with safe_open(tmp_path / "a.safetensors", "np") as stored:
+        assert (stored.get_tensor("attention") == seen.weights).all()
+        assert json.loads(stored.metadata()["keys"]) == list(seen.keys.labels)
 
 
 @pytest.mark.parametrize(

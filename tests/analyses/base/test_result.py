@@ -17,7 +17,7 @@ from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
 COUNTS = np.array([3, 0]), np.array([2.5, np.nan]), "documents"
 
 
-def made(kind=Entropy) -> Entropy:
+def example_result(kind=Entropy) -> Entropy:
     """With arrays in several memory orders."""
     rng = np.random.default_rng(0)
     mean = np.asfortranarray(rng.random((2, 3, 4)))
@@ -28,7 +28,7 @@ def made(kind=Entropy) -> Entropy:
 
 
 def test_everything_comes_back():
-    before = made()
+    before = example_result()
     after = Entropy.from_bytes(before.to_bytes())
     for name in ("mean", "error", "segments", "units", "effective_units", "top", "top_values"):
         one, other = getattr(before, name), getattr(after, name)
@@ -37,7 +37,7 @@ def test_everything_comes_back():
     assert (after.quantities, after.texts, after.provenance) == (before.quantities, before.texts, before.provenance)
 
 
-WHOLE = made().to_bytes()
+WHOLE = example_result().to_bytes()
 
 
 @given(
@@ -45,8 +45,8 @@ WHOLE = made().to_bytes()
     | st.binary(max_size=100)
     | st.sampled_from(
         [
-            pickle.dumps(made().mean),
-            made(SurfacePatterns).to_bytes(),  # of another analysis
+            pickle.dumps(example_result().mean),
+            example_result(SurfacePatterns).to_bytes(),  # of another analysis
             WHOLE.replace(b'"top_values"', b'"low_values"'),  # of an older shape
         ]
     )

@@ -58,12 +58,12 @@ def test_each_behavior_has_its_color_its_marker_and_its_words(result: Clustering
 
 
 def test_hovering_tells_the_head_its_number_and_its_nearest(result: Clustering) -> None:
-    said = {label: words for label, (_, _, words) in clickable(by_behavior(result)).items()}
+    hover_texts = {label: words for label, (_, _, words) in clickable(by_behavior(result)).items()}
     nearest, distance = result.nearest(Head(0, 0), 1)[0]
-    assert said["1-1"].startswith("1-1: 0.90 to next token")
-    assert f"nearest: {nearest.label()} at {distance:.3g}" in said["1-1"]
-    assert "entropy 4.50 nats" in said["1-2"]
-    assert "linguistic: objects" in said["2-3"]
+    assert hover_texts["1-1"].startswith("1-1: 0.90 to next token")
+    assert f"nearest: {nearest.label()} at {distance:.3g}" in hover_texts["1-1"]
+    assert "entropy 4.50 nats" in hover_texts["1-2"]
+    assert "linguistic: objects" in hover_texts["2-3"]
 
 
 def test_labels_may_count_from_0_but_clicks_never_do(result: Clustering) -> None:

@@ -34,7 +34,7 @@ TOKENS = SimpleNamespace(pad=0, cls=2, sep=3, punctuation=np.array([5, 6]))
 TEXT = "The cat sat on the mat , and slept .\nThe dog slept near the door .\n\nA river runs .\n"
 
 
-def made(lengths: list[int], seed: int = 0, sharpness: float = 4.0) -> list[np.ndarray]:
+def random_maps(lengths: list[int], seed: int = 0, sharpness: float = 4.0) -> list[np.ndarray]:
     """(layer, head, query, key) float32 maps for each length; one head holds zeros, and two are near twins."""
     rng = np.random.default_rng(seed)
     found = []
@@ -111,7 +111,7 @@ def test_worked_example(way: None) -> None:
 
 @pytest.mark.parametrize("sharpness", [0.02, 1.0, 12.0])
 def test_equals_the_literal_form(way: None, sharpness: float) -> None:
-    segments = made([9, 17, 4], sharpness=sharpness)
+    segments = random_maps([9, 17, 4], sharpness=sharpness)
     found = mean(accumulate(segments, [[0, 1], [2]]))
     sums, tokens = reference.sums(segments)
     assert np.abs(found - sums / tokens).max() < 1e-6
@@ -120,7 +120,7 @@ def test_equals_the_literal_form(way: None, sharpness: float) -> None:
 
 @pytest.mark.parametrize("sharpness", [0.02, 4.0])
 def test_close_heads_keep_their_small_divergence(way: None, sharpness: float) -> None:
-    segments = made([12, 6], sharpness=sharpness)
+    segments = random_maps([12, 6], sharpness=sharpness)
     found = mean(accumulate(segments, [[0, 1]]))[2, HEADS + 1]
     sums, tokens = reference.sums(segments, form=reference.js_by_ratios)
     assert 0 < found < 1e-8
@@ -128,13 +128,13 @@ def test_close_heads_keep_their_small_divergence(way: None, sharpness: float) ->
 
 
 def test_twins_are_at_no_distance(way: None) -> None:
-    maps = made([33])[0]
+    maps = random_maps([33])[0]
     maps[1, 0] = maps[0, 1]
     assert mean(accumulate([maps], [[0]]))[1, HEADS] == 0
 
 
 def test_as_in_the_paper_smooths_as_the_release_does(way: None) -> None:
-    segments = made([7, 10], sharpness=12.0)
+    segments = random_maps([7, 10], sharpness=12.0)
     found = accumulate(segments, [[0, 1]], smoothed=True)
     wanted, _ = reference.sums(segments, smoothed=True)
     assert np.abs(found.divergence.numpy() - wanted).max() < 1e-5
@@ -150,7 +150,7 @@ def test_as_in_the_paper_smooths_as_the_release_does(way: None) -> None:
     data=st.data(),
 )
 def test_properties(lengths: list[int], seed: int, width: int, sharpness: float, data: st.DataObject) -> None:
-    segments = made(lengths, seed, sharpness)
+    segments = random_maps(lengths, seed, sharpness)
     order = data.draw(st.permutations(range(len(lengths))))
     cut = data.draw(st.integers(0, len(lengths)))
     found = mean(accumulate(segments, [group for group in (order[:cut], order[cut:]) if group], width))
@@ -163,7 +163,7 @@ def test_properties(lengths: list[int], seed: int, width: int, sharpness: float,
 
 
 def test_long_rows_go_through_many_chunks(way: None) -> None:
-    maps = np.concatenate([made([90], seed)[0] for seed in range(2)], 1)[:, :HEADS]
+    maps = np.concatenate([random_maps([90], seed)[0] for seed in range(2)], 1)[:, :HEADS]
     found = mean(accumulate([maps], [[0]]))
     p, q = (maps[0, head].astype(float) for head in (0, 1))
     wanted = np.mean([reference.js(p[i], q[i]) for i in range(90)])

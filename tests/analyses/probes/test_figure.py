@@ -68,6 +68,6 @@ def test_drawings_count_right_words_and_escape_what_came_from_a_file():
         "relations": ["nsubj", "root", "punct"],
         "guesses": {"attention-only": [2, 1, 2], "structural": [[0, 1]]},
     }
-    said, svg = sentence_drawing(sentence, "attention-only")
-    assert said == "1 of 2 words right" and "<b>" not in svg and "&lt;b&gt;" in svg
+    caption, svg = sentence_drawing(sentence, "attention-only")
+    assert caption == "1 of 2 words right" and "<b>" not in svg and "&lt;b&gt;" in svg
     assert sentence_drawing(sentence, "structural")[0] == "1 of 1 edges right"

@@ -162,12 +162,12 @@ def test_lbfgs_never_raises_the_loss_and_equal_seeds_are_equal():
 def test_parts_share_no_sentence_and_do_not_depend_on_the_order():
     sentences = bank(80)
     parts = split(sentences, 0, 0, True, Skipped())
-    held = [{sentences[i].words for i in part} for part in (parts.train, parts.validation, parts.test)]
-    assert not held[0] & held[1] and not held[0] & held[2] and not held[1] & held[2]
+    word_sets = [{sentences[i].words for i in part} for part in (parts.train, parts.validation, parts.test)]
+    assert not word_sets[0] & word_sets[1] and not word_sets[0] & word_sets[2] and not word_sets[1] & word_sets[2]
     assert sum(map(len, (parts.train, parts.validation, parts.test))) == 80
     turned = split(sentences[::-1], 0, 0, True, Skipped())
-    assert {sentences[::-1][i].words for i in turned.test} == held[2]
-    assert {sentences[i].words for i in split(sentences, 0, 1, True, Skipped()).test} != held[2]
+    assert {sentences[::-1][i].words for i in turned.test} == word_sets[2]
+    assert {sentences[i].words for i in split(sentences, 0, 1, True, Skipped()).test} != word_sets[2]
     skipped = Skipped()
     given = split([*sentences, *sentences[:5]], 5, 0, True, skipped)
     tested = {s.words for s in sentences[:5]}

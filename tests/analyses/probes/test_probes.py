@@ -33,7 +33,7 @@ from tests.oracles import probes as oracle
 HEADS, SIZE, DIMENSION = 3, 4, 5
 
 
-def made(seed=0, size=SIZE) -> tuple[ProbeBatch, torch.Tensor]:
+def random_batch(seed=0, size=SIZE) -> tuple[ProbeBatch, torch.Tensor]:
     """One random sentence and word vectors for it, row 0 for unknown words."""
     draw = torch.Generator().manual_seed(seed)
     maps, root = (torch.rand(1, rows, size, HEADS, generator=draw) for rows in (size, 4))
@@ -63,7 +63,7 @@ def same(probe: Probe, batch: ProbeBatch, expected):
 
 @pytest.mark.parametrize("paper", [False, True])
 def test_attention_only(paper):
-    batch, _ = made()
+    batch, _ = random_batch()
     probe = filled(AttentionOnly(HEADS, paper=paper))
     score, more = (oracle.paper_attention_only, probe.scales) if paper else (oracle.attention_only, probe.root)
     same(probe, batch, score(*literal(batch), *probe.weights.tolist(), more.tolist()))
@@ -72,7 +72,7 @@ def test_attention_only(paper):
 
 @pytest.mark.parametrize("misaligned", [False, True])
 def test_attention_and_words_factorised_equals_every_pair_in_full(misaligned):
-    batch, vectors = made()
+    batch, vectors = random_batch()
     probe = filled(AttentionAndWords(HEADS, vectors, paper=True, misaligned_root=misaligned))
     governor, dependent = (layer.weight.view(2, HEADS, DIMENSION) for layer in (probe.governor, probe.dependent))
     big = torch.cat([governor, dependent], -1).tolist()  # (w or u, head, v_i then v_j)
@@ -84,7 +84,7 @@ def test_attention_and_words_factorised_equals_every_pair_in_full(misaligned):
 
 
 def test_attention_and_words_with_a_root_of_its_own():
-    batch, vectors = made()
+    batch, vectors = random_batch()
     probe = filled(AttentionAndWords(HEADS, vectors))
     paper = filled(AttentionAndWords(HEADS, vectors, paper=True))
     for ours, theirs in ((probe.governor, paper.governor), (probe.dependent, paper.dependent)):
@@ -101,7 +101,7 @@ def test_attention_and_words_with_a_root_of_its_own():
 
 @pytest.mark.parametrize(("paper", "misaligned"), [(False, False), (False, True), (True, False), (True, True)])
 def test_distances_and_words(paper, misaligned):
-    batch, vectors = made()
+    batch, vectors = random_batch()
     np.testing.assert_allclose(distances(SIZE).numpy(), np.array(oracle.distance_features(SIZE)), atol=1e-7)
     probe = DistancesAndWords(HEADS, vectors, paper=paper, misaligned_root=misaligned)
     layers = (layer.weight.tolist() for layer in (probe.governor, probe.dependent, probe.distance))
@@ -110,7 +110,7 @@ def test_distances_and_words(paper, misaligned):
 
 
 def test_the_loss_and_its_gradient():
-    batch, vectors = made()
+    batch, vectors = random_batch()
     probe = filled(AttentionAndWords(HEADS, vectors, paper=True)).double()
     batch = ProbeBatch(batch.maps.double(), batch.root.double(), batch.words, batch.governors)
     scores = probe(batch)[0].tolist()

@@ -155,12 +155,12 @@ def chunks_of(*words):
 
 
 def test_a_chunk_that_is_computed_is_taken_before_a_cancel_ends_the_job(echo, tiny):
-    progress, taken = Progress(), []
+    progress, numbers = Progress(), []
     with pytest.raises(Cancelled):
         for number, _ in echo.map([request_of("entropy", tiny)], chunks_of("a", "b", "c"), progress):
             progress.cancelled.set()
-            taken.append(number)
-    assert taken == [0]
+            numbers.append(number)
+    assert numbers == [0]
 
 
 def test_chunks_are_not_read_far_ahead_of_the_first_that_is_missing(monkeypatch, local_ray, tiny):
