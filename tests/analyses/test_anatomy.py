@@ -1,6 +1,7 @@
 """The folder of every analysis has the same files, and only what measures imports torch."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,16 @@ def test_only_what_measures_imports_torch(name: str) -> None:
     for stem in FILES - {"measure"}:
         assert stem in light, stem
         assert imports[stem] & set(paths) <= light, stem
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_its_quantity_is_worked_out_by_hand(name: str) -> None:
+    """A test has the arithmetic of a small example in its docstring, from which a reader learns the quantity."""
+    tests = Path(__file__).parent / name
+    functions = [node for path in tests.glob("test_*.py") for node in ast.walk(tree(path))]
+    worked = [node for node in functions if getattr(node, "name", "") == "test_worked_example"]
+    assert len(worked) == 1
+    assert re.search(r"\d [-+*/] \d", ast.get_docstring(worked[0]) or "")
 
 
 @pytest.mark.parametrize("folder", ["", "base", "run", *BUILT_IN])

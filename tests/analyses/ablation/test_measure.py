@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
+from bertviz_core.analyses.ablation.changes import change_of
 from bertviz_core.analyses.ablation.figure import estimate_figure, groups_figure
 from bertviz_core.analyses.ablation.measure import groups
 from bertviz_core.analyses.ablation.result import Ablation
@@ -21,6 +23,7 @@ from bertviz_core.exports import to_json
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import loading
+from bertviz_core.models.loss import Predictions
 from bertviz_core.settings import Execution
 from tests.oracles import uncertainty
 from tests.oracles.ablation import PROJECTIONS, Ablated
@@ -79,6 +82,28 @@ class Literal:
 
     def estimates(self) -> np.ndarray:
         return np.mean([self.model.estimates(e, self.types) for e in self.examples], axis=0)
+
+
+def test_worked_example() -> None:
+    """Two segments, of two masked words and of one, with all heads and without one:
+
+        with all heads   losses 0.4 and 0.8, mean 0.6, 1 of 2 right;   loss 1.0, 1 of 1 right
+        without one      losses 1.0 and 0.8, mean 0.9, 0 of 2 right;   loss 1.6, 0 of 1 right
+
+    Each segment counts once, however many words it has: the change of the loss is (0.3 + 0.6) / 2 = 0.45 nats a word,
+    that of the share of right guesses (-1/2 - 1) / 2 = -0.75.
+    """
+
+    def predictions(word_losses: list[float], right: list[int]) -> Predictions:
+        first, second, third = word_losses
+        loss = torch.tensor([(first + second) / 2, third])
+        counts = torch.tensor(right), torch.tensor([2, 1])
+        return Predictions(loss, *counts, torch.tensor(word_losses), torch.zeros(3, dtype=torch.int64))
+
+    whole, without = predictions([0.4, 0.8, 1.0], [1, 1]), predictions([1.0, 0.8, 1.6], [0, 0])
+    changes = change_of(whole, [without])  # (set, segment, 2)
+    assert changes[0].tolist() == [pytest.approx([0.3, -0.5]), pytest.approx([0.6, -1.0])]
+    assert changes.mean(1)[0].tolist() == pytest.approx([0.45, -0.75])
 
 
 @pytest.mark.parametrize("family", PROJECTIONS)

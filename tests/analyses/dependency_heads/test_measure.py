@@ -5,10 +5,12 @@ from itertools import chain
 
 import numpy as np
 import pytest
+import torch
 
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.dependency_heads.figure import examples
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.dependency_heads.measure import RelationSums, finish
 from bertviz_core.analyses.dependency_heads.relations import effective_words
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
 from bertviz_core.analyses.dependency_heads.statements import relation_sentence
@@ -90,6 +92,33 @@ def words_of(maps, first_piece):
         return np.array(word_level(head, words, first_piece))[ends, ends]
 
     return [[[of_words(head, words) for head in layer] for layer in layers] for layers, words in maps]
+
+
+def test_worked_example(model):
+    """One head on "a dog barks", with det(dog, a), nsubj(barks, dog) and the root barks. Its weights between words:
+
+        from \\ to    a    dog  barks
+        a           0.1  0.7  0.2
+        dog         0.6  0.1  0.3
+        barks       0.3  0.6  0.1
+
+    Dependent -> governor reads rows, without the diagonal: "a" guesses "dog" (0.7), its governor, which is right; "dog"
+    guesses "a" (0.6) in place of "barks"; "barks" guesses "dog", and a root is never right. Governor -> dependent reads
+    columns: "a" gets most from "dog" (0.6), right; "dog" most from "a" (0.7), wrong. So in both directions the accuracy
+    is 1 / 1 for det, 0 / 1 for nsubj, and 1 / 3 for all words. The offset +1 finds both "dog" and "barks": 2 / 3.
+    """
+    source = from_bytes(b"a 2-det\ndog 3-nsubj\nbarks 0-root\n", "x.txt")
+    sentences = Sentences(source, model.tokens, Settings())
+    sums = RelationSums(1, 1, "cpu")
+    sums.open(collate(list(sentences), model.tokens, "cpu"))
+    sums.score(torch.tensor([[[[0.1, 0.7, 0.2], [0.6, 0.1, 0.3], [0.3, 0.6, 0.1]]]]))
+    sums.complete()
+    result = finish(sums, sentences, {"options": {}, "model": {"causal": False}, "settings": {"mode": "corrected"}})
+    counts = result.show(RelationFilter("as-is", min_count=1))
+    accuracy = dict(zip(counts.relations, counts.accuracy[:, :, 0, 0].T.tolist(), strict=True))
+    assert accuracy["det"] == [1, 1] and accuracy["nsubj"] == [0, 0]
+    assert accuracy["all"] == pytest.approx([1 / 3, 1 / 3])
+    assert counts.best_offset[0] == 1 and counts.baseline[0] == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize(("mode", "possessives"), [("corrected", False), ("corrected", True), ("paper", False)])

@@ -20,8 +20,13 @@ from tests.support import maps, measures
 TEXT = "Mills turn in the river, day and night. They feed the town.\nThe town sleeps.\n\nNobody counts the wheels.\n"
 
 
-def test_a_worked_example():
-    """[CLS] x: a row of one half and one half has log 2 nats, a row of certainty none."""
+def test_worked_example():
+    """[CLS] x, with the rows (1/2, 1/2) and (0, 1).
+
+    The first row's entropy is -2 * 1/2 log 1/2 = log 2 = 0.6931 nats, the second's 0: their mean is 0.3466, and the row
+    of [CLS] alone has 0.6931. The largest weights are 0.5 and 1, 0.75 on average; uniform attention to two tokens has
+    log 2. Smoothed as in the release, with 0.9999 A + 0.0001 / 2, the second row becomes (0.00005, 0.99995).
+    """
     batch = collate([maps.encode(0, ["cls", "other"])], maps.TOKENS, "cpu")
     weights = torch.tensor([[0.5, 0.5], [0.0, 1.0]])[None, None]
     values = measure(batch, LayerAttention(0, weights, None, False))[0, 0].tolist()

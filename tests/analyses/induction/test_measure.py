@@ -4,19 +4,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from transformers import AutoModel
 
 from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.induction.measure import measure
 from bertviz_core.analyses.induction.result import CONTROL_QUANTITY, KINDS, Induction
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.files import sample
 from bertviz_core.errors import SettingsError
+from bertviz_core.inputs.encoding import Encoded, collate
 from bertviz_core.inputs.segments import RandomSequences
 from bertviz_core.models import checkpoint
+from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.loading import load_tokens
 from bertviz_core.settings import Execution, Settings
 from tests.oracles import induction as oracle
-from tests.support import families
+from tests.support import families, maps
 
 SETTINGS = Settings(max_length=30, limit=12, seed=3)
 
@@ -24,6 +28,30 @@ SETTINGS = Settings(max_length=30, limit=12, seed=3)
 def computed(folder: Path, settings: Settings = SETTINGS) -> Induction:
     request = Request("induction", checkpoint.find_checkpoint(str(folder)), sample("random"), settings)
     return compute(request, None, Execution("cpu"))
+
+
+@pytest.mark.parametrize("second", [(5, 6, 7), (8, 9, 10)])
+def test_worked_example(second: tuple[int, ...]) -> None:
+    """[CLS] x y z x y z [SEP], positions 0 to 7: the rows of the second half are 4, 5 and 6. A head gives
+
+        from 4, x:  0.1 to 1 (the first x),  0.6 to 2 (y, which followed it),  0.3 to 3 (the token before)
+        from 5, y:  0.2 to 2,                0.5 to 3,                         0.3 to 4
+        from 6, z:  0.1 to 3,                0.4 to 4,                         0.5 to 5
+
+    Prefix matching, to what followed the first occurrence, is (0.6 + 0.5 + 0.4) / 3 = 0.5, the duplicate token
+    (0.1 + 0.2 + 0.1) / 3 = 0.4 / 3, the previous token (0.3 + 0.3 + 0.5) / 3 = 1.1 / 3. Where another sequence follows
+    the first one the same means are those of the controls.
+    """
+    ids = np.array([1, 5, 6, 7, *second, 2], dtype=np.int64)
+    example = Encoded(0, "sequence 1", ids, np.zeros_like(ids), np.array([-1, 0, 1, 2, 0, 1, 2, -1]))
+    weights = torch.zeros(8, 8)
+    for row, values in ((4, (0.1, 0.6, 0.3)), (5, (0.2, 0.5, 0.3)), (6, (0.1, 0.4, 0.5))):
+        weights[row, row - 3 : row] = torch.tensor(values)
+    batch = collate([example], maps.TOKENS, "cpu")
+    values = measure(batch, LayerAttention(0, weights[None, None], None, False))[0, 0].tolist()
+    means, absent = [0.5, 0.4 / 3, 1.1 / 3], [np.nan] * 3
+    expected = [*means, *absent] if second == (5, 6, 7) else [*absent, *means]
+    assert values == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2", "llama"])

@@ -61,6 +61,29 @@ def same(probe: Probe, batch: ProbeBatch, expected):
     np.testing.assert_allclose(probe(batch)[0].detach().numpy(), np.array(expected), rtol=2e-4, atol=2e-4)
 
 
+def test_worked_example():
+    """Attention-only on "dogs bark", where "bark" governs "dogs" and ROOT "bark", with one head, w = 1 and u = 2.
+
+    From dogs the head gives dogs 0.2 and bark 0.8, from bark 0.6 and 0.4. The score of i as the governor of j is
+    w A[i,j] + u A[j,i]: of bark for dogs 1 * 0.6 + 2 * 0.8 = 2.2, of dogs for bark 1 * 0.8 + 2 * 0.6 = 2.0. No word
+    governs itself. ROOT's score is here the attention to [CLS], 0.1 from dogs and 0.5 from bark.
+
+    So dogs is given to bark (2.2 > 0.1), which is right, with probability e^2.2 / (e^0.1 + e^2.2) = 0.891; bark to dogs
+    (2.0 > 0.5) in place of ROOT, whose probability is e^0.5 / (e^0.5 + e^2) = 0.182. The UAS is 1 / 2, and the loss
+    -log 0.891 - log 0.182 = 1.817 nats.
+    """
+    probe = AttentionOnly(1)
+    probe.weights.data = torch.tensor([[1.0], [2.0]])
+    probe.root.data = torch.tensor([[1.0], [0.0], [0.0], [0.0]])
+    maps = torch.tensor([[0.2, 0.8], [0.6, 0.4]])[None, :, :, None]
+    root = torch.tensor([[0.1, 0.5], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]])[None, :, :, None]
+    batch = ProbeBatch(maps, root, torch.tensor([[1, 2]]), torch.tensor([[2, 0]]))
+    dogs, bark = probe(batch)[0].tolist()  # each (ROOT, dogs, bark)
+    assert dogs == pytest.approx([0.1, -math.inf, 2.2]) and bark == pytest.approx([0.5, 2.0, -math.inf])
+    assert probe(batch)[0].argmax(-1).tolist() == [2, 1]  # gold: bark, ROOT
+    assert float(loss_of(probe, batch)) == pytest.approx(1.817, abs=1e-3)
+
+
 @pytest.mark.parametrize("paper", [False, True])
 def test_attention_only(paper):
     batch, _ = random_batch()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from bertviz_core.analyses.base.prediction_averages import PredictionAverages
 from bertviz_core.analyses.base.request import Request
@@ -20,10 +21,10 @@ from bertviz_core.errors import InputError
 from bertviz_core.inputs.encoding import collate
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import checkpoint, loading
-from bertviz_core.models.loss import LayerGradient, Targets, backward
+from bertviz_core.models.loss import LayerGradient, Predictions, Targets, backward
 from bertviz_core.settings import Execution, Settings
 from tests.oracles import gradients as reference
-from tests.support import families
+from tests.support import families, maps
 from tests.support.predicting import DECODERS, SETTINGS, TEXT, eager, labeled, load, save
 
 PREDICTING = ("bert", "distilbert", "roberta", "albert", "electra", "modernbert", "deberta-v2", "mpnet")
@@ -48,6 +49,31 @@ class Shuffled:
 
     def __iter__(self) -> Any:
         return iter(self.examples)
+
+
+def test_worked_example() -> None:
+    """[CLS] x [SEP], with these weights A and gradients dL/dA of one head, a row for each token that attends:
+
+        A = 0.2 0.3 0.5      dL/dA = -0.2  0.4  0.1
+            0.1 0.3 0.6               0.4 -0.8  0.2
+            0.2 0.2 0.6               0.6  0.0 -0.3
+
+    The sign of a gradient does not count. To [SEP] it is (0.1 + 0.2 + 0.3) / 3 = 0.2 nats for a unit of attention, to
+    [CLS] (0.2 + 0.4 + 0.6) / 3 = 0.4, to x (0.4 + 0.8 + 0) / 3 = 0.4. Times the attention it is for [SEP]
+    (0.5 * 0.1 + 0.6 * 0.2 + 0.6 * 0.3) / 3 = 0.35 / 3 nats; [SEP] gets (0.5 + 0.6 + 0.6) / 3 of the attention. There is
+    no punctuation, and the first token is [CLS].
+    """
+    weights = torch.tensor([[0.2, 0.3, 0.5], [0.1, 0.3, 0.6], [0.2, 0.2, 0.6]])[None, None]
+    gradient = torch.tensor([[-0.2, 0.4, 0.1], [0.4, -0.8, 0.2], [0.6, 0.0, -0.3]])[None, None]
+    nothing = torch.zeros(0)
+    layer = LayerGradient(0, weights, gradient, Predictions(nothing, nothing, nothing, nothing, nothing))
+    batch = collate([maps.encode(0, ["cls", "other", "sep"])], maps.TOKENS, "cpu")
+    values = sep_gradients.measure(batch, layer)[0, 0].tolist()
+    found = dict(zip(QUANTITIES, values, strict=True))
+    expected = {"to_sep": 0.2, "to_cls": 0.4, "to_other": 0.4}
+    expected |= {"to_sep_times_attention": 0.35 / 3, "attention_to_sep": 1.7 / 3}
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
+    assert np.isnan([found["to_punct"], found["to_first"]]).all()
 
 
 @pytest.mark.parametrize("family", (*PREDICTING, *DECODERS))

@@ -22,8 +22,13 @@ from tests.support import maps, measures
 oracle = reference.surface_patterns
 
 
-def test_a_worked_example():
-    """[CLS] x . [SEP], and the rows written out: each average has the denominator 4, the two last 1 and 3."""
+def test_worked_example():
+    """[CLS] x . [SEP], with a row of weights for each token that attends.
+
+    An average over rows has the denominator 4, also where the first row has no previous token: to the previous token go
+    0.5 of row 2, 0.6 of row 3 and 0.1 of row 4, so `previous` is 1.2 / 4 = 0.3. From [SEP] alone there is one row, from
+    other tokens to [SEP] there are three, and three rows come after the first token.
+    """
     rows = [[0.1, 0.2, 0.3, 0.4], [0.5, 0.1, 0.0, 0.4], [0.0, 0.6, 0.2, 0.2], [0.0, 0.0, 0.1, 0.9]]
     batch = collate([maps.encode(0, ["cls", "other", "punct", "sep"])], maps.TOKENS, "cpu")
     values = measure(batch, LayerAttention(0, torch.tensor(rows)[None, None], None, False))[0, 0]
