@@ -69,8 +69,9 @@ def draw_navigation(here: int) -> None:
         st.button("Next", shortcut="Right", on_click=go_to, args=(here + 1,), disabled=here == OWN)
         if chosen.present:
             draw_lecturers_buttons()
-    if chosen.present:
-        with st.container(key="tour-alone"):
+    # The container is always there: a block that came into its place would show the component a moment longer.
+    with st.container(key="tour-alone"):
+        if chosen.present:
             component("presentation")(key=PRESENTATION, on_left_change=partial(present, False))
 
 
