@@ -33,12 +33,12 @@ def fill(store: Store, count: int, size: int) -> None:
 
 @pytest.mark.parametrize("size", [MB, 60_000], ids=["in files", "in the database itself"])
 def test_the_results_stored_longest_ago_go_first(small: Store, size: int) -> None:
-    count = 8 * MB // size
+    count = 16 * MB // size
     fill(small, count, size)
     left = sorted(results(small))
     assert MB < len(left) * size < 5 * MB
     assert left == [f"{number:03}" for number in range(count - len(left), count)]
-    assert small.size() < 5 * MB
+    assert small.size() < 10 * MB  # SQLite's write-ahead log takes up to 4 MB
 
 
 def test_what_a_job_has_just_stored_stays(small: Store) -> None:
