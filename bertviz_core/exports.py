@@ -24,7 +24,8 @@ from bertviz_core.heads import counting_from
 from bertviz_core.models.checkpoint import label_of
 from bertviz_core.numbers import number
 from bertviz_core.plotting import drawing
-from bertviz_core.plotting.drawing import bullets, element, figure_html, html_page
+from bertviz_core.plotting.drawing import figure_html, html_page
+from bertviz_core.plotting.html import bullets, element
 
 SUFFIXES = (".csv", ".zip", ".json", ".html", ".svg", ".safetensors")
 
