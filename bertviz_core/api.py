@@ -22,14 +22,14 @@ from bertviz_core.models import single_input
 from bertviz_core.models.checkpoint import Checkpoint, Model, checkpoint_of
 from bertviz_core.models.loading import LoadedModels, model_in_memory
 from bertviz_core.models.model import AttentionModel, missing_lm_head
-from bertviz_core.one_head import one_head
 from bertviz_core.one_head.clear_input import CaptionedSvg, clear_input, lines
+from bertviz_core.one_head.description import one_head
 from bertviz_core.one_head.training import stored_steps, with_training
 from bertviz_core.overview.stored_results import results_of
-from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
+from bertviz_core.paper_report.report import ReportRequest
 from bertviz_core.settings import Execution, Settings
-from bertviz_core.viewer import InputView, apply_view
+from bertviz_core.viewer.input_attention import InputView, apply_view
 
 _models = LoadedModels()  # of `attention`
 

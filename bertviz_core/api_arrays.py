@@ -11,7 +11,7 @@ from bertviz_core.errors import InputError
 from bertviz_core.heads import Head
 from bertviz_core.inputs.labels import Units
 from bertviz_core.text_display import visible
-from bertviz_core.viewer import InputAttention
+from bertviz_core.viewer.input_attention import InputAttention
 
 TOLERANCE = 0.01  # of sums of weights: what bfloat16 rounds
 # Tokens that models add, which are drawn in gray; none is a word.

@@ -20,16 +20,17 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_heads
-from bertviz_core.one_head import OneHead, files
+from bertviz_core.one_head import files
 from bertviz_core.one_head.clear_input import CaptionedSvg
+from bertviz_core.one_head.description import OneHead
 from bertviz_core.plotting import DIVERGING, SEQUENTIAL
 from bertviz_core.plotting.browser import in_frame
 from bertviz_core.plotting.drawing import FOOT, HEIGHT, figure_html, html_page
 from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.head_map_files import map_frame, map_html, map_svg
 from bertviz_core.plotting.html import element
-from bertviz_core.viewer import InputAttention
 from bertviz_core.viewer.files import MIN_WEIGHT, input_svg, lines_frame, lines_html
+from bertviz_core.viewer.input_attention import InputAttention
 
 if TYPE_CHECKING:
     import pyarrow
@@ -50,7 +51,11 @@ class NotebookObject(ABC):
 
 @dataclass(frozen=True)
 class AnalysisResult(NotebookObject):
-    """The result of one analysis of one corpus by one model; `result` has everything that the analysis stores."""
+    """The result of one analysis of one corpus by one model.
+
+    Attributes:
+        result: Everything that the analysis stores.
+    """
 
     result: Result
 
@@ -137,10 +142,15 @@ class AnalysisResult(NotebookObject):
 
 @dataclass(frozen=True)
 class HeadSummary(NotebookObject):
-    """What the stored results of a model say of one head; in a notebook's cell, the page of the head."""
+    """What the stored results of a model say of one head; in a notebook's cell, the page of the head.
+
+    Attributes:
+        shown: The head's description, with its numbers.
+        draw_lines: Draws its lines on the input in which it is clearest, for which the model runs.
+    """
 
     shown: OneHead
-    draw_lines: files.DrawLines  # runs the model on one input
+    draw_lines: files.DrawLines
 
     @property
     def sentence(self) -> str:
@@ -177,13 +187,21 @@ class HeadSummary(NotebookObject):
 
 @dataclass(frozen=True)
 class AttentionLines(NotebookObject):
-    """Attention of every head on one input; in a notebook's cell, lines to hover over and to pin."""
+    """Attention of every head on one input; in a notebook's cell, lines to hover over and to pin.
+
+    Attributes:
+        attention: The tokens or words, and the (layer, head, query, key) weights.
+        head: The head that is shown first.
+        heads: The heads to choose from.
+        model: The name of the model; empty where it is not known.
+        caption: What stands under the drawing: the model, tokens that did not fit, rows that do not sum to 1.
+    """
 
     attention: InputAttention
-    head: Head  # the one that is shown first
-    heads: tuple[Head, ...]  # to choose from
-    model: str  # its name, "" where it is not known
-    caption: str  # under the drawing: the model, tokens that did not fit, rows that do not sum to 1
+    head: Head
+    heads: tuple[Head, ...]
+    model: str
+    caption: str
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -217,11 +235,17 @@ class AttentionLines(NotebookObject):
 
 @dataclass(frozen=True)
 class HeadValues(NotebookObject):
-    """A value of every head; in a notebook's cell, a map to point at."""
+    """A value of every head; in a notebook's cell, a map to point at.
 
-    values: np.ndarray  # (layer, head), NaN where a head has none
-    name: str  # what the values are, "" where it is not known
-    limits: tuple[float, float]  # ends of the color scale
+    Attributes:
+        values: (layer, head) values; NaN where a head has none.
+        name: What the values are; empty where it is not known.
+        limits: The ends of the color scale.
+    """
+
+    values: np.ndarray
+    name: str
+    limits: tuple[float, float]
 
     @property
     def caption(self) -> str:

@@ -88,14 +88,17 @@ class HeadStatistics(TrainerCallback):
         self._settings = Settings(**settings)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Measure before the first step; an error ends the training."""
         if state.is_world_process_zero:
             self._measure(state.global_step)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Measure at every `every` steps and at the last one."""
         if state.global_step % self._every == 0 or state.global_step == state.max_steps:
             self._measure_or_warn(state, control)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Measure the model at the end of the training, unless an earlier one takes its place."""
         if not args.load_best_model_at_end:  # else the model is that of an earlier step by now
             self._measure_or_warn(state, control)
 

@@ -17,7 +17,12 @@ def shorten(text: str, maximum: int = QUOTED) -> str:
 class BertvizError(Exception):
     """An error that the user can fix; shown without a traceback, exit code 2 on the command line.
 
-    `what` is a full sentence, `where` names a file and line, `hint` says what to do next; each is shortened.
+    Each of the texts is shortened.
+
+    Attributes:
+        what: What has happened, a full sentence.
+        where: The file and the line; empty where there is none.
+        hint: What to do next; empty where nothing can be done.
     """
 
     def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
@@ -40,7 +45,13 @@ class ModelError(BertvizError):
 
 
 class DownloadNeeded(ModelError):
-    """The model, or `models` of a training, are on the hub but not on this machine; `size` is what they take, bytes."""
+    """The model, or some models of a training, are on the hub but not on this machine.
+
+    Attributes:
+        name: The name of the model or of the training.
+        size: What the download takes, in bytes.
+        models: The names of the models to download.
+    """
 
     def __init__(self, name: str, size: int, models: Sequence[str] = ()) -> None:
         megabytes = f"{size / 1e6:,.0f} MB"

@@ -97,6 +97,7 @@ def to_text(result: Result) -> str:
 
 
 def paper_figure(result: Result) -> go.Figure:
+    """The figure of a result, of an analysis, a comparison or an emergence."""
     analysis = ANALYSES.get(result.analysis)
     if analysis:
         return analysis.figure(result)
@@ -151,6 +152,7 @@ def chosen_finding(result: Result) -> Finding | None:
 
 
 def chosen_notes(result: Result) -> list[str]:
+    """What the page says of the chosen head, and what else follows choices; none where no analysis has the result."""
     analysis = ANALYSES.get(result.analysis)
     return analysis.chosen_notes(result) if analysis else []
 

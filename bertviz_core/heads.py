@@ -112,15 +112,18 @@ def arrow(direction: str) -> str:
 
 @lru_cache(16)
 def all_heads(layers: int, heads: int) -> tuple[Head, ...]:
+    """All heads, layer by layer."""
     return tuple(Head(layer, head) for layer in range(layers) for head in range(heads))
 
 
 @lru_cache(16)
 def all_keys(layers: int, heads: int) -> tuple[str, ...]:
+    """The keys of all heads, layer by layer."""
     return tuple(head.key() for head in all_heads(layers, heads))
 
 
 def all_labels(layers: int, heads: int) -> tuple[str, ...]:
+    """The labels of all heads, layer by layer."""
     return tuple(head.label() for head in all_heads(layers, heads))
 
 

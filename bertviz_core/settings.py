@@ -44,6 +44,7 @@ class Settings:
 
     @property
     def paper(self) -> bool:
+        """Whether results follow the release."""
         return self.mode == "paper"
 
     def to_json(self) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import SMALLER, BertvizError, Cancelled, DownloadNeeded, InputError, Unexpected
 from bertviz_core.models import checkpoint, model_sources
-from bertviz_core.paper_report import ReportRequest
+from bertviz_core.paper_report.report import ReportRequest
 from bertviz_core.settings import Settings, access_from_environment, app_execution
 
 CANCEL_GRACE_S = 0.3  # seconds between a cancel and the end of a process that does not react

@@ -67,6 +67,7 @@ class Step:
 
     @classmethod
     def from_toml(cls, table: dict[str, Any]) -> Self:
+        """A step from its table in tour.toml."""
         lists = {name: tuple(value) for name, value in table.items() if isinstance(value, list)}
         return cls(**table | lists)
 
@@ -123,10 +124,12 @@ def head_roles(results: Results) -> dict[Head, str]:
 
 
 def answers(findings: list[Finding]) -> list[Finding]:
+    """The findings that have numbers."""
     return [finding for finding in findings if finding.state in DECIDED]
 
 
 def first_head(findings: list[Finding]) -> Head | None:
+    """The head of the first finding that has one; None without."""
     return next((finding.head for finding in findings if finding.head), None)
 
 

@@ -9,16 +9,17 @@ from pages.shared import page, widgets
 from pages.shared.frame import links
 from pages.shared.messages import joined, plain
 from pages.shared.state import session
-from pages.shared.state.choices import Ablation
+from pages.shared.state.analysis_choices import AblationChoices
 from pages.shared.views.analysis_page import AnalysisPage
 
 
 def quoted(guess: str, original: str) -> str:
+    """A guess as Markdown, with a mark that says whether it is right."""
     text = f"“{plain(guess)}”"
     return f"**{text}** ✓" if guess == original else f"{text} ✗"
 
 
-chosen = session.page(Ablation)
+chosen = session.page(AblationChoices)
 controls = page.controls()
 with controls:
     about = "An ablated head outputs its mean over the corpus instead of zeros."

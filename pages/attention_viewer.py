@@ -6,15 +6,16 @@ import streamlit as st
 
 from bertviz_core.heads import all_heads
 from bertviz_core.models.single_input import mask, predict
-from bertviz_core.viewer import SIDES, InputView, apply_view, attention_shift, figure
+from bertviz_core.viewer import figure
+from bertviz_core.viewer.input_attention import SIDES, InputView, apply_view, attention_shift
 from pages.shared import endnotes, page, services, widgets
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewer
+from pages.shared.state.choices import AttentionViewerChoices
 from pages.shared.views import viewer_heads, viewer_input, viewer_panes, viewer_window
 
 selection = session.selection()
-chosen = session.page(AttentionViewer)
+chosen = session.page(AttentionViewerChoices)
 model = services.model(selection.checkpoint, selection.settings.dtype)
 input_row = page.controls(key="input-choice")
 controls, options = page.with_options(page.row("center", key="view-controls"))

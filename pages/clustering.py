@@ -15,7 +15,7 @@ from pages.shared import endnotes, page, stored, widgets
 from pages.shared.costly import findings_of, linguistic
 from pages.shared.memoize import memoized
 from pages.shared.state import session
-from pages.shared.state.choices import Clustering as Choices
+from pages.shared.state.analysis_choices import ClusteringChoices
 
 embed = memoized(Clustering.embedded)
 label_heads = memoized(Clustering.labeled)
@@ -23,6 +23,7 @@ to_frame = memoized(Clustering.to_frame)
 
 
 def draw_thresholds() -> None:
+    """Draw the sliders of the thresholds."""
     st.caption("A head has a behavior if its average exceeds the threshold; if several apply, the last one counts.")
     for name, value in asdict(thresholds).items():
         if name in computed.present:
@@ -31,7 +32,7 @@ def draw_thresholds() -> None:
 
 
 selection = session.selection()
-chosen = session.page(Choices)
+chosen = session.page(ClusteringChoices)
 head = selection.head
 computed = stored.result_or_stop(selection.request("clustering"), Clustering)
 with page.controls():

@@ -9,7 +9,7 @@ from bertviz_core.heads import Head
 from pages.shared import endnotes, page, services, widgets
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import Compare
+from pages.shared.state.choices import CompareChoices
 from pages.shared.state.selection import Basis
 from pages.shared.views import compare_view
 
@@ -18,7 +18,7 @@ BEST = {"n_a": "n, A", "head_a": "best in A", "a": "A", "n_b": "n, B", "head_b":
 BEST |= {"difference": "B − A", "low": "from", "high": "to"}  # the 95% interval's ends
 
 selection = session.selection()
-chosen = session.page(Compare)
+chosen = session.page(CompareChoices)
 runs = compare_view.known_runs(selection)
 analysis, a, b = chosen.resolve(runs)
 with page.controls():

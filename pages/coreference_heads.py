@@ -23,7 +23,7 @@ from pages.shared.frame import links
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import CoreferenceHeads as Choices
+from pages.shared.state.analysis_choices import CoreferenceHeadsChoices
 from pages.shared.views import lists
 
 finding_of = memoized(type_finding)
@@ -37,6 +37,7 @@ AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
 
 
 def draw_map() -> None:
+    """Draw the map of the chosen mentions and direction, and the way to the best head."""
     st.markdown(f"**Head map**: {mentions}, {shown_direction}")
     squares = accuracy_map(result.accuracy[direction, index], mentions)
     alt = f"Map of all heads, layer by head, colored by accuracy on {mentions}"
@@ -114,6 +115,7 @@ def systems_by_type() -> dict[str, Any]:
 
 
 def draw_table_2() -> None:
+    """Draw Table 2, with the paper's numbers beside this run's where both are of one corpus, and the best heads."""
     rows = []
     printed = cited()
     for name, by_kind in systems_by_type().items():
@@ -140,12 +142,14 @@ def draw_groups(title: str, key: str, about: str, grouping: str) -> None:
 
 
 def draw_genders() -> None:
+    """Draw the accuracies by gender of the pronoun."""
     drawing = page.drawn(by_group, result, systems, "gender")
     alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
     page.chart(drawing, "coreference-gender", alt, selection.basis)
 
 
 def draw_all_heads() -> None:
+    """Draw the key numbers, and the accuracy of every head by type of mention."""
     page.metrics(key_numbers())
     st.markdown(f"**Accuracy of all heads** (%), {shown_direction}")
     decimals = {name: percent_decimals(count) for name, count in zip(TYPE_ROWS, result.n, strict=True)}
@@ -154,6 +158,7 @@ def draw_all_heads() -> None:
 
 
 def draw_method() -> None:
+    """Draw how the corpus was read, and the end of the page."""
     origin = result.provenance
     beyond = "The paper does not measure this direction. " if direction else ""
     st.caption(
@@ -165,7 +170,7 @@ def draw_method() -> None:
 
 
 selection = session.selection()
-chosen = session.page(Choices)
+chosen = session.page(CoreferenceHeadsChoices)
 request = selection.request("coreference_heads")
 computed = stored.result_or_stop(request, CoreferenceHeads)
 

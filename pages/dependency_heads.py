@@ -21,7 +21,7 @@ from pages.shared.frame import links
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import DependencyHeads as Choices
+from pages.shared.state.analysis_choices import DependencyHeadsChoices
 from pages.shared.views import lists
 
 words_of = memoized(attended_words)
@@ -120,7 +120,7 @@ def draw_sentences() -> None:
         merge_subtypes=counted.merge_subtypes,
         causal=bool(result.provenance["model"]["causal"]),
     )
-    every = session.page(Choices).arcs
+    every = session.page(DependencyHeadsChoices).arcs
     names = ("which", "weight", "search", "sentence_page")
     draw_toggle = partial(widgets.toggle, "Arcs of other relations", "arcs", every)
     total, listed, is_all = lists.guesses(result, request, first == count, query, PER_PAGE, names, draw_toggle)
@@ -170,6 +170,7 @@ def draw_table_1() -> None:
 
 
 def draw_offsets() -> None:
+    """Draw the accuracy of every fixed offset for the relation."""
     st.markdown(f"**Fixed offsets**: {named}")
     alt = f"Accuracy of fixed offsets on {relation}"
     page.chart(page.drawn(figure.offset_figure, result, relation, direction), "offsets-figure", alt, selection.basis)
@@ -210,6 +211,7 @@ def key_numbers() -> list[page.Metric]:
 
 
 def draw_method() -> None:
+    """Draw how the treebank was read, and the end of the page."""
     origin = result.provenance
     st.caption(
         f"Trees: {result.trees}; read as {plain(origin['format'])}; {origin['split_words'] / origin['words']:.1%} of "
@@ -220,6 +222,7 @@ def draw_method() -> None:
 
 
 def draw_export() -> None:
+    """Draw the files of the chosen counts, and Table 1 as LaTeX."""
     view = RelationView(
         **asdict(counted),
         relation=relation,
@@ -232,7 +235,7 @@ def draw_export() -> None:
 
 
 selection = session.selection()
-chosen = session.page(Choices)
+chosen = session.page(DependencyHeadsChoices)
 is_paper = selection.settings.paper
 controls, options = page.with_options(page.controls())
 request = selection.request("dependency_heads", chosen.options(is_paper))

@@ -22,14 +22,14 @@ from pages.shared.frame import header
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import Emergence as Choices
+from pages.shared.state.choices import EmergenceChoices
 from pages.shared.state.selection import Basis
 
 behaviors_of = memoized(Emergence.behaviors)
 map_at = memoized(figure.map_at)
 to_frame = memoized(Emergence.to_frame)
 
-SHIPPED = Choices.training
+SHIPPED = EmergenceChoices.training
 LOCAL = "Enter a local folder of checkpoint folders whose names end in their step: step-0000500, checkpoint-500. "
 HUB = (
     "Or enter revisions of a hub model: `owner/name@step*` for all that begin so, `owner/name@step0,step1000` for two. "
@@ -70,7 +70,7 @@ def choose_step() -> int:
     """Draw the slider and the player that moves it; the address follows when the player stops. Returns the index."""
     steps = result.steps.tolist()
     now = session.current()
-    chosen = session.page(Choices).at_step
+    chosen = session.page(EmergenceChoices).at_step
     step = chosen if chosen in steps else steps[-1]
     if now.playing in steps:
         step = now.playing
@@ -102,7 +102,7 @@ def draw_relations() -> None:
         "**Relations**: the best head and the best fixed offset. The best head of a step is selected on the words on "
         "which it is scored; the dotted line follows the head that is best at the end."
     )
-    chosen = session.page(Choices).relations_of
+    chosen = session.page(EmergenceChoices).relations_of
     if chosen is None:
         chosen = (*result.clearest_relations(MAX_RELATIONS - 1), UAS)
     names = widgets.multiselect(
@@ -125,7 +125,7 @@ def choose_training() -> str:
     access = services.access()
     if not now.trainings:
         now.trainings = [SHIPPED, *trainings(access)]
-    name = session.page(Choices).training
+    name = session.page(EmergenceChoices).training
     if name not in now.trainings:
         now.trainings.append(name)
     options = page.options_popover()
@@ -147,6 +147,7 @@ def choose_training() -> str:
 
 
 def move_slider(row: int) -> None:
+    """Choose the step of a row, in a callback."""
     session.choose(at_step=int(result.steps[row]))
 
 

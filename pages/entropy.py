@@ -9,10 +9,10 @@ from bertviz_core.heads import highest
 from pages.shared import page, widgets
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import Entropy
+from pages.shared.state.analysis_choices import EntropyChoices
 from pages.shared.views.analysis_page import AnalysisPage
 
-chosen = session.page(Entropy)
+chosen = session.page(EntropyChoices)
 view = AnalysisPage(chosen)
 result = view.result
 entropy = result["entropy"]

@@ -9,8 +9,8 @@ from bertviz_core import exports
 from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.errors import BertvizError
 from bertviz_core.heads import Head
-from bertviz_core.one_head import OneHead, distinctive, of_model, one_head
 from bertviz_core.one_head.clear_input import CaptionedSvg, ClearInput, clear_input, lines
+from bertviz_core.one_head.description import OneHead, distinctive, of_model, one_head
 from bertviz_core.one_head.drawing import LEGEND, figure_svg
 from bertviz_core.one_head.files import CLEAREST, SUFFIXES, missing, to_bytes
 from bertviz_core.one_head.training import with_training
@@ -20,7 +20,8 @@ from pages.shared.frame import header, links
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewer, HeadPage, kind_of
+from pages.shared.state.choices import AttentionViewerChoices, HeadChoices
+from pages.shared.state.kinds import kind_of
 
 clear_of = memoized(clear_input)
 known_of = memoized(of_model)
@@ -42,7 +43,8 @@ def draw_figures(shown: OneHead) -> None:
 
 
 def address(head: Head) -> str:
-    return links.address_of(HeadPage(), head)
+    """The address of another head's page."""
+    return links.address_of(HeadChoices(), head)
 
 
 def draw_tokens(clear: ClearInput) -> DeltaGenerator:
@@ -62,7 +64,7 @@ def draw_lines(clear: ClearInput, place: DeltaGenerator) -> None:
         messages.note(problem)
         return
     assert drawn is not None, "there is an input"
-    opened = AttentionViewer(input="corpus", segment=clear.segment.number + 1, back=session.here())
+    opened = AttentionViewerChoices(input="corpus", segment=clear.segment.number + 1, back=session.here())
     link = links.address_of(opened, selection.head)
     with place:
         item = page.Drawing(CLEAREST, drawn.svg, link, [{"text": drawn.caption}])
@@ -118,7 +120,7 @@ with right:
 draw_figures(shown)
 offer_missing(shown)
 title = f"Every number of head {selection.label}"
-endnotes.folded(title, ":material/table:", "numbers", head_panel.card, HeadPage.page, results, selection)
+endnotes.folded(title, ":material/table:", "numbers", head_panel.card, HeadChoices.page, results, selection)
 endnotes.about(distinctive)
 st.caption(plain(shown.about))
 name = exports.slug("head", selection.label, selection.checkpoint.label)

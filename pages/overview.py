@@ -12,11 +12,12 @@ from bertviz_core.analyses.base.result import corpus_size, origin
 from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.errors import BertvizError, DownloadNeeded, SettingsError
 from bertviz_core.numbers import number
-from bertviz_core.overview import ClearestHead, in_order
+from bertviz_core.overview.clearest_heads import ClearestHead
+from bertviz_core.overview.head_columns import in_order
 from bertviz_core.overview.stored_results import SUFFIXES, to_bytes
 from bertviz_core.overview.summary import roles
-from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
+from bertviz_core.paper_report.report import ReportRequest
 from bertviz_core.tour import END
 from pages.shared import endnotes, head_panel, jobs, messages, page, preview, services, stored, widgets
 from pages.shared.costly import (
@@ -32,7 +33,9 @@ from pages.shared.costly import (
 from pages.shared.frame import PANEL, header, links
 from pages.shared.messages import joined, plain
 from pages.shared.state import session
-from pages.shared.state.choices import MAX_SENTENCE, AttentionViewer, HeadPage, Overview, Tour, kind_of
+from pages.shared.state.address_types import MAX_SENTENCE
+from pages.shared.state.choices import AttentionViewerChoices, HeadChoices, OverviewChoices, TourChoices
+from pages.shared.state.kinds import kind_of
 
 EXAMPLE = "Find heads: previous > 0.5 and loss change > 0.01"
 CARDS_IN_ROW = 3
@@ -110,7 +113,7 @@ def draw_strongest() -> None:
 
 def choose_heads() -> str:
     """Draw the field of the expression that finds heads; an empty one where it cannot be read."""
-    text = session.page(Overview).heads
+    text = session.page(OverviewChoices).heads
     widgets.text("Find heads", "heads", text, placeholder=EXAMPLE, label_visibility="collapsed")
     try:
         find(results, text)
@@ -147,6 +150,7 @@ def draw_examples(analysis: str, examples: HeadExamples) -> None:
 
 
 def draw_card(example: ClearestHead) -> None:
+    """Draw a clearest head: the segments in which it is clearest, and links to it."""
     name = f"{example.name[0].upper()}{plain(example.name[1:])}"
     st.markdown(f"**{name}: head {example.head.label()}**")
     for segment in example.segments[:SEGMENTS]:
@@ -156,13 +160,13 @@ def draw_card(example: ClearestHead) -> None:
         st.markdown(joined(" ".join(tokens)))
     with st.container(horizontal=True, gap="small"):
         opened = kind_of(example.analysis).on(example.quantity)
-        links.to(HeadPage(), f"All about head {example.head.label()}", head=example.head)
+        links.to(HeadChoices(), f"All about head {example.head.label()}", head=example.head)
         links.to(opened, "Show all heads", ":material/grid_on:", head=example.head)
         first = example.segments[0].number + 1 if example.segments else 1
-        links.to(AttentionViewer(input="corpus", segment=first), "Show attention lines", head=example.head)
+        links.to(AttentionViewerChoices(input="corpus", segment=first), "Show attention lines", head=example.head)
 
 
-def draw_opening(chosen: Overview) -> None:
+def draw_opening(chosen: OverviewChoices) -> None:
     """The reader's sentence, and three ways on."""
     with page.row("center", key="overview-opening"):
         widgets.text(
@@ -175,11 +179,11 @@ def draw_opening(chosen: Overview) -> None:
             width="stretch",
             icon=":material/edit:",
         )
-        links.to(Tour(), "Take the tour")
+        links.to(TourChoices(), "Take the tour")
         args = (PANEL,)
         icon = ":material/upload:"
         st.button("Use your corpus", icon=icon, type="tertiary", on_click=widgets.open_popover, args=args)
-        links.to(Tour(step=END), "The paper's findings", ":material/fact_check:")
+        links.to(TourChoices(step=END), "The paper's findings", ":material/fact_check:")
 
 
 def lines_on(sentence: str) -> bytes:
@@ -194,13 +198,13 @@ def lines_on(sentence: str) -> bytes:
 
 
 selection = session.selection()
-chosen = session.page(Overview)
+chosen = session.page(OverviewChoices)
 results = stored.results(selection)
 stored.warn(results.values())
 labels = behavior_labels(results)
 if labels is None:
     with header.title_line():
-        links.to(Tour(), "Take the tour")
+        links.to(TourChoices(), "Take the tour")
     st.write("Nothing is computed yet for this model and these texts.")
     draw_stored(downloads=False)
     offer_report()
@@ -215,8 +219,8 @@ cards = encoded_cards(results)
 lines = lines_on(chosen.sentence)
 alt = "Map of all heads, layer by head, with a marker for what each head does"
 opened = {
-    f"All about head {selection.label}": links.address_of(HeadPage(), selection.head),
-    links.LABEL: links.address_of(AttentionViewer(input="own text", text=chosen.sentence), selection.head),
+    f"All about head {selection.label}": links.address_of(HeadChoices(), selection.head),
+    links.LABEL: links.address_of(AttentionViewerChoices(input="own text", text=chosen.sentence), selection.head),
 }
 page.head_map(drawing, "behavior-map", alt, selection, lines=lines, cards=cards, opened=opened)
 preview.wait_for(selection)

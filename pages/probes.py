@@ -22,7 +22,7 @@ from pages.shared.frame import links
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import Probes as Choices
+from pages.shared.state.analysis_choices import ProbesChoices
 from pages.shared.views import lists
 
 table_of = memoized(table_3)
@@ -48,14 +48,14 @@ def choose_file(role: Role) -> Source | None:
     try:
         if new := uploads.take(role):
             session.choose(**{role: new})
-        address = getattr(session.page(Choices), role)
+        address = getattr(session.page(ProbesChoices), role)
         if address and address not in uploads.visible(kind):
             session.choose(**{role: ""})
             uploads.open_link(address, kind)
             session.choose(**{role: address})
     except BertvizError as problem:
         messages.error(problem)
-    address = getattr(session.page(Choices), role)
+    address = getattr(session.page(ProbesChoices), role)
     try:
         upload = uploads.find(address, kind)
     except InputError:  # it was deleted meanwhile: the next run computes without it
@@ -81,10 +81,12 @@ def stop_using(role: Role, address: str) -> None:
 
 @session.fragment
 def draw_sentences() -> None:
+    """Draw the test sentences with their gold arcs above, and the guesses of a chosen probe below; it draws itself
+    anew."""
     st.header("Gold and predicted trees")
     default = "attention-only" if "attention-only" in result.probes else result.probes[0]
     with page.row():
-        now = session.page(Choices)
+        now = session.page(ProbesChoices)
         probe = now.probe if now.probe in result.probes else default
         widgets.select("Probe", result.probes, "probe", probe, format_func=partial(title, result=result), width=320)
         words = searched_words(lists.search_box("probe_search", now.probe_search))
@@ -106,7 +108,7 @@ def draw_sentences() -> None:
 
 
 selection = session.selection()
-chosen = session.page(Choices)
+chosen = session.page(ProbesChoices)
 with st.expander("Training and scoring", icon=":material/tune:"):
     with page.row():
         epochs = widgets.optional_number("Maximum epochs", "epochs", chosen.epochs, placeholder="default", width=150)

@@ -12,7 +12,8 @@ from pages.shared import page, widgets
 from pages.shared.frame import links
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewer, Reach
+from pages.shared.state.analysis_choices import ReachChoices
+from pages.shared.state.choices import AttentionViewerChoices
 from pages.shared.views.analysis_page import AnalysisPage
 
 LOOKS = {"received": "Looks at", "given": "Looks from"}
@@ -23,7 +24,7 @@ def draw_tokens(share: str) -> None:
     st.markdown(f"**{LOOKS[share]}**", help=SENTENCES[share])
     rows = []
     for each in result.top_tokens(share, head):
-        found = AttentionViewer(input="corpus", find=each.word, back=session.here())
+        found = AttentionViewerChoices(input="corpus", find=each.word, back=session.here())
         link = links.address_of(found, head) if each.word else ""
         value = f"{each.value:.3g} ± {half_width(each.half)}"
         rows.append({"token": each.token, "times uniform": value, "occurrences": each.occurrences, "sentences": link})
@@ -32,7 +33,7 @@ def draw_tokens(share: str) -> None:
     st.dataframe(rows, hide_index=True, height="content", column_config=config, alt=alt)
 
 
-chosen = session.page(Reach)
+chosen = session.page(ReachChoices)
 view = AnalysisPage(chosen)
 result = view.result
 selection = view.selection

@@ -11,10 +11,10 @@ from pages.shared import page
 from pages.shared.frame import header
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import SepGradients
+from pages.shared.state.analysis_choices import SepGradientsChoices
 from pages.shared.views.analysis_page import AnalysisPage
 
-view = AnalysisPage(session.page(SepGradients))
+view = AnalysisPage(session.page(SepGradientsChoices))
 result = view.result
 view.draw_figures()
 

@@ -13,12 +13,12 @@ from pages.shared import page, services, widgets
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import SurfacePatterns
+from pages.shared.state.analysis_choices import SurfacePatternsChoices
 from pages.shared.views.analysis_page import AnalysisPage
 
 to_frame = memoized(HeadAverages.to_frame)
 
-chosen = session.page(SurfacePatterns)
+chosen = session.page(SurfacePatternsChoices)
 view = AnalysisPage(chosen)
 result = view.result
 column = view.column

@@ -26,14 +26,16 @@ from bertviz_core.tour import (
     first_head,
     on_one_scale,
 )
-from bertviz_core.viewer import InputView, files
+from bertviz_core.viewer import files
+from bertviz_core.viewer.input_attention import InputView
 from pages.shared import head_panel, page, services, stored, widgets
 from pages.shared.components import component
 from pages.shared.costly import column_map, every_finding, head_roles, linguistic, select
 from pages.shared.frame import header, links
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewer, Tour, kind_of
+from pages.shared.state.choices import AttentionViewerChoices, TourChoices
+from pages.shared.state.kinds import kind_of
 from pages.shared.state.selection import Basis
 from pages.shared.views import viewer_input, viewer_panes
 
@@ -76,6 +78,7 @@ def draw_navigation(here: int) -> None:
 
 
 def draw_lecturers_buttons() -> None:
+    """Draw the buttons of the notes and of the slide alone."""
     other = {"notes": not chosen.notes}
     st.button("Notes", shortcut="N", on_click=session.choose, kwargs=other, key="notes-button")
     label = "Leave" if chosen.present else "Present"
@@ -95,6 +98,7 @@ def draw_place(section: str = "") -> None:
 
 
 def draw_terms() -> None:
+    """Draw the first slide: a sentence as a model reads it, and the words of the field."""
     st.header("Words to begin with", anchor=False)
     draw_place()
     page.drawings(
@@ -244,6 +248,7 @@ def draw_maps(step: Step, findings: list[Finding], is_answered: bool) -> None:
 
 
 def draw_lines(text: str) -> viewer_panes.Pane:
+    """Draw the lines of a text, and return their pane."""
     model = services.model(selection.checkpoint, selection.settings.dtype)
     single = from_text(text, "", model.tokens, selection.settings)
     view = InputView(first_piece=selection.settings.paper)
@@ -311,7 +316,8 @@ def draw_own_sentence() -> None:
                 st.button(label, type=kind, key=f"role-{label}", on_click=session.choose, kwargs={"head": head})
         summary = st.container()
         if not chosen.present:
-            links.to(AttentionViewer(input="own text", text=sentence, tour=OWN), links.LABEL, head=selection.head)
+            viewer = AttentionViewerChoices(input="own text", text=sentence, tour=OWN)
+            links.to(viewer, links.LABEL, head=selection.head)
         draw_notes(NOTES["own"])
     if sentence.strip():
         with right:
@@ -321,7 +327,7 @@ def draw_own_sentence() -> None:
 
 
 selection = session.selection()
-chosen = session.page(Tour)
+chosen = session.page(TourChoices)
 # Of weights, also where norms are chosen.
 with_weights = selection.of_weights("attention")
 number = chosen.step

@@ -141,7 +141,7 @@ def report(tmp_path_factory: pytest.TempPathFactory):
     """On the results that ship, with nothing computed."""
     from bertviz_core.corpora.files import SAMPLES, sample
     from bertviz_core.models.checkpoint import find_checkpoint
-    from bertviz_core.paper_report import ReportRequest
+    from bertviz_core.paper_report.report import ReportRequest
 
     corpora = {kind: sample(next(iter(names))) for kind, names in SAMPLES.items()}
     return ReportRequest(find_checkpoint("demo"), corpora).read(Store(tmp_path_factory.mktemp("report")))

@@ -165,7 +165,7 @@ def test_readers_and_figures_never_import_torch():
     readers = ("bertviz_core.corpora", "bertviz_core.plotting")
     folders = tuple(f"bertviz_core.{name}" for name in ("analyses", "overview", "viewer", "emergence"))
     shown = {"analysis", "averages", "behaviors", "document_figure", "figure", "loss_averages", "registry", "result"}
-    shown |= {"presentation", "statements"}
+    shown |= {"clearest_heads", "head_columns", "input_attention", "presentation", "statements", "summary"}
     packages = {name_of(path) for path in PATHS if path.name == "__init__.py"}
     light = [n for n in TREES if n.startswith(folders) and (n in packages or n.rpartition(".")[2] in shown)]
     check_without([*(name for name in TREES if name.startswith(readers)), *light], HEAVY)

@@ -20,7 +20,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import SHIPPED, Store
 from bertviz_core.models.checkpoint import DEMO, find_checkpoint
 from bertviz_core.models.loading import load_to_view
-from bertviz_core.paper_report import ReportRequest
+from bertviz_core.paper_report.report import ReportRequest
 from bertviz_core.settings import MODES, Execution, Settings
 from bertviz_core.viewer.preview import compute_preview, preview_key
 

@@ -73,7 +73,8 @@ def behavior_metric(labels: np.ndarray) -> tuple[str, str, str]:
 
 
 def present(averages: Mapping[str, np.ndarray]) -> list[str]:
-    """Those of QUANTITIES that some head has; `to_first` only where the first token is not [CLS]."""
+    """Those of QUANTITIES that some head has, of (layer, head) averages by quantity; `to_first` only where the first
+    token is not [CLS]."""
     known = [name for name in QUANTITIES if name in averages and not np.isnan(averages[name]).all()]
     if "to_cls" in known and "to_first" in known:
         known.remove("to_first")

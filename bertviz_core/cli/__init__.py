@@ -61,9 +61,11 @@ class Console:
         return checkpoint_of(self.model, self.revision, quiet=self.quiet)
 
     def settings(self) -> Settings:
+        """The settings of the request."""
         return Settings(self.max_length, self.limit, self.seed, self.mode, self.dtype, self.weights)  # type: ignore[arg-type]
 
     def execution(self) -> Execution:
+        """How it is computed; raises SettingsError for a batch without tokens."""
         if self.batch_tokens is not None and self.batch_tokens < 1:
             raise SettingsError("--batch-tokens is below 1.", hint="Omit it, or give a few hundred.")
         return Execution(self.device, self.batch_tokens, self.workers, self.ray)
@@ -116,19 +118,26 @@ class Console:
         self.write(lambda suffix: files[suffix](), partial(exports.to_text, result))
 
     def progress(self) -> Progress:
+        """Progress that is printed, unless the command is to be quiet."""
         return Progress() if self.quiet else PrintedProgress()
 
     def say(self, text: str) -> None:
+        """Print a line on standard error, unless the command is to be quiet."""
         if not self.quiet:
             print(text, file=sys.stderr)
 
 
 class PrintedProgress(Progress):
-    """Progress printed on standard error, a few times a second on a terminal, every ten seconds in a log."""
+    """Progress printed on standard error, a few times a second on a terminal, every ten seconds in a log.
+
+    Attributes:
+        last_shown: When it was printed last, in seconds of the monotonic clock.
+    """
 
     last_shown: float = 0.0
 
     def advance(self, count: int) -> None:
+        """Count what is done, and print it where it is time."""
         super().advance(count)
         is_terminal = sys.stderr.isatty()
         is_last = count > 0 and self.done == self.total

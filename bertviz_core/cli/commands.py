@@ -30,13 +30,13 @@ from bertviz_core.errors import BertvizError, DownloadNeeded, ModelError, Settin
 from bertviz_core.heads import Head
 from bertviz_core.models import checkpoint
 from bertviz_core.models.loading import load
-from bertviz_core.one_head import one_head as describe_head
 from bertviz_core.one_head.clear_input import CaptionedSvg, clear_input, lines
+from bertviz_core.one_head.description import one_head as describe_head
 from bertviz_core.one_head.files import SUFFIXES, to_bytes, to_text
 from bertviz_core.one_head.training import stored_steps, with_training
 from bertviz_core.overview import stored_results
-from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
+from bertviz_core.paper_report.report import ReportRequest
 
 USED = {"model", "revision", "mode", "weights", "store", "out"}  # by `overview` and `head`, which run no analysis
 MANY = "a file, folder or pattern, repeatable"
@@ -48,6 +48,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 
 
 def add_analysis(analysis: Analysis) -> None:
+    """Add the command of an analysis: its own options and those of its view, then those that all commands share."""
 
     def command(console: Console, **values: Any) -> None:
         options = _filled(analysis.options, values)

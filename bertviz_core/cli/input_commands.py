@@ -24,8 +24,8 @@ from bertviz_core.inputs.segments import FirstSegments, Segments
 from bertviz_core.models import single_input
 from bertviz_core.models.loading import load, load_tokens
 from bertviz_core.models.model import with_weights
-from bertviz_core.viewer import InputView, apply_view
 from bertviz_core.viewer.files import MIN_WEIGHT, SUFFIXES, builders, input_origin
+from bertviz_core.viewer.input_attention import InputView, apply_view
 
 NO_JOB = ("workers", "ray", "store", "no_store")  # unused where nothing is distributed or stored
 NO_MODEL = (*NO_JOB, "device", "dtype", "batch_tokens", "weights")  # unused where no model runs

@@ -62,10 +62,12 @@ class Change:
 
     @property
     def marked(self) -> np.ndarray:
+        """(layer, head) bool: whether the difference is significant."""
         return self.p < ALPHA
 
     @property
     def untested(self) -> bool:
+        """Whether no head could be tested."""
         return bool(np.isnan(self.p).all())
 
     def by_size(self) -> list[Head]:
@@ -133,7 +135,10 @@ def newcombe(a: Estimate, b: Estimate, z: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def newcombe_z(a: Estimate, b: Estimate) -> np.ndarray:
-    """The largest z whose Newcombe interval excludes 0, by doubling and halving, since the interval widens with z."""
+    """(layer, head) the largest z whose Newcombe interval excludes 0.
+
+    It is found by doubling and halving, since the interval widens with z.
+    """
 
     def excludes(z: np.ndarray) -> np.ndarray:
         low, high = newcombe(a, b, z)

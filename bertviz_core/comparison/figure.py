@@ -15,6 +15,7 @@ COLORS = {"A": "#cc7000", "B": "#4c6ef5"}
 
 
 def paper_figure(result: Comparison) -> go.Figure:
+    """The figure of the quantity on which the comparison opens: by head, or by depth for models of different shapes."""
     draw = scatter if result.changes else by_depth
     return draw(result, result.opens_on)
 

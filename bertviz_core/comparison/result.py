@@ -62,6 +62,7 @@ class Comparison(Result):
 
     @property
     def names(self) -> tuple[str, str]:
+        """The names of runs A and B, by their differences."""
         return names(self.provenance, self.other)
 
     @property
@@ -163,9 +164,11 @@ class Comparison(Result):
 
     @property
     def opens_on(self) -> str:
+        """The quantity that comes first."""
         return next(iter(self.a))
 
     def label(self, key: str) -> str:
+        """The displayed name of a quantity."""
         return ANALYSES[self.compared].label(key)
 
     def change_sentence(self, key: str) -> str:
@@ -228,5 +231,6 @@ def checkpoint_names(emergence: Emergence, analysis: str) -> dict[str, str]:
 
 
 def checkpoint_result(emergence: Emergence, analysis: str, address: str) -> Result:
+    """The result of an analysis at the checkpoint with an address, see `checkpoint_names`."""
     index = emergence.steps.tolist().index(int(address.removeprefix("step-")))
     return emergence.results(index)[analysis]

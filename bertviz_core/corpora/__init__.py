@@ -32,6 +32,7 @@ class Skipped:
             self._count(reason, count, [shorten(where)], unit)
 
     def merge(self, other: "Skipped") -> None:
+        """Add what another reading skipped."""
         for reason, entry in other.reasons.items():
             self._count(reason, **entry)
 

@@ -103,6 +103,7 @@ def recognize(kind: AnnotationKind, found: Survey) -> Format | None:
 
 
 def list_formats(kind: AnnotationKind) -> str:
+    """The names of the formats of a kind of corpus, in a phrase."""
     *first, last = (form.name for form in FORMATS if form.kind == kind)
     return f"{', '.join(first)} or {last}"
 
@@ -119,6 +120,8 @@ class AnnotatedCorpus:
     Opening one raises InputError for a source in none of the formats, and for one without words.
 
     Attributes:
+        source: The file.
+        survey: What a first pass over the file has found.
         kind: The kind of corpus.
         form: The format of the source.
     """
@@ -146,6 +149,7 @@ class Treebank(AnnotatedCorpus):
 
     Attributes:
         form: The format of the source.
+        reader: Reads its sentences.
     """
 
     kind = "treebank"
@@ -242,6 +246,7 @@ class CoreferenceCorpus(AnnotatedCorpus):
 
 
 def begins_document(block: Sequence[Line]) -> bool:
+    """Whether a comment of a block begins a document."""
     return any(NEW_DOCUMENT.match(text) for _, text in block)
 
 

@@ -36,6 +36,7 @@ class Block:
 
     @property
     def texts(self) -> list[str]:
+        """The rows without their line numbers."""
         return [text for _, text in self.rows]
 
     def __len__(self) -> int:
@@ -88,6 +89,7 @@ class Survey:
         return _share(map(fits, self.texts))
 
     def share_of_blocks(self, fits: Callable[[Block], object]) -> Share:
+        """The share of the sample's blocks that fit; 0 without blocks."""
         return _share(map(fits, self.blocks))
 
     def add(self, block: Block) -> None:
@@ -105,6 +107,7 @@ class Survey:
             self._distance *= 2
 
     def note(self, comment: str) -> None:
+        """Count a comment, and keep what it says of the format."""
         self.comments += 1
         self.new_documents += bool(NEW_DOCUMENT.match(comment))
         self.has_document_lines = self.has_document_lines or bool(BEGIN.match(comment))

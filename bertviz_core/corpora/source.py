@@ -109,6 +109,7 @@ class Source:
 
     @property
     def is_packed(self) -> bool:
+        """Whether a part is compressed or an archive."""
         return any(part._open()[0].startswith((GZIP, XZ, ZIP)) for part in self.parts or [self])
 
     def text_files(self) -> list[str]:

@@ -14,7 +14,11 @@ IN_MEMORY = 16 << 20  # bytes; what is longer goes to disk
 
 
 class TemporaryFile:
-    """A file that can be opened any number of times, and is removed with the last reference to it."""
+    """A file that can be opened any number of times, and is removed with the last reference to it.
+
+    Attributes:
+        path: Where it is.
+    """
 
     def __init__(self) -> None:
         with tempfile.NamedTemporaryFile(prefix="bertviz-corpus-", delete=False) as stream:

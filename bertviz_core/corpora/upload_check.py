@@ -57,11 +57,23 @@ class CheckedFiles:
 
 
 class UploadCheck:
-    """A check of files (name, bytes). `checked.result()` raises InputError where they cannot be read, or take too long
-    or too much memory. `kind` is that of the corpus that the page reads, or "vectors"; where it is not `fixed`, files
-    are read as what they are. Limits are `max_size` and `max_unpacked`, in bytes, and `seconds` of a core."""
+    """A check of files that someone gives.
+
+    Attributes:
+        name: The name of the first file.
+        checked: The joined files, once the check is done; `result()` raises InputError where they cannot be read, or
+            take too long or too much memory.
+    """
 
     def __init__(self, files: Sequence[tuple[str, bytes]], kind: str, *, fixed: bool, **limits: int) -> None:
+        """Begin the check.
+
+        Args:
+            files: (name, bytes) of each file.
+            kind: The kind of the corpus that the page reads, or "vectors".
+            fixed: Whether the files must be of this kind; else they are read as what they are.
+            limits: `max_size` and `max_unpacked`, in bytes, and `seconds` of a core.
+        """
         task = {"kind": kind, "fixed": fixed, "names": [name for name, _ in files], "seconds": 10} | limits
         self.name = files[0][0]
         self._files = files
@@ -127,6 +139,8 @@ def _check_size(size: int, name: str, task: dict[str, Any]) -> None:
 
 
 def main(folder: Path) -> None:
+    """Perform the check that is described on standard input, with the files of a folder, and print the answer as
+    JSON."""
     task = json.load(sys.stdin)
     _limit(task["max_size"], task["seconds"])
     try:

@@ -12,7 +12,7 @@ from bertviz_core.analyses.behaviors import behavior_metric, linguistic
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY
 from bertviz_core.emergence.result import Emergence, followed
 from bertviz_core.heads import Head, highest
-from bertviz_core.overview import behavior_counts, columns
+from bertviz_core.overview.head_columns import behavior_counts, columns
 from bertviz_core.overview.summary import behavior_map
 from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, RING, finish
 from bertviz_core.plotting.head_map import HeadMap
@@ -139,7 +139,13 @@ def head_figure(result: Emergence, head: Head) -> go.Figure:
 
 
 def map_at(result: Emergence, labels: np.ndarray, index: int) -> HeadMap:
-    """The map of all heads by their behaviors at one step, with those of all steps in the legend."""
+    """The map of all heads by their behaviors at one step, with those of all steps in the legend.
+
+    Args:
+        result: The training.
+        labels: (step, layer, head) names of behaviors.
+        index: The step, from 0.
+    """
     results = result.results(index)
     return behavior_map(labels[index], columns(results), linguistic(results), behavior_counts(labels))
 

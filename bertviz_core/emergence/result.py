@@ -19,7 +19,7 @@ from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns, sinks
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.heads import Head, all_keys
-from bertviz_core.overview import behavior_labels
+from bertviz_core.overview.head_columns import behavior_labels
 from bertviz_core.plotting import percent
 
 AVERAGED: dict[str, type[HeadAverages]] = {each.analysis: each for each in (SurfacePatterns, Entropy)}
@@ -111,10 +111,12 @@ class Emergence(Result):
         return self.averages[:, self.quantities.index(quantity)]
 
     def error(self, quantity: str) -> np.ndarray:
+        """(step, layer, head) standard errors of a quantity."""
         return self.errors[:, self.quantities.index(quantity)]
 
     @property
     def shape(self) -> tuple[int, int]:
+        """The numbers of layers, and of heads of a layer."""
         return self.averages.shape[2], self.averages.shape[3]
 
     @property
@@ -124,6 +126,7 @@ class Emergence(Result):
 
     @property
     def with_errors(self) -> list[str]:
+        """The quantities whose standard errors are known."""
         return [name for name in self.present if not np.isnan(self.error(name)).all()]
 
     @cached_property
@@ -252,6 +255,7 @@ class Emergence(Result):
 
     @property
     def loss_name(self) -> str:
+        """What the loss is of: next words, or masked ones."""
         return "next-word loss" if self.provenance["model"].get("causal") else "masked-word loss"
 
     def uas(self, index: int | None = None) -> str:

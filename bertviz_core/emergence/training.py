@@ -116,6 +116,7 @@ def name_of(checkpoint: Checkpoint) -> str:
 
 
 def reasons(skipped: Skipped) -> str:
+    """The checkpoints that were skipped, the first of each reason with it, in a line."""
     return "; ".join(f"{entry['where'][0]}: {reason}" for reason, entry in skipped.reasons.items())
 
 

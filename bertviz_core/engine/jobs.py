@@ -41,6 +41,7 @@ class Job:
 
     @property
     def finished(self) -> bool:
+        """Whether it has ended."""
         return self.state in ("done", "failed", "cancelled")
 
     def finish(self, state: State, error: BertvizError | None = None) -> "Job":
@@ -90,10 +91,12 @@ class JobQueue:
                     job.finish("cancelled", Cancelled())
 
     def leave_all(self, session_id: str) -> None:
+        """Withdraw all requests of a session."""
         for job in self.jobs_of(session_id):
             self.leave(job, session_id)
 
     def jobs_of(self, session_id: str) -> list[Job]:
+        """The unfinished jobs that a session requested."""
         return [job for job in list(self._jobs) if session_id in job.sessions]
 
     def before(self, job: Job) -> int:

@@ -100,6 +100,7 @@ class Store:
         return (self.shipped / f"{key}.safetensors").exists()
 
     def put(self, key: str, data: bytes) -> None:
+        """Store the bytes of a result."""
         self.write(f"result/{key}", data)
 
     def __contains__(self, name: str) -> bool:

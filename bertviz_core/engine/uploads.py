@@ -46,7 +46,12 @@ class Upload:
 
 
 class Uploads:
-    """The uploads in a store. On a public server equal files are separate uploads, which end with their sessions."""
+    """The uploads in a store. On a public server equal files are separate uploads, which end with their sessions.
+
+    Attributes:
+        store: The store.
+        access: How much may be uploaded, and for how long it stays.
+    """
 
     def __init__(self, store: Store, access: Access = LOCAL) -> None:
         self.store, self.access = store, access
@@ -102,6 +107,7 @@ class Uploads:
         return Source(upload.name, upload.digest, upload.size, opener, locator=f"upload:{upload.token}")
 
     def delete(self, token: str) -> None:
+        """Delete an upload, if it exists."""
         self.store.delete(f"name/{token}", f"upload/{token}")
 
 

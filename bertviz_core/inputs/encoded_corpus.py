@@ -65,13 +65,21 @@ class EncodedCorpus(ABC, Generic[Example_co]):
 
 
 class CorpusReading:
-    """One reading of a corpus: iterates over `examples`, and counts them in `reading`."""
+    """One reading of a corpus: it iterates over the examples, and counts them.
+
+    Attributes:
+        examples: The corpus.
+        reading: The counts, and what was skipped.
+        count: The number of examples so far.
+        tokens: The number of their tokens.
+        is_complete: Whether the corpus has been read to its end.
+    """
 
     def __init__(self, examples: EncodedCorpus[Any]) -> None:
         self.examples = examples
         self.reading = Reading()
-        self.count = 0  # the number of examples so far
-        self.tokens = 0  # and of their tokens
+        self.count = 0
+        self.tokens = 0
         self.is_complete = False
         self._source, self._share_read = track_position(examples.source)
 

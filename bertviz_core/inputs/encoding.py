@@ -88,6 +88,7 @@ class Batch:
         return pairs.float()
 
     def tokens(self) -> int:
+        """The number of tokens, padding not counted."""
         return sum(map(len, self.examples))
 
 

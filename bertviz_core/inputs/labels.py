@@ -118,6 +118,16 @@ def _is_mark(character: str) -> bool:
 
 
 def labels_of(ids: np.ndarray, owner: np.ndarray, tokens: Tokens) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What a reader sees of an input's tokens and of its words.
+
+    Args:
+        ids: (token,) ids.
+        owner: (token,) the word of each token; those of a word stand together.
+        tokens: Of the model's tokenizer.
+
+    Returns:
+        A label for each token, and a label for each word.
+    """
     names = tokens.names(ids)
     edges = [0, *(np.flatnonzero(np.diff(owner)) + 1), len(names)]  # the tokens of a word stand together
     words = tuple(visible(_readable(names[start:end], tokens)) for start, end in pairwise(edges))
@@ -125,7 +135,7 @@ def labels_of(ids: np.ndarray, owner: np.ndarray, tokens: Tokens) -> tuple[tuple
 
 
 def token_labels(ids: np.ndarray, tokens: Tokens) -> tuple[str, ...]:
-    """WordPiece tokens as the vocabulary writes them, others as they are read."""
+    """Labels of (token,) ids: WordPiece tokens as the vocabulary writes them, others as they are read."""
     return tuple(visible(name if tokens.prefix else _readable([name], tokens)) for name in tokens.names(ids))
 
 

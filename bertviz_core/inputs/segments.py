@@ -19,9 +19,8 @@ from bertviz_core.inputs.encoding import Encoded, encode_text, encode_words, fra
 
 EncodedLine = tuple[int, list[int]]  # line, ids
 INPUTS = 100  # inputs of random tokens where the settings have no limit
-MIN_SEQUENCE_TOKENS = (
-    3  # tokens of a sequence: in one of two, the token before would be the one after the first occurrence
-)
+# Tokens of a sequence: in one of two, the token before would be the one after the first occurrence.
+MIN_SEQUENCE_TOKENS = 3
 MAX_TOKENS = 1_000_000  # the most tokens of FirstSegments
 
 
@@ -161,7 +160,13 @@ def _fit(sides: list[list[int]], budget: int, rng: random.Random) -> list[list[i
 @dataclass
 class RandomSequences(EncodedCorpus[Encoded]):
     """Pairs of inputs of random tokens: a sequence and its repetition, then the same sequence and another one, all
-    distinct. `words` has the place of each token in its sequence, in the repetition that of its first occurrence."""
+    distinct.
+
+    `words` of an input has the place of each token in its sequence, in the repetition that of its first occurrence.
+
+    Attributes:
+        size: The number of tokens of a sequence.
+    """
 
     unit = "sequences"
 
@@ -187,7 +192,12 @@ class RandomSequences(EncodedCorpus[Encoded]):
 
 
 class FirstSegments:
-    """Random access to a corpus's first MAX_TOKENS tokens of segments, each encoded once; threads may share it."""
+    """Random access to a corpus's first MAX_TOKENS tokens of segments, each encoded once; threads may share it.
+
+    Attributes:
+        segments: The segments of the corpus.
+        last: The number of segments that have been encoded so far.
+    """
 
     def __init__(self, segments: Segments) -> None:
         self.segments = segments

@@ -28,12 +28,12 @@ def device_of_sums(device: str) -> str:
 
 
 def in_float64(values: Tensor) -> Tensor:
-    """The values in float64, on their device where it has this type, otherwise on the CPU."""
+    """Values of any shape in float64, on their device where it has this type, otherwise on the CPU."""
     return values.to(device_of_sums(str(values.device))).double()
 
 
 def to_host(tensors: Sequence[Tensor]) -> list[np.ndarray]:
-    """Tensors of one type as arrays, by a single copy."""
+    """Tensors of one type, of any shapes, as arrays, by a single copy."""
     import torch
 
     if not tensors:

@@ -31,7 +31,28 @@ MAX_CACHED_LENGTH = 100  # letters of the longest word that is cached
 
 
 class Tokens:
-    """A tokenizer with what the analyses need; ids are None where the tokenizer has no such token."""
+    """A tokenizer with what the analyses need; ids are None where the tokenizer has no such token.
+
+    Attributes:
+        tokenizer: That of transformers.
+        cls: The id of [CLS] or what stands for it.
+        sep: The id of [SEP].
+        unk: The id of [UNK].
+        mask: The id of [MASK].
+        pad: The id of padding; 0 without one.
+        unknown: The id that stands for text without a token.
+        special: (token,) ids of all special tokens.
+        ordinary: (token,) ids of all others.
+        punctuation: (token,) ids of full stops and commas.
+        prefix: What stands before a piece that continues a word; empty for none.
+        suffix: What stands at the end of a word, or of a piece that the next one continues; empty where nothing does.
+        single: The special ids before and after a lone segment A.
+        frame: The special ids before A, between A and B, and after B.
+        byte_level: Whether names are written in BYTES.
+        marks_spaces: Whether names show where words begin.
+        spaced: Whether they do so only after a space, not at the start of a text.
+        bytes_as_letters: Whether a name is the letters whose numbers are its bytes, as in ByT5.
+    """
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = t = tokenizer
@@ -40,7 +61,7 @@ class Tokens:
         self.unk: int | None = t.unk_token_id
         self.mask: int | None = t.mask_token_id
         self.pad: int = t.pad_token_id if t.pad_token_id is not None else 0
-        self.unknown: int = self.pad if self.unk is None else self.unk  # what stands for text without a token
+        self.unknown: int = self.pad if self.unk is None else self.unk
         vocabulary = t.get_vocab()
         self._reserved = set(t.all_special_ids)
         self.special = np.array(sorted(self._reserved), dtype=np.int64)
@@ -49,17 +70,14 @@ class Tokens:
         self._spelled = any_of(special_names(t))
         self.prefix = _prefix(t, vocabulary)
         self._cached_encode = lru_cache(100_000)(self.encode)
-        self.single = frame_of(t, pair=False)  # special ids before and after a lone A
-        self.frame = frame_of(t, pair=True)  # before A, between A and B, after B
+        self.single = frame_of(t, pair=False)
+        self.frame = frame_of(t, pair=True)
         bare, after_space, two = (self.names(self.encode(text)) for text in ("a", " a", "a a"))
         marks = tuple(SPACE_MARKS)
-        self.byte_level = any(name.startswith("Ġ") for name in after_space)  # names are in BYTES
-        # Whether names show where words begin, and whether only after a space, not at a text's start
+        self.byte_level = any(name.startswith("Ġ") for name in after_space)
         self.marks_spaces = any(name.startswith(marks) for name in two[1:])
         self.spaced = self.marks_spaces and not any(name.startswith(marks) for name in bare[:1])
-        # Whether a name is the letters whose numbers are its bytes, as in ByT5
         self.bytes_as_letters = not self.byte_level and self.names(self.encode("é"))[-2:] == ["Ã", "©"]
-        # What stands at the end of a word, or of a piece that the next one continues; "" where nothing does
         self.suffix = "" if self.prefix or self.marks_spaces else _suffix(t, vocabulary)
 
     def encode(self, text: str) -> list[int]:
@@ -84,7 +102,7 @@ class Tokens:
         return sum(1 for _ in self._spelled.finditer(text))
 
     def names(self, ids: Sequence[int] | np.ndarray) -> list[str]:
-        """As the vocabulary writes them."""
+        """The tokens of (token,) ids as the vocabulary writes them."""
         return self.tokenizer.convert_ids_to_tokens([int(i) for i in ids])
 
     def bytes_of(self, name: str) -> bytes:

@@ -22,7 +22,7 @@ RunLayer = Callable[..., Any]  # (a layer's own forward function, hidden states,
 
 @dataclass
 class AblatedAttention:
-    """Replaces the product of weights and values for one forward pass (make a new object for each): by zeros, by
+    """Replaces the product of weights and values for one forward pass, for which a new object is made: by zeros, by
     `mean`, or by the product without the weights to `keys`, where the other weights are not renormalized.
 
     Attributes:
@@ -30,6 +30,7 @@ class AblatedAttention:
         keys: (row, token) bool, the keys whose weights are left out; None to replace the whole product.
         mean: (layer, head, width of a head) what replaces the product; None for zeros.
         layer: The layer that is computed next, from 0.
+        affected: For each layer whether a head of it is ablated.
     """
 
     heads: Tensor
@@ -55,8 +56,15 @@ class AblatedAttention:
 
 
 class Restart:
-    """Runs a model from the input of any layer. It replaces the layers' `forward` meanwhile: no other thread may use
-    the model. Raises ModelError unless each module of a list calls attention once (ALBERT reuses its modules)."""
+    """Runs a model from the input of any layer.
+
+    It replaces the layers' `forward` meanwhile: no other thread may use the model. Raises ModelError unless each module
+    of a list calls attention once (ALBERT reuses its modules).
+
+    Attributes:
+        model: The model.
+        modules: Its layers.
+    """
 
     def __init__(self, model: AttentionModel) -> None:
         self.model = model
@@ -84,6 +92,7 @@ class Restart:
 
     @contextmanager
     def layers_run_by(self, run_layer: RunLayer) -> Iterator[None]:
+        """Have a function run each layer in a `with` block: it gets the layer's own forward function first."""
         for module in self.modules:
             module.forward = partial(run_layer, module.forward)
         try:

@@ -78,17 +78,34 @@ def observed_attention(
     attention_mask: Tensor | None,
     scaling: float | None = None,
     dropout: float = 0.0,
-    position_bias: Tensor | None = None,  # added to the scaled scores, as in T5
-    softcap: float | None = None,  # scores are squeezed into (-softcap, softcap), as in Gemma 2
-    s_aux: Tensor | None = None,  # (head,) score of a learned sink, which takes its share of each row, as in gpt-oss
+    position_bias: Tensor | None = None,
+    softcap: float | None = None,
+    s_aux: Tensor | None = None,
     observer: Callable[[AttentionInternals], None] | None = None,
     combine: Callable[[Tensor, Tensor], Tensor] | None = None,
     **others: Any,
 ) -> tuple[Tensor, Tensor]:
     """Compute attention as the model's eager function does, and show it to the observer.
 
-    The arguments are those with which transformers calls an attention function, and two more: `observer` gets the
-    Scores of the layer, and `combine` replaces the product of weights and values.
+    The arguments are those with which transformers calls an attention function, and `observer` and `combine`.
+
+    Args:
+        module: The layer.
+        query: (batch, head, query, width) queries.
+        key: (batch, key's head, key, width) keys; several heads may share one.
+        value: (batch, key's head, key, width) values.
+        attention_mask: (batch, 1 or head, query, key) added to the scores; None for none.
+        scaling: The factor of the scores; None for 1 / sqrt(width).
+        dropout: Of no use here: the model does not train.
+        position_bias: Added to the scaled scores, as in T5.
+        softcap: Scores are squeezed into (-softcap, softcap), as in Gemma 2.
+        s_aux: (head,) score of a learned sink, which takes its share of each row, as in gpt-oss.
+        observer: Gets the internals of the layer.
+        combine: Replaces the product of weights and values, (batch, head, query, width).
+        others: Arguments that change no map.
+
+    Returns:
+        (batch, query, head, width) the heads' outputs, and (batch, head, query, key) the maps.
 
     Raises:
         TypeError: An argument may change the maps and is not known.
@@ -126,7 +143,7 @@ def _softmax_with_sink(logits: Tensor, sink: Tensor) -> Tensor:
 
 
 def at_least_float32(values: Tensor) -> Tensor:
-    """In float32, or unchanged if float64."""
+    """Values of any shape in float32, or unchanged if float64."""
     return values if values.dtype.itemsize > 4 else values.float()
 
 

@@ -39,8 +39,7 @@ class Checkpoint:
         digest: Its fingerprint, where there are no files or they need not be read again; else empty.
         size: The number of weights, likewise; else None.
         unknown_code: Which code of a model in memory is not that of a known package, as a phrase: then nothing is
-        stored.
-            Empty for none.
+            stored. Empty for none.
         longest: The longest input in tokens, where its embeddings tell it; else None.
     """
 
@@ -60,10 +59,12 @@ class Checkpoint:
 
     @property
     def layers(self) -> int:
+        """The number of layers."""
         return config_int(self.config, LAYERS)
 
     @property
     def heads(self) -> int:
+        """The number of heads of a layer."""
         return config_int(self.config, HEADS)
 
     @property
@@ -134,6 +135,7 @@ def _demo() -> Checkpoint:
 
 
 def local_folder(name: str) -> Path | None:
+    """The folder of this path; None where there is none."""
     try:
         folder = Path(name).expanduser()
         return folder if name.strip() and folder.is_dir() else None

@@ -25,6 +25,7 @@ def compare(checkpoint: Checkpoint, model: Any, info: Mapping[str, Any]) -> tupl
     """What of the files is not used and changes no map, in sentences.
 
     Args:
+        checkpoint: What the model was loaded from.
         model: As transformers has loaded it, with its head or without.
         info: What `from_pretrained` says of the loading.
 

@@ -302,7 +302,11 @@ def _free_memory(device: str) -> dict[str, int]:
 
 
 class LoadedModels:
-    """A thread-safe cache of models for single inputs, the most recently used within `max_bytes`, or a larger one."""
+    """A thread-safe cache of models for single inputs.
+
+    Attributes:
+        max_bytes: The most bytes of weights that it keeps, of the most recently used models; or one larger model.
+    """
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes = max_bytes

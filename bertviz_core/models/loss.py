@@ -42,7 +42,7 @@ class Targets:
     shift: int = 0
 
     def candidates(self, ids: np.ndarray) -> np.ndarray:
-        """Positions of the tokens that may be predicted; masked ones are not special."""
+        """Positions of those of (token,) ids that may be predicted; masked ones are not special."""
         return np.arange(1, len(ids)) if self.shift else np.flatnonzero(~np.isin(ids, self.tokens.special))
 
     def apply(self, example: Encoded) -> tuple[np.ndarray, np.ndarray]:

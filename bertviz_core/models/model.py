@@ -70,6 +70,7 @@ class AttentionModel:
 
     @property
     def batch_tokens(self) -> int:
+        """The most tokens of a batch, by the device."""
         return 512 if self.device == "cpu" else 32_768  # past 512 a CPU's caches overflow
 
     def inputs(self, batch: Batch) -> dict[str, Any]:

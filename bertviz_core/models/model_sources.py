@@ -68,6 +68,7 @@ def split_revision(name: str) -> tuple[str, str | None]:
 
 
 def with_revision(name: str, revision: str | None) -> str:
+    """A hub name with its revision, `owner/name@revision`; the name alone without one."""
     return f"{name}@{revision}" if revision else name
 
 

@@ -171,6 +171,7 @@ class Prediction:
 
     @property
     def loss(self) -> float:
+        """The cross-entropy of the masked token, - log of its probability, nats."""
         return -log(self.probability or 1e-38)  # 0 has no logarithm.
 
 

@@ -23,7 +23,7 @@ def computes_as_its_class(module: nn.Module) -> bool:
 
 
 def unsaved_buffers(module: nn.Module) -> dict[str, Tensor]:
-    """A module's own buffers that are not in its files, such as rotary frequencies."""
+    """A module's own buffers, of any shape, that are not in its files, such as rotary frequencies, by name."""
     return {name: module._buffers[name] for name in module._non_persistent_buffers_set}  # type: ignore[misc]
 
 

@@ -40,13 +40,13 @@ class MapReading:
     observable: bool
 
     def apply(self, model: AttentionModel) -> AttentionModel:
+        """The model, set to be read in this way."""
         model.encoder.set_attn_implementation(register() if self.observable else "eager")
         return replace(model, **vars(self))
 
 
-_known: dict[
-    Any, MapReading
-] = {}  # readings of the last MAX_VERIFIED_MODELS models in memory that this process has verified
+# Readings of the last MAX_VERIFIED_MODELS models in memory that this process has verified.
+_known: dict[Any, MapReading] = {}
 
 
 def verify_once(model: AttentionModel) -> AttentionModel:

@@ -16,7 +16,8 @@ from bertviz_core.inputs.segments import Segments
 from bertviz_core.models.model import AttentionModel, with_weights
 from bertviz_core.models.single_input import attention
 from bertviz_core.one_head.drawing import lines_svg
-from bertviz_core.overview import Segment, in_order, segments
+from bertviz_core.overview.clearest_heads import Segment, segments
+from bertviz_core.overview.head_columns import in_order
 from bertviz_core.settings import Settings
 
 MOST_TOKENS = 20  # that are drawn
@@ -49,12 +50,18 @@ class ClearInput:
 
     @property
     def where(self) -> str:
+        """The location of the input: the corpus, and the passage, from 1."""
         return f"{self.corpus}, passage {self.segment.number + 1}, {self.segment.where}"
 
 
 @dataclass(frozen=True)
 class CaptionedSvg:
-    """The lines of a head on the input in which it is clearest: a drawing as SVG, and what it shows."""
+    """The lines of a head on the input in which it is clearest.
+
+    Attributes:
+        svg: The drawing.
+        caption: What it shows.
+    """
 
     svg: str
     caption: str

@@ -10,8 +10,8 @@ import pandas as pd
 
 from bertviz_core.analyses.base.head_figures import HeadCurve, HeadRow
 from bertviz_core.analyses.base.result import csv_bytes, to_lists
-from bertviz_core.one_head import OneHead
 from bertviz_core.one_head.clear_input import CaptionedSvg
+from bertviz_core.one_head.description import OneHead
 from bertviz_core.one_head.drawing import LEGEND, figure_svg
 from bertviz_core.plotting.browser import THEME_CSS
 from bertviz_core.plotting.html import bullets, document, element

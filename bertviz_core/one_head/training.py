@@ -11,7 +11,7 @@ from bertviz_core.analyses.base.result import Result, Results
 from bertviz_core.emergence.training import training_of
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.one_head import OneHead
+from bertviz_core.one_head.description import OneHead
 from bertviz_core.overview.stored_results import largest
 from bertviz_core.settings import Settings
 

@@ -24,7 +24,7 @@ from bertviz_core.analyses.base.result import Results
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import first_number
 from bertviz_core.numbers import NATS
-from bertviz_core.overview import Column, columns, frame
+from bertviz_core.overview.head_columns import Column, columns, frame
 
 MAX_CHARACTERS = 300
 MAX_DEPTH = 20  # parentheses inside each other
@@ -46,7 +46,13 @@ EXAMPLE = "Write as in: previous > 0.5 and loss_change > 0.01"
 
 
 class Token(NamedTuple):
-    """A part of an expression: its kind, its text, and where it begins, from 0."""
+    """A part of an expression.
+
+    Attributes:
+        kind: "number", "sign", "word", one of WORDS, or "end".
+        text: How it is written.
+        start: Where it begins in the expression, from 0.
+    """
 
     kind: str
     text: str
@@ -54,7 +60,7 @@ class Token(NamedTuple):
 
 
 def find(results: Results, text: str) -> pd.DataFrame:
-    """The rows of `overview.frame` that an expression finds, in which layers and heads count as in labels.
+    """The rows of `head_columns.frame` that an expression finds, in which layers and heads count as in labels.
 
     Raises:
         SettingsError: The expression cannot be read; the message says what is wrong, and where.

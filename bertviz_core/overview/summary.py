@@ -32,7 +32,7 @@ from bertviz_core.analyses.behaviors import (
 )
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.numbers import quantity
-from bertviz_core.overview import (
+from bertviz_core.overview.head_columns import (
     Column,
     behavior_averages,
     behavior_counts,
@@ -49,6 +49,7 @@ ON_CARD = 2  # quantities in which the head ranks highest, on its card
 
 
 def every_finding(results: Results) -> list[Finding]:
+    """The finding of all analyses together, then those of each."""
     return [behaviors_finding(results), *findings(results)]
 
 
@@ -145,9 +146,16 @@ def behavior_map(
     shown: Iterable[str] = (),
     found: Mapping[str, str] | None = None,
 ) -> HeadMap:
-    """The map of all heads by (layer, head) `labels`, their behaviors. Hover texts have a value of `columns` and what
-    `named` linguistic heads find; the legend has the `shown` behaviors, by default those of some head, and where it is
-    known what linguistic heads have `found`, an entry for each of these words."""
+    """The map of all heads by their behaviors.
+
+    Args:
+        labels: (layer, head) names of behaviors.
+        columns: The quantities of which hover texts have a value.
+        named: Key of a linguistic head -> what it finds, for hover texts.
+        shown: The behaviors in the legend; by default those of some head.
+        found: Key of a linguistic head -> a word for what it finds, each of which has an entry in the legend; None for
+            one entry for all of them.
+    """
     layers, heads = labels.shape
     known = {ANALYSES[each.analysis].behaviors.get(each.quantity): each for each in columns}
     hover = []

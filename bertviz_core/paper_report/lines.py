@@ -14,9 +14,9 @@ from bertviz_core.inputs.labels import Units, layout_of
 from bertviz_core.inputs.tokens import SPACE_MARKS, Tokens
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import attention
-from bertviz_core.overview import Segment, clearest
-from bertviz_core.viewer import InputView, apply_view
+from bertviz_core.overview.clearest_heads import Segment, clearest
 from bertviz_core.viewer.figure import Panel
+from bertviz_core.viewer.input_attention import InputView, apply_view
 
 SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")  # what sentences end with
 
@@ -47,6 +47,7 @@ class AttentionExample:
 
     @property
     def panel(self) -> Panel:
+        """The panel that draws it."""
         zeros = np.zeros(len(self.labels), dtype=np.int64)
         units = Units(tuple(self.labels), np.array(self.special), zeros, zeros)
         red = ((), self.red) if self.red_keys else (self.red, ())

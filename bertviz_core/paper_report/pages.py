@@ -17,9 +17,9 @@ from bertviz_core.analyses.base.result import Result, corpus_size
 from bertviz_core.corpora import describe_skipped
 from bertviz_core.exports import described_origin
 from bertviz_core.heads import highest
-from bertviz_core.overview import clearest
+from bertviz_core.overview.clearest_heads import clearest
 from bertviz_core.overview.summary import count_states, every_finding
-from bertviz_core.paper_report import Report
+from bertviz_core.paper_report.report import Report
 from bertviz_core.plotting.drawing import WIDTH, figure_html, html_page
 from bertviz_core.plotting.html import bullets, element, table
 from bertviz_core.viewer.figure import lines_figure
@@ -39,6 +39,7 @@ BIBTEX = """@inproceedings{clark-etal-2019-bert,
 
 
 def to_html(report: Report) -> bytes:
+    """The report as one self-contained page."""
     title = f"What does {report.checkpoint.label} look at?"
     return html_page(title, element("h1", title), *contents(report)).encode("utf-8", "replace")
 

@@ -207,7 +207,14 @@ def add_means(figure: go.Figure, series: HeadSeries, row: int, shift: float = 0.
 
 
 def scores(names: Sequence[str], percent: pd.DataFrame, columns: Sequence[str], **more: Any) -> go.Scatter:
-    """A dot with its interval for each name. `columns` name the scores and the ends of their intervals in `percent`."""
+    """A dot with its interval for each name.
+
+    Args:
+        names: The names, one below the other.
+        percent: A row for each name, in percent.
+        columns: The columns of the scores, and of the lower and the upper ends of their intervals.
+        more: Further options of the trace.
+    """
     score, low, high = (percent[name] for name in columns)
     bars = {"array": high - score, "arrayminus": score - low, "color": BEST, "thickness": 1.2}
     return go.Scatter(x=score, y=names, mode="markers", error_x=bars, **more)

@@ -35,6 +35,7 @@ def element(name: str, text: str) -> str:
 
 
 def bullets(items: Sequence[str]) -> str:
+    """Texts as a list; empty for none."""
     return f"<ul>{''.join(element('li', item) for item in items)}</ul>" if items else ""
 
 

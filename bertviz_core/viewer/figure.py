@@ -13,7 +13,7 @@ from bertviz_core.heads import Head
 from bertviz_core.inputs.labels import Units
 from bertviz_core.plotting import BEST, CATEGORIES, COLORBAR, DIVERGING, RING, SEQUENTIAL, finish
 from bertviz_core.text_display import PICTURES, cut_end, isolated
-from bertviz_core.viewer import InputAttention
+from bertviz_core.viewer.input_attention import InputAttention
 from bertviz_core.viewer.query_key import MASKED, QueryKey
 
 LEVELS = 20  # levels of darkness, each of which is one trace

@@ -17,8 +17,8 @@ from bertviz_core.plotting.drawing import to_svg
 from bertviz_core.settings import Settings
 from bertviz_core.text_display import cut_end
 from bertviz_core.version import __version__
-from bertviz_core.viewer import InputAttention
 from bertviz_core.viewer.figure import Panel, lines_figure
+from bertviz_core.viewer.input_attention import InputAttention
 from bertviz_core.viewer.window import TokenRange
 
 # This folder has attention_lines.js, whose default export draws lines into an element, and attention_lines.css.
@@ -45,8 +45,14 @@ def columns_of(
     found: Collection[int] = (),
     window: TokenRange | None = None,
 ) -> dict[str, Any]:
-    """Both columns of tokens as JSON values for the script; `masked` and `found` have positions from 0. Tokens beyond
-    the `window` look different."""
+    """Both columns of tokens as JSON values for the script.
+
+    Args:
+        attention: The attention, whose units are the columns.
+        masked: Positions, from 0, of masked words.
+        found: Positions, from 0, of words that are searched.
+        window: The part of a long input that is drawn; units beyond it look different. None for all.
+    """
 
     def column(units: Units) -> list[dict[str, Any]]:
         beyond = np.zeros(len(units), dtype=bool) if window is None else ~window.has(units)
@@ -123,6 +129,7 @@ def builders(
 
 
 def input_svg(attention: InputAttention, head: Head, model: str, min_weight: float) -> bytes:
+    """The lines of one head as SVG, without those under `min_weight`; raises SettingsError without kaleido."""
     title = ", ".join(filter(None, (f"Head {head.key()}", model)))
     panel = Panel(title, attention.queries, attention.keys, attention.weights[head])
     return to_svg(lines_figure([panel], min_weight=min_weight))

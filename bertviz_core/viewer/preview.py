@@ -8,7 +8,7 @@ from bertviz_core.models.model import AttentionModel, with_weights
 from bertviz_core.models.single_input import attention, from_text
 from bertviz_core.plotting.head_preview import MAX_TOKENS, encoded, most_tokens
 from bertviz_core.settings import Settings
-from bertviz_core.viewer import InputAttention, to_uint8
+from bertviz_core.viewer.input_attention import InputAttention, to_uint8
 
 FORMAT = 1
 SENTENCE = "Anna lost her keys, so she asked her brother."
@@ -43,5 +43,6 @@ def of_input(attention: InputAttention, total: int = 0, tokens: str = "tokens") 
 
 
 def preview_key(fingerprint: str, weights: str, dtype: str) -> str:
+    """The store's key of a preview: sha256, hexadecimal."""
     basis = ["preview", FORMAT, SENTENCE, fingerprint, weights, dtype]
     return hashlib.sha256(json.dumps(basis).encode()).hexdigest()

@@ -60,6 +60,7 @@ class QueryKey:
 
     @property
     def has_bias(self) -> bool:
+        """Whether logits are more than scaled sums of products."""
         return bool(abs(self.bias).max() > 1e-4)
 
     def keep(self, chosen: np.ndarray) -> "QueryKey":

@@ -7,7 +7,7 @@ import numpy as np
 
 from bertviz_core.heads import Head
 from bertviz_core.inputs.labels import Units
-from bertviz_core.viewer import InputAttention
+from bertviz_core.viewer.input_attention import InputAttention
 
 SIZE = 40  # tokens of a window at first
 LONG = 50  # the most tokens that are all drawn at first
@@ -38,6 +38,7 @@ class TokenRange:
 
     @property
     def is_whole(self) -> bool:
+        """Whether it has all tokens of the input."""
         return self.last - self.first + 1 >= self.total
 
     def moved(self, steps: int) -> Self:

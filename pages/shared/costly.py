@@ -6,7 +6,7 @@ for something decorates it beside its imports.
 
 from collections.abc import Sequence
 
-from bertviz_core import overview, tour
+from bertviz_core import tour
 from bertviz_core.analyses import behaviors
 from bertviz_core.analyses.base import averages, registry
 from bertviz_core.analyses.base import result as results
@@ -19,18 +19,18 @@ from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.comparison import result as comparisons
 from bertviz_core.emergence import series
 from bertviz_core.heads import Head
-from bertviz_core.overview import finder, summary
+from bertviz_core.overview import clearest_heads, finder, head_columns, summary
 from bertviz_core.plotting import head_map
 from bertviz_core.viewer import preview
 from pages.shared.memoize import memoized
 
 # Of all results of a model
 
-behavior_labels = memoized(overview.behavior_labels)
+behavior_labels = memoized(head_columns.behavior_labels)
 behaviors_finding = memoized(summary.behaviors_finding)
-clearest = memoized(overview.clearest)
-clearest_head = memoized(overview.clearest_head)
-columns = memoized(overview.columns)
+clearest = memoized(clearest_heads.clearest)
+clearest_head = memoized(clearest_heads.clearest_head)
+columns = memoized(head_columns.columns)
 encoded_cards = memoized(summary.encoded_cards)
 every_finding = memoized(summary.every_finding)
 find = memoized(finder.find)
@@ -53,26 +53,31 @@ show_relations = memoized(DependencyHeads.show)
 
 @memoized
 def best_head(analysis: Analysis, result: Result, targets: Sequence[str]) -> Head | None:
+    """`Analysis.best_head`."""
     return analysis.best_head(result, targets)
 
 
 @memoized
 def chosen_finding(analysis: Analysis, result: Result) -> Finding | None:
+    """`Analysis.chosen_finding`."""
     return analysis.chosen_finding(result)
 
 
 @memoized
 def findings_of(analysis: Analysis, result: Result) -> list[Finding]:
+    """`Analysis.findings`."""
     return analysis.findings(result)
 
 
 @memoized
 def head_examples(analysis: Analysis, result: Result) -> list[HeadExamples]:
+    """`Analysis.head_examples`."""
     return analysis.head_examples(result)
 
 
 @memoized
 def head_facts(analysis: Analysis, result: Result, head: Head) -> list[HeadFacts]:
+    """`Analysis.head_facts`."""
     return analysis.head_facts(result, head)
 
 

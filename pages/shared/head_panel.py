@@ -10,7 +10,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.behaviors import OTHER
 from bertviz_core.heads import Head, all_heads, all_keys
-from bertviz_core.overview import in_order
+from bertviz_core.overview.head_columns import in_order
 from bertviz_core.overview.summary import behavior_map, head_rows
 from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap
@@ -19,7 +19,8 @@ from pages.shared.costly import behavior_labels, columns, find, found_by_heads, 
 from pages.shared.frame import links
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
-from pages.shared.state.choices import HeadPage, kind_of
+from pages.shared.state.choices import HeadChoices
+from pages.shared.state.kinds import kind_of
 from pages.shared.state.selection import Selection
 
 WIDTHS = {"quantity": 230, "value": 75, "rank": 75, "baseline": 150}  # pixels that fit a narrow card
@@ -32,7 +33,7 @@ def folded(page: str, selection: Selection) -> None:
     if not results:
         return
     label = role_of(results, selection.head) or "Head details"
-    links.to(HeadPage(), "All about it")
+    links.to(HeadChoices(), "All about it")
     panel = widgets.popover(plain(label), ":material/my_location:", "head-panel")
     if panel.open:
         with panel:

@@ -18,6 +18,7 @@ MAX_JOBS = 50  # of a session, the latest
 
 
 def session() -> Reader:
+    """This reader, whose jobs and uploads end with the connection."""
     mine = state.current().reader
     if mine.timer:
         mine.timer.cancel()
@@ -61,6 +62,7 @@ def cancel(job: Job) -> None:
 
 
 def last(key: str) -> Job | None:
+    """This reader's last job of a key; None without one."""
     return session().jobs.get(key)
 
 
@@ -73,6 +75,7 @@ def last_of(request: Request) -> Job | None:
 
 
 def unfinished() -> list[Job]:
+    """This reader's jobs that wait or run."""
     return [job for job in session().jobs.values() if not job.finished]
 
 
@@ -101,6 +104,7 @@ def announce() -> None:
 
 
 def offer_download(needed: DownloadNeeded) -> None:
+    """Draw the offer to download a model, or the job that does."""
     key = f"download/{needed.name}"
     if is_running(last(key), ""):
         return

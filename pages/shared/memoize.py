@@ -15,7 +15,7 @@ import pyarrow as pa
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import first_number
 from bertviz_core.plotting.head_map import HeadMap
-from bertviz_core.viewer import InputAttention
+from bertviz_core.viewer.input_attention import InputAttention
 
 P = ParamSpec("P")
 T = TypeVar("T")

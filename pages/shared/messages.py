@@ -35,11 +35,13 @@ def joined(tokens: str) -> str:
 
 
 def error(problem: BertvizError) -> None:
+    """Draw an error: where, what, and what to do."""
     where = f"**{_without_folders(problem.where)}**  \n" if problem.where else ""
     st.error(f"{where}{_without_folders(problem.what)}  \n{_without_folders(problem.hint)}", icon=":material/error:")
 
 
 def note(problem: BertvizError) -> None:
+    """Draw what is not possible here, and what to do, as a note."""
     st.info(f"{_without_folders(problem.what)} {_without_folders(problem.hint)}", icon=":material/info:")
 
 

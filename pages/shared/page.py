@@ -41,6 +41,7 @@ Metric = tuple[str, str, str]
 
 
 def row(alignment: Literal["bottom", "center"] = "bottom", **options: Any) -> DeltaGenerator:
+    """A container whose parts stand side by side."""
     return st.container(horizontal=True, vertical_alignment=alignment, **options)
 
 
@@ -71,7 +72,13 @@ def verdict(state: str, count: int = 0) -> str:
 
 def finding(shown: Finding, *, bold: bool = False, with_statement: bool = False) -> None:
     """Draw the verdict and the claim of a finding; its details have the whole sentence, the rule and the paper's
-    statement, which `with_statement` shows."""
+    statement.
+
+    Args:
+        shown: The finding.
+        bold: Whether the claim is bold.
+        with_statement: Whether the paper's statement is shown beside it.
+    """
     sentence = links.to_heads(shown.sentence)
     details = ""
     if shown.claim:
@@ -95,6 +102,7 @@ def restriction(result: Result) -> None:
 
 
 def metrics(entries: Sequence[Metric]) -> None:
+    """Draw key numbers side by side."""
     for column, (label, value, note) in zip(st.columns(len(entries)), entries, strict=True):
         column.metric(label, value, note, delta_color="off", delta_arrow="off", border=True, height="stretch")
 
@@ -120,8 +128,17 @@ def chart(
     choose: Callable[[Sequence[str]], None] | None = None,
     height: int | None = None,
 ) -> None:
-    """Draw a figure with its basis under it, which its camera saves as SVG; `alt` describes it. The `head` is ringed,
-    and a click on another chooses it; `choose` replaces that, and takes the `customdata` of the clicked dot."""
+    """Draw a figure with its basis under it, which its camera saves as SVG.
+
+    Args:
+        figure: The figure.
+        key: The key of the chart.
+        alt: A description of the figure.
+        basis: What the figure is drawn from.
+        head: The head that is ringed; a click on the dot of another chooses that. None for a figure without heads.
+        choose: Takes the `customdata` of a clicked dot, in place of choosing a head.
+        height: The height in pixels; None for that of the figure.
+    """
 
     def clicked() -> None:
         # None when the figure is drawn again.
@@ -153,10 +170,19 @@ def head_map(
     height: int | None = None,
     ringed: bool = True,
 ) -> None:
-    """Draw a map of heads with the chosen one ringed, unless that would give an answer away; a click, Enter or Space
-    chooses another. Under it stands the selection's basis. Pointing at one previews `lines`, from `preview`, or those
-    of the short sentence. Beside the map are `cards`, from `encoded_cards`, with links: the
-    addresses of `opened`, by text."""
+    """Draw a map of heads with its basis under it; a click, Enter or Space chooses a head.
+
+    Args:
+        squares: The map.
+        key: The key of the component.
+        alt: A description of the map.
+        selection: Has the chosen head, and what the map is drawn from.
+        lines: What pointing at a head previews, from `preview`; None for the lines on its short sentence.
+        cards: Cards beside the map, from `encoded_cards`; empty for none.
+        opened: The addresses of the links on a card, by their texts.
+        height: The height of the map in pixels; None for one that fits.
+        ringed: Whether the chosen head is ringed, which may give an answer away.
+    """
 
     def clicked() -> None:
         if label := widgets.received(key, "head"):
@@ -205,8 +231,16 @@ def table(
     decimals: Mapping[str, int] | None = None,
     titles: Mapping[str, str] | None = None,
 ) -> None:
-    """Draw a sortable table with a row for each head; a click on a row chooses the head. `columns` are shown besides
-    layer and head, some with their own `decimals` and `titles`. A memoized `frame` is converted once."""
+    """Draw a sortable table with a row for each head; a click on a row chooses the head.
+
+    Args:
+        frame: The table; a memoized one is converted once.
+        columns: The columns that are shown besides layer and head.
+        selection: Has the chosen head.
+        key: The key of the table.
+        decimals: Of columns that have their own number of decimals.
+        titles: Of columns that have a title of their own.
+    """
     arrow, formats, labels = _head_table(frame, tuple(columns), decimals or {})
 
     def choose(row: int) -> None:
@@ -237,7 +271,14 @@ def _head_table(
 
 
 class Drawing(NamedTuple):
-    """An SVG with escaped text, a link to its attention, and the `text` and `link` of each note below it."""
+    """A drawing with its title and what stands below it.
+
+    Attributes:
+        title: What it shows; the part before a colon is in the name of its file.
+        svg: The drawing, with escaped text.
+        link: The address of its attention; empty for none.
+        notes: The `text` and the `link` of each note below it.
+    """
 
     title: str
     svg: str

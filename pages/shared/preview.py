@@ -8,7 +8,7 @@ import streamlit as st
 
 from bertviz_core.errors import BertvizError, StoreError
 from bertviz_core.models.single_input import from_text
-from bertviz_core.viewer import InputView
+from bertviz_core.viewer.input_attention import InputView
 from bertviz_core.viewer.preview import SENTENCE, compute_preview, of_stored, preview_key
 from pages.shared import services
 from pages.shared.costly import of_input
@@ -49,6 +49,7 @@ def of_run(origin: dict[str, Any], selection: Selection) -> bytes:
 
 
 def wait_for(selection: Selection) -> None:
+    """Run the page again when the preview is measured, if it is not yet."""
     key = _key(selection)
     if not services.store().has(key) and not (measured := _measured(key, selection)).done():
         services.rerun_after(measured)

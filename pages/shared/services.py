@@ -32,7 +32,7 @@ from bertviz_core.models.model import AttentionModel, with_weights
 from bertviz_core.overview.stored_results import StoredResult, stored_results
 from bertviz_core.settings import Settings, Weights, access_from_environment
 from bertviz_core.tasks import Worker
-from bertviz_core.viewer import InputAttention, InputView, apply_view
+from bertviz_core.viewer.input_attention import InputAttention, InputView, apply_view
 from pages.shared.costly import renamed
 
 DELAY = 2.0  # seconds until work in the background begins, when the page has been drawn
@@ -86,6 +86,7 @@ def rerun_after(work: Future[Any]) -> None:
 
 
 def queues() -> tuple[JobQueue, JobQueue]:
+    """Both queues of jobs."""
     return jobs(), downloads()
 
 
@@ -119,6 +120,7 @@ def _read(store: Store, key: str, analysis: str) -> Result:
 
 
 def model(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
+    """A loaded model; while it is loaded a spinner is drawn."""
     with st.spinner("Loading the model"):
         return loaded_models().get(checkpoint, dtype)
 
@@ -147,6 +149,7 @@ def _split_share(model: str, kind: str, digest: str, _checkpoint: Checkpoint, _s
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_by_content)
 def segments(source: Source, model: AttentionModel, settings: Settings) -> FirstSegments:
+    """The first segments of a text, as a model reads it."""
     return FirstSegments(Segments(source, model.tokens, settings))
 
 
@@ -164,6 +167,7 @@ def viewed(model: AttentionModel, single: single_input.OneInput, weights: Weight
 
 @st.cache_resource(ttl=30, show_spinner=False)  # it reads a header for each stored result
 def runs() -> tuple[StoredResult, ...]:
+    """Every stored or shipped result, read again every 30 seconds."""
     return tuple(stored_results(store()))
 
 

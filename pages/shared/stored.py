@@ -23,7 +23,7 @@ from bertviz_core.numbers import plural
 from bertviz_core.settings import Access
 from pages.shared import jobs, messages, services, uploads
 from pages.shared.frame import links
-from pages.shared.state.choices import Overview
+from pages.shared.state.choices import OverviewChoices
 from pages.shared.state.selection import Selection
 from pages.shared.state.session import PageEnd
 
@@ -170,7 +170,7 @@ def offer_papers_model(selection: Selection) -> None:
         if jobs.is_running(job, "What was downloaded and computed is kept."):
             return
         if size == 0:
-            links.to(Overview(), f"Open {PAPER_MODEL}", model=PAPER_MODEL)
+            links.to(OverviewChoices(), f"Open {PAPER_MODEL}", model=PAPER_MODEL)
             return
         time = duration(requests)
         after = f": {time} after the download" if time else ""

@@ -41,9 +41,9 @@ def begin(files: list[tuple[str, bytes]], kind: str, role: str, *, fixed: bool =
 
     Args:
         files: (name, bytes) of each; several become one corpus.
-        kind: of corpus, which the page reads ("text", "treebank", "coreference"), or "vectors".
-        role: of the files on the page, by which `take` knows them; a new check ends that of any other role.
-        fixed: whether the files must be of this kind; else they are stored as the kind that they are.
+        kind: The kind of corpus that the page reads ("text", "treebank", "coreference"), or "vectors".
+        role: What the files are on the page, by which `take` knows them; a new check ends that of any other role.
+        fixed: Whether the files must be of this kind; else they are stored as the kind that they are.
     """
     reader = jobs.session()
     if reader.check:

@@ -15,7 +15,7 @@ import streamlit as st
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_keys
 from pages.shared.state import address, session
-from pages.shared.state.choices import Between
+from pages.shared.state.address_types import Between
 
 T = TypeVar("T")
 
@@ -31,10 +31,12 @@ def head(label: str, shape: tuple[int, int], field: str, value: Head, **more: An
 
 
 def segmented(label: str, options: Sequence[T], field: str, value: T, **more: Any) -> T:
+    """A row of options."""
     return _draw(st.segmented_control, label, options, field=field, value=value, required=True, **more)
 
 
 def select_slider(label: str, options: Sequence[T], field: str, value: T, **more: Any) -> T:
+    """A slider with an option at each of its places."""
     return _draw(st.select_slider, label, options, field=field, value=value, **more)
 
 
@@ -75,10 +77,12 @@ def page_of(total: int, size: int, field: str, value: int) -> int:
 
 
 def toggle(label: str, field: str, value: bool, **more: Any) -> bool:
+    """A switch."""
     return _draw(st.toggle, label, field=field, value=value, **more)
 
 
 def text(label: str, field: str, value: str, **more: Any) -> str:
+    """A field of text."""
     return _draw(st.text_input, label, field=field, value=value, **more)
 
 

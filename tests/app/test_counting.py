@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.analyses.dependency_heads.result import RelationView
 from bertviz_core.exports import to_latex
 from bertviz_core.heads import counting_from
-from bertviz_core.paper_report import Report
+from bertviz_core.paper_report.report import Report
 from pages.shared.state import session
-from pages.shared.state.choices import Header
+from pages.shared.state.choices import HeaderChoices
 from tests.support import chromium as browser
 from tests.support.driving import open_app, parameter, unescaped
 from tests.support.shipped import clearest
@@ -54,7 +54,7 @@ def test_a_fragment_that_runs_in_a_thread_of_its_own_counts_as_its_reader_does()
         part()
 
     app = AppTest.from_function(script)
-    app.session_state[session.KEY] = session.Session(header=Header(zero=True))
+    app.session_state[session.KEY] = session.Session(header=HeaderChoices(zero=True))
     assert app.run().markdown[0].value == "0-1"
 
 

@@ -7,7 +7,7 @@ from bertviz_core.analyses.dependency_heads.statements import relation_finding
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, sinks
 from bertviz_core.heads import Head
 from bertviz_core.overview.summary import behaviors_finding
-from bertviz_core.paper_report import Report
+from bertviz_core.paper_report.report import Report
 from pages.shared.frame import links
 from tests.support.driving import metrics, open_app, unescaped, words
 from tests.support.shipped import clearest, result

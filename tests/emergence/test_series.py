@@ -27,7 +27,7 @@ from bertviz_core.errors import Cancelled, InputError, ModelError, SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import loading
-from bertviz_core.overview import behavior_labels
+from bertviz_core.overview.head_columns import behavior_labels
 from bertviz_core.settings import Settings
 from tests.support import families
 from tests.support.families import FAMILIES

@@ -12,11 +12,11 @@ from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_heads, counting_from
-from bertviz_core.one_head import FACTS, distinctive, of_model, one_head
 from bertviz_core.one_head.clear_input import clear_input, lines, window
+from bertviz_core.one_head.description import FACTS, distinctive, of_model, one_head
 from bertviz_core.one_head.drawing import figure_svg, lines_svg
 from bertviz_core.one_head.files import to_frame, to_html, to_json, to_text
-from bertviz_core.overview import columns
+from bertviz_core.overview.head_columns import columns
 from tests.oracles import one_head as oracle
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import bertviz_core as bv
 from bertviz_core.heads import Head
-from bertviz_core.one_head import one_head
+from bertviz_core.one_head.description import one_head
 from bertviz_core.one_head.training import TITLE, with_training
 from tests.support import families
 

@@ -8,8 +8,8 @@ import pytest
 
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import counting_from
-from bertviz_core.overview import frame
 from bertviz_core.overview.finder import MAX_CHARACTERS, MAX_DEPTH, find, find_rows, simplified
+from bertviz_core.overview.head_columns import frame
 
 TABLE = pd.DataFrame(
     {

@@ -10,7 +10,8 @@ from bertviz_core.analyses.dependency_heads.head_facts import relation_columns
 from bertviz_core.analyses.dependency_heads.head_relations import Relation, relations
 from bertviz_core.analyses.surface_patterns.result import SINKS, sinks
 from bertviz_core.heads import DirectedHead, Head, all_heads, counting_from
-from bertviz_core.overview import Column, behavior_labels, clearest, columns, frame
+from bertviz_core.overview.clearest_heads import clearest
+from bertviz_core.overview.head_columns import Column, behavior_labels, columns, frame
 from bertviz_core.overview.summary import behavior_map, head_rows, one_line
 from bertviz_core.plotting import BEHAVIORS
 

@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from bertviz_core import overview
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages, averaged_column
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head
-from bertviz_core.overview import clearest, frame, summary
+from bertviz_core.overview import clearest_heads, head_columns, summary
+from bertviz_core.overview.clearest_heads import clearest
+from bertviz_core.overview.head_columns import frame
 from tests.support import shipped
 
 
@@ -46,7 +47,7 @@ def results(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The shipped surface patterns, and their numbers again as those of the installed analysis."""
     patterns = shipped.result("surface_patterns")
     values = {field.name: getattr(patterns, field.name) for field in fields(patterns)}
-    for module in (overview, summary):
+    for module in (clearest_heads, head_columns, summary):
         monkeypatch.setattr(module, "ANALYSES", {**ANALYSES, "installed": Installed()})
     return {"surface_patterns": patterns, "installed": InstalledAverages(**values)}
 

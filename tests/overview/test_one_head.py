@@ -10,9 +10,9 @@ from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.behaviors import linguistic
-from bertviz_core.overview import clearest
+from bertviz_core.overview.clearest_heads import clearest
 from bertviz_core.overview.summary import every_finding
-from bertviz_core.paper_report import Report
+from bertviz_core.paper_report.report import Report
 from bertviz_core.tour import STEPS, answers, head_roles
 
 

@@ -15,9 +15,9 @@ from bertviz_core.heads import Head
 from bertviz_core.inputs.encoding import encode_words
 from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.models.loading import load
-from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report import lines as lines_module
 from bertviz_core.paper_report.lines import lines_of
+from bertviz_core.paper_report.report import ReportRequest
 from bertviz_core.settings import Execution, Settings
 
 TEXT = "the cat sat on the mat . it slept .\nthe dog ran to the river , and back .\n\na cat and a dog sat there .\n"

@@ -10,7 +10,7 @@ from PIL import Image
 
 from bertviz_core.heads import Head, all_heads, counting_from
 from bertviz_core.numbers import number, p_value, quantity
-from bertviz_core.overview import Column
+from bertviz_core.overview.head_columns import Column
 from bertviz_core.overview.summary import head_rows
 from bertviz_core.plotting import CLS, NEXT, RING, SEP, HeadSeries, layer_figure, percent
 from bertviz_core.plotting.drawing import FigureSpec

@@ -10,21 +10,17 @@ from hypothesis import strategies as some
 
 from bertviz_core.heads import Head
 from pages.shared.state import address
-from pages.shared.state.choices import (
-    PAGES,
-    AttentionViewer,
-    Between,
-    Choices,
-    Clustering,
-    DependencyHeads,
-    Entropy,
-    Header,
-    Longest,
-    SepGradients,
-    kind_of,
+from pages.shared.state.address_types import Between, Choices, Longest
+from pages.shared.state.analysis_choices import (
+    ClusteringChoices,
+    DependencyHeadsChoices,
+    EntropyChoices,
+    SepGradientsChoices,
 )
+from pages.shared.state.choices import AttentionViewerChoices, HeaderChoices
+from pages.shared.state.kinds import PAGES, kind_of
 
-KINDS: tuple[type[Choices], ...] = (Header, *PAGES, kind_of("induction"))
+KINDS: tuple[type[Choices], ...] = (HeaderChoices, *PAGES, kind_of("induction"))
 TEXT = some.text(some.characters(exclude_categories=["Cs"]), max_size=80)
 PART = some.text(some.characters(exclude_categories=["Cs"], exclude_characters=","), min_size=1, max_size=20)
 
@@ -66,40 +62,41 @@ def test_defaults_are_in_no_address(kind: type[Choices]) -> None:
 
 
 def test_parameters_have_the_names_that_links_have_always_had() -> None:
-    assert address.query(AttentionViewer(shape="table", head2=Head(2, 4))) == {"as": "table", "head2": "3-5"}
-    assert address.query(Clustering(over_to_sep=0.3)) == {"over-to_sep": "0.3"}
-    assert address.query(Entropy(quantity="from_cls")) == {"of": "from_cls"}
-    assert address.query(SepGradients(quantity="to_cls")) == {"gradient": "to_cls"}
+    assert address.query(AttentionViewerChoices(shape="table", head2=Head(2, 4))) == {"as": "table", "head2": "3-5"}
+    assert address.query(ClusteringChoices(over_to_sep=0.3)) == {"over-to_sep": "0.3"}
+    assert address.query(EntropyChoices(quantity="from_cls")) == {"of": "from_cls"}
+    assert address.query(SepGradientsChoices(quantity="to_cls")) == {"gradient": "to_cls"}
 
 
 @pytest.mark.parametrize("text", ["1e400", "9" * 5000, "²", "nan", "-1", "1001", ""])
 def test_a_number_that_is_none_or_out_of_range_is_a_problem_and_the_default_stays(text: str) -> None:
-    assert address.parse(DependencyHeads, {"weight": text, "which": "right"})[1] == {"weight": text}
-    chosen, problems = address.parse(DependencyHeads, {"offsets": text})
-    assert (chosen, problems) == (DependencyHeads(), {"offsets": text})
+    assert address.parse(DependencyHeadsChoices, {"weight": text, "which": "right"})[1] == {"weight": text}
+    chosen, problems = address.parse(DependencyHeadsChoices, {"offsets": text})
+    assert (chosen, problems) == (DependencyHeadsChoices(), {"offsets": text})
 
 
 def test_options_heads_and_switches_are_read_as_strictly() -> None:
     asked = {"mode": "Paper", "head": "0-1", "zero": "yes", "weights": "norms"}
-    header, problems = address.parse(Header, asked)
-    assert header == Header(weights="norms") and problems.keys() == {"mode", "head", "zero"}
+    header, problems = address.parse(HeaderChoices, asked)
+    assert header == HeaderChoices(weights="norms") and problems.keys() == {"mode", "head", "zero"}
 
 
 def test_what_an_address_does_not_name_stays_as_in_the_base() -> None:
-    base = Header(model="mine", seed=3)
-    assert address.parse(Header, {"seed": "4", "foreign": "x"}, base) == (Header(model="mine", seed=4), {})
+    base = HeaderChoices(model="mine", seed=3)
+    expected = HeaderChoices(model="mine", seed=4)
+    assert address.parse(HeaderChoices, {"seed": "4", "foreign": "x"}, base) == (expected, {})
 
 
 def test_a_long_text_is_cut_in_the_address_alone() -> None:
-    choices = AttentionViewer(text="a" * 5000)
+    choices = AttentionViewerChoices(text="a" * 5000)
     assert address.query(choices) == {"text": "a" * 1000} and len(choices.text) == 5000
 
 
 def test_a_text_that_no_address_holds_stays_with_the_session_until_another_arrives() -> None:
-    long = AttentionViewer(input="own text", text="the cat " * 300, first=41)
-    read, problems = address.parse(AttentionViewer, address.query(long))
+    long = AttentionViewerChoices(input="own text", text="the cat " * 300, first=41)
+    read, problems = address.parse(AttentionViewerChoices, address.query(long))
     assert len(read.text) == 1000 and not problems
     assert address.with_long_texts(read, long) == long
-    assert address.with_long_texts(read, AttentionViewer(text="the dog " * 300)) == read
-    other = AttentionViewer(text="The cat.")
+    assert address.with_long_texts(read, AttentionViewerChoices(text="the dog " * 300)) == read
+    other = AttentionViewerChoices(text="The cat.")
     assert address.with_long_texts(other, long) == other

@@ -3,8 +3,8 @@ import numpy as np
 from bertviz_core.heads import Head
 from bertviz_core.inputs.labels import Units
 from bertviz_core.plotting import RING
-from bertviz_core.viewer import InputAttention
 from bertviz_core.viewer.figure import LEVELS, Panel, heatmap, lines_figure
+from bertviz_core.viewer.input_attention import InputAttention
 
 HOSTILE = ("<img src=x onerror=alert(1)>", "]]> & </text>", "a" * 10_000, "<b>$x$</b>", "שלום")
 

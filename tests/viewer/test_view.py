@@ -11,7 +11,7 @@ from bertviz_core.heads import Head
 from bertviz_core.inputs.labels import Layout, Units
 from bertviz_core.models.single_input import Prediction
 from bertviz_core.text_display import visible
-from bertviz_core.viewer import (
+from bertviz_core.viewer.input_attention import (
     MIN_SIZE,
     SIDES,
     THUMBNAIL,

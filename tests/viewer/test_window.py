@@ -12,8 +12,8 @@ from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.models.loading import load
 from bertviz_core.models.single_input import attention, from_text
 from bertviz_core.settings import Settings
-from bertviz_core.viewer import InputAttention, InputView, apply_view
 from bertviz_core.viewer.files import columns_of
+from bertviz_core.viewer.input_attention import InputAttention, InputView, apply_view
 from bertviz_core.viewer.preview import of_input
 from bertviz_core.viewer.window import LONG, SIZE, TokenRange, matches
 from tests.support import families

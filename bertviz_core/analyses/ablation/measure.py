@@ -41,6 +41,8 @@ class AblationRun:
     whole model's loss in the segment (docs/methods.md, section 12).
 
     Attributes:
+        model: The model.
+        request: The request, which has the seed and the options.
         targets: Which words are predicted.
         heads: The averages of QUANTITIES for each head.
         skipped: Segments that have no word to predict.

@@ -164,9 +164,11 @@ class SegmentAverages(Accumulator, Generic[L]):
     device where it has that; values of segments are float32.
 
     Attributes:
+        arguments: What `new_empty` begins anew with, those of the class.
         quantities: Names of what `measure` returns, in order.
         ranked: Which of the quantities have top segments, the first ones; by default all.
         measure: From one layer of a batch to values (batch, head, quantity).
+        device: Where the values are computed.
         sums: (4, layer, head, quantity) sums over segments of 1, x, x^2 and x^3.
         documents: The sums by document of 1 and x.
         top_values: (layer, head, ranked quantity, rank) the TOP highest values; -inf for none.
@@ -325,5 +327,5 @@ class SegmentAverages(Accumulator, Generic[L]):
 
 
 def as_tensor(values: np.ndarray, like: Tensor) -> Tensor:
-    """Unpacked values as a tensor on the device of another."""
+    """An unpacked array of any shape as a tensor of that shape, on the device of another."""
     return torch.from_numpy(values).to(like.device)

@@ -141,9 +141,11 @@ class HeadColumn:
 
     @property
     def short(self) -> str:
+        """The shorter label, where there is one."""
         return self.name or self.label
 
     def text(self, value: float) -> str:
+        """A value as it is shown, a share as a percentage; a dash for NaN."""
         if self.percent:
             return numbers.percentage(value)
         return "–" if math.isnan(value) else numbers.number(value)
@@ -162,6 +164,7 @@ class HeadColumn:
         return self.text(value)
 
     def series(self, result: Result) -> HeadSeries:
+        """The column of a result as dots of a figure by layer."""
         return HeadSeries(self.quantity, self.values(result), self.short, self.marker, self.label)
 
     def map(self, result: Result) -> head_map.HeadMap:
@@ -203,7 +206,8 @@ def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:
 
 
 def name_heads_over(values: np.ndarray, threshold: float, description: str) -> str:
-    """The heads with values over the threshold, the highest first, after a description of what they do."""
+    """The heads with (layer, head) values over the threshold, the highest first, after a description of what they
+    do."""
     labels = all_labels(*values.shape)
     order = np.argsort(-values, axis=None, kind="stable")
     over = [labels[index] for index in order[values.flat[order] > threshold]]

@@ -53,6 +53,7 @@ class Registered:
 
     @property
     def command(self) -> str:
+        """The name of its command, with hyphens."""
         return self.name.replace("_", "-")
 
     def check_methods(self) -> None:

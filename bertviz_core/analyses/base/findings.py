@@ -52,6 +52,7 @@ class Interval(NamedTuple):
         return Interval(self.low - other.high, self.high - other.low, self.enough & np.asarray(other.enough))
 
     def negative(self) -> "Interval":
+        """The intervals of the same numbers with the other sign."""
         return Interval(-self.high, -self.low, self.enough)
 
 

@@ -54,6 +54,7 @@ class HeadRow:
 
     @cached_property
     def median(self) -> float:
+        """The median of all heads that have the number."""
         return float(np.median(self.known))
 
     @cached_property
@@ -128,6 +129,7 @@ class HeadFigure:
 
     @property
     def has_numbers(self) -> bool:
+        """Whether there is anything to draw."""
         return bool(self.rows) or self.curve is not None
 
 

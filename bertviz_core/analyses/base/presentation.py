@@ -87,6 +87,7 @@ class Presentation(Registered):
     behaviors: Mapping[str, str] = {}
 
     def column(self, quantity: str) -> HeadColumn:
+        """The column of a quantity; raises StopIteration where it has none."""
         return next(column for column in self.columns if column.quantity == quantity)
 
     def label(self, quantity: str) -> str:
@@ -158,6 +159,7 @@ class Presentation(Registered):
 
     @property
     def control_key(self) -> str:
+        """The address parameter of the quantity on the page's map."""
         return self.control or f"{self.name}_quantity"
 
     def export_name(self, quantity: str) -> str:

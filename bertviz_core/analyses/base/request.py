@@ -82,6 +82,7 @@ class Options:
 
     @classmethod
     def files(cls) -> list[str]:
+        """The names of the fields that name further files."""
         return [name for name, kind in get_type_hints(cls).items() if Path in get_args(kind)]
 
 

@@ -89,6 +89,7 @@ class Result:
         return self.analysis, label_of(self.provenance["model"]["name"]), self.provenance["corpus"]["name"]
 
     def default_view(self) -> "Result":
+        """What tables and figures show until something is chosen."""
         return self
 
     def to_bytes(self) -> bytes:
@@ -195,7 +196,7 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
 
 
 def to_lists(array: np.ndarray) -> Any:
-    """Nested lists for JSON, null for NaN."""
+    """An array of any shape as nested lists for JSON, null for NaN."""
     values = array.astype(object)
     if array.dtype.kind == "f":
         values[np.isnan(array)] = None
@@ -215,7 +216,7 @@ def tidy(axes: Mapping[str, Sequence[object]], columns: Mapping[str, np.ndarray]
 
     Args:
         axes: The labels along each axis, in order.
-        columns: The arrays by name; one that lacks the last axes is repeated along them.
+        columns: The arrays (axis, ...) by name; one that lacks the last axes is repeated along them.
     """
     shape = tuple(map(len, axes.values()))
     frame = pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)

@@ -73,7 +73,7 @@ def counts_of_best(correct: np.ndarray, best: np.ndarray) -> np.ndarray:
 
 
 def share(correct: Any, n: np.ndarray) -> np.ndarray:
-    """Fractions; NaN where n is 0."""
+    """The shares correct / n, both of any shape; NaN where n is 0."""
     return np.asarray(correct / np.where(n > 0, n, np.nan))
 
 
@@ -182,6 +182,8 @@ class Estimate:
 
     @property
     def size(self) -> np.ndarray:
+        """(layer, head) number of independent cases; `n` where `effective_n` is not known, 0 where values are not
+        shares."""
         if self.effective_n is not None:
             return self.effective_n
         return np.broadcast_to(float(self.n or 0), self.values.shape)
@@ -197,4 +199,5 @@ class Estimate:
 
     @property
     def is_enough(self) -> bool:
+        """Whether it rests on enough units to decide anything."""
         return self.units is None or self.units >= MIN_UNITS

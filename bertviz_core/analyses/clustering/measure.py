@@ -226,7 +226,8 @@ def build_kernel() -> Kernel | None:
 
 
 def kernel_sums(kernel: Kernel, maps: Tensor) -> Tensor:
-    """As `torch_sums`, of positive maps: every thread that torch may use takes a share of the positions."""
+    """As `torch_sums`, of positive maps (head, position): every thread that torch may use takes a share of the
+    positions."""
     heads, positions = maps.shape
     threads = torch.get_num_threads()
     share = LANES * -(-positions // (LANES * threads))

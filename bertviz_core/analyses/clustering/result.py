@@ -66,10 +66,12 @@ class Clustering(Result):
 
     @property
     def unit(self) -> str:
+        """The unit of the divergences."""
         return "nats, summed over tokens" if self.summed else "nats per token"
 
     @property
     def shape(self) -> tuple[int, int]:
+        """The numbers of layers, and of heads of a layer."""
         return self.averages.shape[1], self.averages.shape[2]
 
     def __getitem__(self, quantity: str) -> np.ndarray:
@@ -84,6 +86,7 @@ class Clustering(Result):
 
     @property
     def present(self) -> list[str]:
+        """The quantities that decide behaviors and that some head has."""
         return present({name: self[name] for name in QUANTITIES})
 
     @property

@@ -89,6 +89,7 @@ class AntecedentCounts(Result):
 
     @property
     def candidates(self) -> str:
+        """The candidates, one of CANDIDATES."""
         return CANDIDATES[self.index]
 
     @property
@@ -105,6 +106,7 @@ class AntecedentCounts(Result):
 
     @property
     def is_causal(self) -> bool:
+        """Whether a token attends only to itself and to earlier ones."""
         return bool(self.provenance["model"]["causal"])
 
     @property
@@ -124,6 +126,7 @@ class AntecedentCounts(Result):
 
     @property
     def systems(self) -> list[str]:
+        """The names of what heads are compared with: the exact means, then the baselines."""
         return [*EXACT, *self.stored.systems]
 
     @property
@@ -181,6 +184,7 @@ class AntecedentCounts(Result):
         return pooled(correct), pooled(by_row(stored.group_n)), all_moments
 
     def scores(self, at: DirectedHead | str | None = None) -> AntecedentAccuracy:
+        """The accuracies, with intervals, of what `sums_of` adds up: a head, a system, or all heads."""
         correct, n, moments = self.sums_of(at)
         return AntecedentAccuracy(correct, n, *interval_by_document(correct, n, moments))
 
@@ -224,7 +228,13 @@ class AntecedentCounts(Result):
         return Interval(min(gain.low for gain in gains), min(gain.high for gain in gains), gains[0].enough)
 
     def above(self, system: str, direction: int = 0, kind: str = "all") -> np.ndarray:
-        """The state of "the best head is above a system, by GAIN or more"."""
+        """The state, a scalar, of "the best head is above a system, by GAIN or more".
+
+        Args:
+            system: The system, one of `systems`.
+            direction: The direction in which heads are read, an index of DIRECTIONS.
+            kind: The mentions that are scored, one of TYPE_ROWS.
+        """
         difference = self.held_out(direction, kind) - self.of_system(system)[TYPE_ROWS.index(kind)]
         return decide_worth(self.gain(system, direction, kind), difference, GAIN)
 
@@ -234,7 +244,7 @@ class AntecedentCounts(Result):
         return float(self.held_out(direction, kind) - max(others))
 
     def above_simple(self, direction: int = 0, kind: str = "all") -> np.ndarray:
-        """The state of "the best head is above each of SIMPLE, by GAIN or more"."""
+        """The state, a scalar, of "the best head is above each of SIMPLE, by GAIN or more"; arguments as of `above`."""
         return decide_worth(self.simple_gain(direction, kind), self.simple_difference(direction, kind), GAIN)
 
     def row(self, at: DirectedHead | str, kind: str = "all", picked_on: str = "all") -> dict[str, Any]:

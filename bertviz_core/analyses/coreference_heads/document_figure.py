@@ -59,6 +59,7 @@ class WordBox(NamedTuple):
 
     @property
     def middle(self) -> float:
+        """The middle of the letters, in pixels from the left."""
         return self.x + self.width / 2
 
 

@@ -48,12 +48,13 @@ def groups_of(window: DocumentWindow) -> np.ndarray:
 
 
 def by_row(counts: np.ndarray) -> np.ndarray:
-    """(..., group) to (..., row): each of TYPE_ROWS in each fold; then the bins of distance, then the genders."""
+    """Counts (..., group) as (..., row): each of TYPE_ROWS in each fold; then the bins of distance, then the
+    genders."""
     of_all_types = [counts[..., fold:DISTANCE:FOLDS].sum(-1) for fold in range(FOLDS)]
     return np.concatenate([np.stack(of_all_types, -1), counts], -1)
 
 
 def pooled(rows: np.ndarray) -> np.ndarray:
-    """(..., row) to (..., column), both folds of each type added; see COLUMNS."""
+    """Counts (..., row) as (..., column), both folds of each type added; see COLUMNS."""
     by_fold = rows[..., :TYPE_ROW_COUNT].reshape(*rows.shape[:-1], -1, FOLDS)
     return np.concatenate([by_fold.sum(-1), rows[..., TYPE_ROW_COUNT:]], -1)

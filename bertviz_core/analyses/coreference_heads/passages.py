@@ -111,9 +111,11 @@ class ItemGuesses(NamedTuple):
         return cls(np.concatenate(items), *(np.concatenate(each, -1) for each in arrays))
 
     def take(self, index: np.ndarray | slice) -> Self:
+        """Some of the items, by an index (item,) or a slice."""
         return type(self)(self.items[index], *(each[..., index] for each in self[1:]))
 
     def by_passage(self) -> Self:
+        """The same items, those of a passage one after the other."""
         return self.take(np.argsort(self.passages(), kind="stable"))
 
     def passages(self) -> np.ndarray:
@@ -191,6 +193,7 @@ class PassageExample:
 
     @property
     def where(self) -> str:
+        """The document and the words of the passage, from 1."""
         first, end = self.span
         return f"{self.document['name']}, words {first + 1:,}–{end:,}"
 
@@ -225,20 +228,29 @@ class PassageQuery(GuessQuery[PassageExample]):
 
 
 class GuessedPassages:
-    """The listing of a PassageQuery; `read` yields the documents with some ascending numbers."""
+    """The listing of a PassageQuery.
+
+    Attributes:
+        query: Which passages are listed.
+        read: Yields the documents with some ascending numbers.
+        items: The items of the mentions that the query is about, those of a passage together.
+        starts: (passage,) the first item of each passage.
+    """
 
     def __init__(self, query: PassageQuery, items: ItemGuesses, read: ReadDocuments) -> None:
         self.query = query
         self.read = read
         self.items = of_type(items, query.kind, read).by_passage()
-        self.starts = np.flatnonzero(np.diff(self.items.passages(), prepend=-1))  # the first item of each passage
+        self.starts = np.flatnonzero(np.diff(self.items.passages(), prepend=-1))
 
     def confidence(self) -> np.ndarray:
+        """(passage,) int64, as `GuessQuery.listing` says."""
         steps = np.rint(255 * self.items.weight.astype(float)).astype(np.int64)
         return np.maximum.reduceat(np.where(self._is_selected(self.items), steps, -1), self.starts)
 
     def having(self, indices: np.ndarray) -> np.ndarray:
-        """Those of the passages that have the searched words, or are of a document with this name."""
+        """Those of the passages, (passage,) indices, that have the searched words, or are of a document with this
+        name."""
         searched = self.query.searched
         numbers, _, firsts, *_ = self.items.items[self.starts[indices]].T
         found = []
@@ -252,6 +264,7 @@ class GuessedPassages:
         return np.array(found, dtype=np.int64)
 
     def entries(self, indices: Sequence[int]) -> list[PassageExample]:
+        """The passages with these indices in the listing, with the guesses of the head."""
         ends = [*self.starts[1:], None]
         parts = [self.items.take(slice(self.starts[index], ends[index])) for index in indices]
         numbers = [int(part.items[0, 0]) for part in parts]

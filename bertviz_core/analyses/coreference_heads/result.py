@@ -95,4 +95,5 @@ class CoreferenceHeads(Result):
         return AntecedentCounts(self.provenance | {"options": options}, self, index)
 
     def default_view(self) -> AntecedentCounts:
+        """The counts among the preceding mentions."""
         return self.show()

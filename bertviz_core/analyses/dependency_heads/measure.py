@@ -65,6 +65,7 @@ class RelationSums(Accumulator):
         moments: Sums over units (2, fold, ...) by row of the result, for c right guesses among n words: of 1 and n^2
             ("units"), and of n c and c^2 for heads and for fixed offsets.
         open_units: The documents that the next chunk may continue.
+        shapes: The shapes of a fold's counts, by what is counted.
     """
 
     has_detail: ClassVar[bool] = True

@@ -30,7 +30,7 @@ NO_RELATION = (ALL, UAS, ROOT_RELATION, "punct")  # rows that say nothing of a r
 
 
 def by_size(names: Sequence[str], n: np.ndarray) -> list[str]:
-    """The distinct names by falling total of their numbers, then by name."""
+    """The distinct names by falling total of their numbers (name,), then by name."""
     totals = pd.Series(n, names).groupby(level=0).sum()
     return list(totals.sort_values(ascending=False, kind="stable").index)
 
@@ -124,6 +124,7 @@ class RelationCounts(Result):
 
     @property
     def is_causal(self) -> bool:
+        """Whether a token attends only to itself and to earlier ones."""
         return self.visible is not None
 
     @property
@@ -154,6 +155,7 @@ class RelationCounts(Result):
         return best_heads(self._competing(self.right))
 
     def best_choice(self, relation: str) -> DirectedHead:
+        """The best head of a relation, with its direction."""
         direction, layer, head = self.best()[self.relations.index(relation)].tolist()
         return DirectedHead(direction, Head(layer, head))
 
@@ -174,6 +176,7 @@ class RelationCounts(Result):
 
     @property
     def best_offset(self) -> np.ndarray:
+        """(relation,) the offset, in words, with the most right guesses."""
         return self.offsets[self._of_best(self._by_offset).argmax(0)]
 
     @property

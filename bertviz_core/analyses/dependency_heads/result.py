@@ -224,4 +224,5 @@ class DependencyHeads(Result):
         return MIN_COUNT_IN_SAMPLE if self.provenance["corpus"]["name"] in SAMPLES["treebank"] else MIN_COUNT
 
     def default_view(self) -> RelationCounts:
+        """The counts of trees with function words as governors."""
         return self.show(RelationFilter())

@@ -40,15 +40,18 @@ class SentenceExample:
 
     @property
     def where(self) -> str:
+        """The number of the sentence, and its line, from 1."""
         return f"sentence {self.sentence['number'] + 1:,}, line {self.sentence['line']}"
 
     @property
     def right(self) -> int:
+        """How many of the chosen words have a right guess."""
         governors = self.sentence["governors"]
         return sum(int(self.guesses[word]) == governors[word] - 1 for word in self.chosen)
 
     @property
     def weight(self) -> float:
+        """The highest weight of a chosen word's guess, 0 to 1."""
         return float(self.weights[self.chosen].max()) / 255
 
 
@@ -100,8 +103,21 @@ def trees_of(sentences: Sequence[Sentence], views: Iterable[str]) -> dict[str, A
 
 
 class GuessedSentences:
-    """The listing of a SentenceQuery, from parts as `RelationSums.take_detail` stores them; `read` yields the
-    treebank."""
+    """The listing of a SentenceQuery, from parts as `RelationSums.take_detail` stores them.
+
+    The words of all sentences stand one after the other, on the axis `word`.
+
+    Attributes:
+        query: Which sentences are listed.
+        read: Yields the treebank.
+        numbers: (sentence,) their numbers in the treebank.
+        lengths: (sentence,) their numbers of words.
+        starts: (sentence,) the place of each one's first word.
+        governors: (word,) governors under the view, from 1; 0 is the root.
+        guesses: (word,) the word that the head guesses, from 0 in its sentence.
+        weights: (word,) its attention, in steps of 1/255.
+        chosen: (word,) bool, whether the query is about the word.
+    """
 
     def __init__(
         self, query: SentenceQuery, parts: list[dict[str, Any]], read: Callable[[Skipped], Iterable[Sentence]]
@@ -129,6 +145,7 @@ class GuessedSentences:
         return asked in (ALL, base_of(relation) if self.query.merge_subtypes else relation)
 
     def confidence(self) -> np.ndarray:
+        """(sentence,) int64, as `GuessQuery.listing` says."""
         weights = np.where(self.chosen, self.weights.astype(np.int64), -1)
         highest = np.maximum.reduceat(weights, self.starts)
         is_listed = highest / 255 >= self.query.minimum
@@ -139,6 +156,7 @@ class GuessedSentences:
         return np.where(is_listed, highest, -1)
 
     def having(self, indices: np.ndarray) -> np.ndarray:
+        """Those of the sentences, (sentence,) indices, that have the searched words."""
         sentences = self._sentences(indices.tolist())
         found = [index for index, sentence in sentences if has(sentence.words, self.query.searched)]
         return np.array(found, dtype=np.int64)

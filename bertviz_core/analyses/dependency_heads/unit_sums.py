@@ -31,11 +31,13 @@ class NamedSums:
         return rows
 
     def merge(self, other: "NamedSums") -> None:
+        """Add the sums of another part, name by name."""
         rows = self.rows(other.names)
         for name, sums in self.sums.items():
             sums[rows] += other.sums[name]
 
     def restore(self, names: Iterable[Sequence[str]], sums: Mapping[str, np.ndarray]) -> None:
+        """Continue from stored names, (scheme, label) of each row, and their sums (row, ...) by name."""
         self.names = {(scheme, label): row for row, (scheme, label) in enumerate(names)}
         self.sums = {name: sums[name] for name in self.sums}
 
@@ -75,13 +77,16 @@ class OpenUnits:
             self.close(unit, self.units.pop(unit))
 
     def close_all(self) -> None:
+        """Close the units that are left, at the end of the treebank."""
         for unit in sorted(self.units):
             self.close(unit, self.units.pop(unit))
 
     def to_bytes(self) -> bytes:
+        """The sums of the incomplete units, for `restore`."""
         return pack({str(unit): pack(each.sums | {"names": list(each.names)}) for unit, each in self.units.items()})
 
     def restore(self, data: bytes) -> None:
+        """Continue with the incomplete units that `to_bytes` wrote."""
         for unit, packed in unpack(data).items():
             state: dict[str, Any] = unpack(packed)
             sums = self.new()

@@ -33,6 +33,9 @@ class ClassSums(NamedSums):
     With x_s the attention from the words of a sentence s to the words of the class, and m_s that to all words, the
     share of a class is sum x_s / sum m_s (docs/methods.md, section 6, Words attended to). The sums are the fields of
     WordClasses: "class_counts" (class, 3) and "class_sums" (class, 3, layer, head).
+
+    Attributes:
+        open_units: The documents that the next chunk may continue.
     """
 
     def __init__(self, layers: int, heads: int) -> None:
@@ -91,6 +94,7 @@ class ClassSums(NamedSums):
         self.sums["class_sums"][rows, 1:] += np.stack([x[sums.names[ALL_WORDS]] * x, x**2], 1)
 
     def merge(self, other: NamedSums) -> None:
+        """Add the sums of the next chunk, with its incomplete units."""
         assert isinstance(other, ClassSums)
         self.open_units.merge(other.open_units)  # This adds to the sums of both, so it comes before they are merged.
         super().merge(other)

@@ -6,13 +6,28 @@ from bertviz_core.analyses.base.statistics import effective_n, share, t_quantile
 
 
 def joined_moments(units: np.ndarray, squares: np.ndarray | None) -> np.ndarray:
-    """(4, ...) moments as in `statistics.effective_n`, those of right guesses NaN where they are not known."""
+    """The moments (4, ...) that `statistics.effective_n` takes, from sums over units.
+
+    Args:
+        units: (2, ...) sums over units of 1 and of n^2, for n words of a unit.
+        squares: (2, ...) sums of n c and of c^2, for c right guesses; None where they are not known: NaN in the
+            moments.
+    """
     of_right = np.full(units.shape, np.nan) if squares is None else squares
     return np.stack(np.broadcast_arrays(*units, *of_right)).astype(float)
 
 
 def effective_words(right: np.ndarray, n: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`statistics.effective_n`; where the moments of right guesses are not known, all words of a unit count as one."""
+    """`statistics.effective_n`, for words of any shape.
+
+    Args:
+        right: How many words are guessed right, of any shape.
+        n: Of how many.
+        moments: (4, ...) from `joined_moments`; where those of right guesses are NaN, all words of a unit count as one.
+
+    Returns:
+        The number of independent words, and the degrees of freedom of its interval.
+    """
     size, freedom = effective_n(right, n, moments)
     return np.where(np.isnan(moments[2]), freedom + 1, size), freedom
 

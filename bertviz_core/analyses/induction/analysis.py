@@ -35,6 +35,7 @@ class InductionAnalysis(Analysis):
     followed = ("prefix",)
 
     def measure(self, batch: Batch, layer: LayerAttention) -> Tensor:
+        """(batch, head, quantity) of `measure` in measure.py."""
         from bertviz_core.analyses.induction.measure import measure
 
         return measure(batch, layer)

@@ -70,7 +70,12 @@ class Group:
 
 
 class ProbeInputs:
-    """The groups of all sentences, shortest first; `places` has the group and the row of each."""
+    """The groups of all sentences.
+
+    Attributes:
+        groups: Sentences of equal length together, the shortest first.
+        places: From the index of a sentence to its group, and to its row there.
+    """
 
     def __init__(self, sentences: Sequence[Sentence], rows: Sequence[np.ndarray], heads: int) -> None:
         lengths = np.array(list(map(len, sentences)))
@@ -127,6 +132,7 @@ class WordMaps(Accumulator):
 
     @property
     def features(self) -> dict[int, np.ndarray]:
+        """The features (n + ROOT_ROWS, n, head) of all sentences so far, by the number of the sentence."""
         waiting, self._waiting = self._waiting, []
         for (examples, owners, _), maps in zip(waiting, to_host([each for *_, each in waiting]), strict=True):
             for sentence, example, owner in zip(maps, examples, owners, strict=True):

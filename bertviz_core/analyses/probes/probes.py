@@ -59,6 +59,7 @@ class AttentionOnly(Probe):
 
     Attributes:
         weights: (2, head) w (governor -> dependent), then u (dependent -> governor).
+        root: (4, head) weights for ROOT, in the order of ROOT_ROWS; None where `paper`.
     """
 
     def __init__(self, heads: int, vectors: Tensor | None = None, **release: bool) -> None:
@@ -67,6 +68,8 @@ class AttentionOnly(Probe):
         self.root = None if self.paper else nn.Parameter(torch.zeros(4, heads))
 
     def forward(self, batch: ProbeBatch) -> Tensor:
+        """(sentence, word, candidate) scores: every candidate for the governor of every word (docs/methods.md, section
+        8)."""
         ahead, back = (batch.maps @ self.weights.T).unbind(-1)  # (sentence, n, n)
         if self.root is not None:
             return self.joined(ahead.mT + back, torch.einsum("brjk,rk->bj", batch.root, self.root))
@@ -77,8 +80,13 @@ class AttentionOnly(Probe):
 class AttentionAndWords(Probe):
     """Weights from word vectors: w_k = W_k.(v_i + v_j) and u_k = U_k.(v_i + v_j), "+" being concatenation.
 
-    Factorized, sum_k A_k[i,j] (a_k(v_i) + c_k(v_j)), so that nothing of size n x n x 2D is built: `governor` reads v_i,
-    `dependent` v_j, and each gives w's share, then u's.
+    Factorized, sum_k A_k[i,j] (a_k(v_i) + c_k(v_j)), so that nothing of size n x n x 2D is built.
+
+    Attributes:
+        vectors: (row, dimension) the vectors of words.
+        governor: From v_i to its share of each head's w, then of each head's u.
+        dependent: From v_j to the same.
+        root: From v_j to each head's weights for ROOT, in the order of ROOT_ROWS; None where `paper`.
     """
 
     def __init__(self, heads: int, vectors: Tensor, **release: bool) -> None:
@@ -93,7 +101,8 @@ class AttentionAndWords(Probe):
                 nn.init.zeros_(parameter)
 
     def forward(self, batch: ProbeBatch) -> Tensor:
-        """Score every candidate for the governor of every word (docs/methods.md, section 8)."""
+        """(sentence, word, candidate) scores: every candidate for the governor of every word (docs/methods.md, section
+        8)."""
         vectors = self.vectors[batch.words]  # (sentence, n, dimension)
         root_vector, candidates = aligned(vectors, self.misaligned_root)
         of_governor = self.governor(candidates).unflatten(-1, (2, -1))  # (sentence, i, 2, head)
@@ -121,7 +130,15 @@ class AttentionAndWords(Probe):
 
 
 class DistancesAndWords(Probe):
-    """One hidden layer of 256 tanh units over [v_i, v_j, 8 distance features]; v_ROOT = 0 unless misaligned."""
+    """One hidden layer of HIDDEN tanh units over [v_i, v_j, 8 distance features]; v_ROOT = 0 unless misaligned.
+
+    Attributes:
+        vectors: (row, dimension) the vectors of words.
+        governor: From v_i to the hidden layer.
+        dependent: From v_j to the hidden layer.
+        distance: From the features of `distances` to the hidden layer.
+        output: From the hidden layer to the score.
+    """
 
     def __init__(self, heads: int, vectors: Tensor, **release: bool) -> None:
         super().__init__(**release)
@@ -133,7 +150,8 @@ class DistancesAndWords(Probe):
         self.output = nn.Linear(HIDDEN, 1, bias=False)
 
     def forward(self, batch: ProbeBatch) -> Tensor:
-        """Score every candidate for the governor of every word (docs/methods.md, section 8)."""
+        """(sentence, word, candidate) scores: every candidate for the governor of every word (docs/methods.md, section
+        8)."""
         vectors = self.vectors[batch.words]
         root_vector, words = aligned(vectors, self.misaligned_root)
         candidates = torch.cat([root_vector[:, None], words], 1)

@@ -164,6 +164,7 @@ class Outcome:
 
     @property
     def score(self) -> float:
+        """The share of the counted words that are right; NaN without any."""
         return float(self.right[self.counted].mean()) if self.counted.any() else float("nan")
 
     @property
@@ -182,6 +183,7 @@ class Outcome:
 
 
 def sentence_record(index: int, sentence: Sentence, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """A sentence of the test part as results store it, with every probe's guesses."""
     return {
         "where": sentence.where,
         "words": list(sentence.words),

@@ -64,7 +64,11 @@ def word_states(
 
 
 class StructuralProbe(nn.Module):
-    """A linear map of each layer: `maps` (layer, dimension, rank)."""
+    """A linear map B of each layer's states h, under which |B h_i - B h_j|^2 is to be the distance in the tree.
+
+    Attributes:
+        maps: (layer, dimension, rank) the maps.
+    """
 
     def __init__(self, layers: int, dimension: int, rank: int, seed: int) -> None:
         super().__init__()

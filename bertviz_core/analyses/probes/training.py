@@ -49,7 +49,13 @@ class Schedule:
 
 
 class Data:
-    """The chosen sentences of some groups, as batches on a device."""
+    """The chosen sentences of some groups, as batches on a device.
+
+    Attributes:
+        device: The device.
+        groups: The groups that have chosen sentences, with the rows (sentence,) of these.
+        words: The number of words of all chosen sentences.
+    """
 
     def __init__(self, groups: Sequence[Group], chosen: np.ndarray, device: str) -> None:
         self.device = device
@@ -66,6 +72,7 @@ class Data:
         return parts
 
     def take(self, part: tuple[Group, np.ndarray]) -> ProbeBatch:
+        """A minibatch on the device, from the group of its sentences and their rows (sentence,) in the group."""
         group, rows = part
         end = rows[-1] + 1
         whole = len(rows) == end - rows[0]
@@ -76,13 +83,13 @@ class Data:
 
 
 def loss_of(probe: Probe, batch: ProbeBatch) -> Tensor:
-    """Cross-entropy summed over words, nats."""
+    """A scalar: the cross-entropy of a batch, - sum over words of log p(governor), nats."""
     return nn.functional.cross_entropy(probe(batch).flatten(0, 1), batch.governors.flatten(), reduction="sum")
 
 
 @torch.no_grad()
 def mean_loss(probe: Probe, data: Data) -> Tensor:
-    """Mean loss of a probe in nats a word, float64; NaN for no words."""
+    """A scalar, float64: the mean of `loss_of` over words, in nats a word; NaN for no words."""
     losses = [loss_of(probe, data.take(part)) for part in data.parts()]
     total = float(in_float64(torch.stack(losses)).sum()) if losses else torch.nan
     return torch.tensor(total / data.words if data.words else torch.nan, dtype=torch.float64)
@@ -192,8 +199,8 @@ def run_epochs(
         probe: The probe, which is changed in place.
         schedule: The schedule.
         parts: The minibatches.
-        step: From a minibatch to its loss, which is minimized, and its share of the epoch's loss.
-        validate: The validation loss, of each layer where layers have their own.
+        step: From a minibatch to its loss, which is minimized, and its share of the epoch's loss, two scalars.
+        validate: The validation loss, a scalar, or (layer,) where layers have their own.
         progress: Counts the steps; raises Cancelled.
         name: The name of the probe, in the progress.
 
@@ -240,8 +247,17 @@ def _run_epoch(
 
 
 class Best:
-    """The parameters of the lowest validation loss; without one (NaN), the last. With losses by layer, the parameters'
-    first axis, each layer has its own best."""
+    """The parameters of the lowest validation loss; without one (NaN), the last.
+
+    With losses by layer, the parameters' first axis, each layer has its own best.
+
+    Attributes:
+        probe: The probe.
+        patience: After how many calls of `record` without a lower loss it says so.
+        since: How many calls the last lower loss is ago.
+        losses: The lowest losses, a scalar or (layer,).
+        best: The parameters that had them.
+    """
 
     def __init__(self, probe: nn.Module, patience: int) -> None:
         self.probe = probe
@@ -251,7 +267,7 @@ class Best:
         self.best = list[Tensor]()
 
     def record(self, losses: Tensor) -> bool:
-        """Record losses; returns True if none has improved for `patience` calls."""
+        """Record validation losses, a scalar or (layer,); returns True if none has improved for `patience` calls."""
         is_better = losses < self.losses
         self.since = 0 if is_better.any() else self.since + 1
         if is_better.any():
@@ -266,5 +282,6 @@ class Best:
 
     @torch.no_grad()
     def restore(self) -> None:
+        """Set the probe's parameters to the best ones."""
         for parameter, best in zip(self.probe.parameters(), self.best, strict=False):
             parameter.copy_(best)

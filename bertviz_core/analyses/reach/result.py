@@ -222,6 +222,8 @@ class Reach(HeadAverages):
         ]
 
     def tables(self) -> dict[str, pd.DataFrame]:
+        """Attention by offset, inputs by activation, and tokens, each a row for every head and offset, input or
+        token."""
         layers, heads = self.offsets.shape[1:]
         axes = {"offset": OFFSETS, "label": all_keys(layers, heads)}
         by_offset = {"share": self.offsets, "interval": self.offset_intervals()}

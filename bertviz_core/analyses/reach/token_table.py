@@ -48,4 +48,5 @@ class TokenTable:
 
     @classmethod
     def of_state(cls, name: str, state: Mapping[str, Any]) -> Self:
+        """The table from the arrays that `state` gave."""
         return cls(*(state[f"{name}_{part}"] for part in ("keys", "about", "heads")))

@@ -25,9 +25,8 @@ SAVING = 0.02  # share of the time that saving may take: short chunks are saved 
 DAMAGED = (ValueError, KeyError, TypeError, StoreError)
 Chunk = tuple[int, list[Encoded]]  # number, from 0, and examples
 Chunks = Iterator[Chunk]
-Parts = Iterator[
-    tuple[int, Sequence[forward_pass.Accumulator | bytes]]
-]  # number of a chunk, and each request's sums over it
+# The number of a chunk, and each request's sums over it.
+Parts = Iterator[tuple[int, Sequence[forward_pass.Accumulator | bytes]]]
 
 
 def compute_chunk(
@@ -56,7 +55,18 @@ def compute_chunk(
 
 
 class ChunkedPass:
-    """The sums of requests that share one pass, saved to the store on the way unless the corpus is a single chunk."""
+    """The sums of requests that share one pass, saved to the store on the way unless the corpus is a single chunk.
+
+    Attributes:
+        requests: The requests.
+        corpus: The reading of the corpus.
+        store: Where sums and details are saved; None to save nothing.
+        work: What the rounding of sums depends on: saved sums with another are not continued.
+        totals: For each request the sums of the first chunks, all of which are there.
+        done: The number of these chunks.
+        waiting: The sums of later chunks by number, without their details.
+        sizes: The number of tokens of each chunk that has been read.
+    """
 
     def __init__(
         self, requests: list[Request], corpus: CorpusReading, model: AttentionModel, store: Store | None, rounding: str
@@ -65,18 +75,15 @@ class ChunkedPass:
         self.corpus = corpus
         self.store = store
         self._name = WORK + "+".join(sorted(request.key() for request in requests))
-        # This is what the rounding of sums depends on.
         self.work = f"{rounding}, {encoded_corpus.CHUNK_TOKENS} of a chunk"
         if model.encoder is None:
             model = replace(model, device="cpu")
         self.totals: list[forward_pass.Accumulator] = [
             ANALYSES[each.analysis].accumulator(model, each) for each in requests
         ]
-        self.done = 0  # number of chunks, from the first, that are merged into `totals`
-        self.waiting: dict[
-            int, list[forward_pass.Accumulator]
-        ] = {}  # sums of later chunks by number, without their details
-        self.sizes: list[int] = []  # the number of tokens of each chunk that has been read
+        self.done = 0
+        self.waiting: dict[int, list[forward_pass.Accumulator]] = {}
+        self.sizes: list[int] = []
         self._saved = time.monotonic()
         self._cost = 0.0
         self._is_changed = False

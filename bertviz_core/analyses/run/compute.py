@@ -17,6 +17,7 @@ Failure = tuple[list[Request], BertvizError]  # a pass, and why it failed
 
 
 def find(store: Store | None, request: Request) -> Result | None:
+    """The stored result of a request; None without one, or without a store."""
     return read(store, request.key(), request.analysis) if store else None
 
 
@@ -58,6 +59,8 @@ def compute(
 
 
 def runner_of(execution: Execution, load: Load | None = None) -> LocalRunner:
+    """What computes passes: this process, or Ray's workers; raises SettingsError where these are asked for without
+    Ray."""
     if not (execution.workers or execution.ray):
         return LocalRunner(execution, load)
     try:

@@ -41,6 +41,7 @@ def check_model(request: Request) -> None:
 
 
 def can_compute(request: Request) -> bool:
+    """Whether the model has what the analysis needs, see `check_model`."""
     with suppress(ModelError):
         check_model(request)
         return True
@@ -186,6 +187,7 @@ Load = Callable[[Sequence[Request], Execution], AttentionModel]
 
 
 def needs_language_model(together: Sequence[Request]) -> bool:
+    """Whether one of the requests needs the head that predicts words."""
     return any(ANALYSES[request.analysis].language_model for request in together)
 
 
@@ -209,7 +211,11 @@ def last_model_loader() -> Load:
 
 
 class LocalRunner(ExitStack):
-    """Computes one pass after another in this process; without `load` it keeps the last model."""
+    """Computes one pass after another in this process; without `load` it keeps the last model.
+
+    Attributes:
+        execution: How it is computed.
+    """
 
     def __init__(self, execution: Execution, load: Load | None = None) -> None:
         super().__init__()
@@ -217,12 +223,14 @@ class LocalRunner(ExitStack):
         self._load = load or last_model_loader()
 
     def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
+        """Load the model of a pass; it takes the place of the last one."""
         progress.start("Loading the model")
         vars(self).pop("model", None)  # The memory never has two models at once.
         self.model = with_weights(self._load(together, self.execution), together[0].settings.weights)
         return self.model
 
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
+        """The sums of each chunk, computed when they are asked for."""
         model = ANALYSES[requests[0].analysis].model_of(self.model, requests[0])
         batch_tokens = self.execution.batch_tokens
         compute = partial(compute_chunk, model=model, requests=requests, progress=progress, batch_tokens=batch_tokens)

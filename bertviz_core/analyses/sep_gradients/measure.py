@@ -41,6 +41,7 @@ def measure(batch: Batch, gradients: LayerGradient) -> Tensor:
 
 
 def accumulator(model: AttentionModel, request: Request) -> PredictionAverages[LayerGradient]:
+    """The accumulator for one pass."""
     return PredictionAverages[LayerGradient](QUANTITIES, measure, model.layers, model.heads, model.device)
 
 

@@ -68,30 +68,53 @@ class CoreferenceDocument:
 
 class Draft:
     """A document under construction: a list for each column, as a tuple for each row would keep the garbage collector
-    busy. Mentions come as brackets (`(3`, `3)`, `(3)`; nested, crossing, several at one word) or as spans."""
+    busy.
+
+    Mentions come as brackets (`(3`, `3)`, `(3)`; nested, crossing, several at one word) or as spans.
+
+    Attributes:
+        source: The file.
+        name: The name of the document.
+        line: The line where it begins.
+        is_bounded: Whether it is known where it begins and ends, whatever is wrong with it.
+        error: What is wrong with the document, of which the rest is then not read; None for nothing.
+        skipped: What was skipped within the document.
+        is_sentence_over: Whether the next word begins a sentence.
+        row_count: The number of its rows, with or without a word.
+        bracket_count: The number of brackets so far.
+        letter_count: The number of letters so far.
+        words: The words so far.
+        tags: Their parts of speech.
+        parse: Their pieces of the bracketed parse.
+        governors: Their governors, counted in the document; None where the cell is not a number.
+        sentences: The first word of each sentence.
+        open_brackets: From a chain to the (first word, line) of each open mention.
+        open_count: The number of open mentions.
+        clusters: From a chain's label to its number.
+        mentions: The mentions that are closed, in the order in which they were.
+        begun: From a word to the number of mentions that begin there.
+    """
 
     def __init__(self, source: Source, name: str, line: int, *, is_bounded: bool = False) -> None:
         self.source = source
         self.name = name
-        self.line = line  # the line where it begins
-        self.is_bounded = is_bounded  # whether it is known where it begins and ends, whatever is wrong with it
-        self.error: InputError | None = None  # What is wrong with the document; the rest of it is then not read.
-        self.skipped = Skipped()  # what was skipped within the document
+        self.line = line
+        self.is_bounded = is_bounded
+        self.error: InputError | None = None
+        self.skipped = Skipped()
         self.is_sentence_over = True
-        self.row_count = 0  # the number of its rows, with or without a word
+        self.row_count = 0
         self.bracket_count = 0
         self.letter_count = 0
         self.words: list[str] = []
         self.tags: list[str] = []
         self.parse: list[str] = []
-        self.governors: list[int | None] = []  # None where the cell is not a number
+        self.governors: list[int | None] = []
         self.sentences: list[int] = []
-        # From a chain to the (first word, line) of each open mention.
         self.open_brackets: dict[str, list[tuple[int, int]]] = {}
         self.open_count = 0
         self.clusters: dict[str, int] = {}
         self.mentions: dict[Mention, None] = {}
-        # From a word to the number of mentions that begin there
         self.begun = Counter[int]()
 
     @contextmanager

@@ -54,6 +54,7 @@ def is_semeval(found: Survey) -> bool:
 
 
 def is_gap(found: Survey) -> bool:
+    """Whether the first row is GAP's header."""
     return found.first[1].startswith(GAP_HEADER)
 
 
@@ -134,6 +135,7 @@ def is_corefud(found: Survey) -> bool:
 
 
 def corefud_columns(found: Survey) -> conll.Columns:
+    """The columns that the file names, else those of CoNLL-U."""
     return conll.plus(found) if conll.is_plus(found) else conll.TEN
 
 

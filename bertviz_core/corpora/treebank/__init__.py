@@ -44,6 +44,7 @@ class Sentence:
 
     @property
     def where(self) -> str:
+        """Its location for people."""
         return f"line {self.line}"
 
     def __len__(self) -> int:
@@ -61,7 +62,13 @@ def sentence_of(described: dict[str, Any]) -> Sentence:
 
 
 class BrokenSentence(Exception):
-    """A sentence that is skipped, with a `reason` in plain words, which others may share, and a `detail` of its own."""
+    """A sentence that is skipped.
+
+    Attributes:
+        reason: Why, in plain words, which others may share.
+        line: The line of what is wrong.
+        detail: What is wrong with this one; empty for nothing more.
+    """
 
     def __init__(self, reason: str, line: int, detail: str = "") -> None:
         super().__init__(reason)
@@ -71,6 +78,7 @@ class BrokenSentence(Exception):
 
     @property
     def where(self) -> str:
+        """Its location for people, with the detail."""
         return f"line {self.line}" + (f" ({self.detail})" if self.detail else "")
 
 

@@ -176,6 +176,7 @@ def _share_of_tags(survey: Survey) -> float:
 
 
 def universal(survey: Survey) -> Columns:
+    """The columns of CoNLL-U, whose sentences have one root each."""
     return replace(_judged(TEN, survey), single_root=True)
 
 
@@ -192,6 +193,7 @@ def is_plus(survey: Survey) -> bool:
 
 
 def plus(survey: Survey) -> Columns:
+    """The columns that `# global.columns` names, whose sentences have one root each."""
     return replace(_judged(_in_order(survey.columns), survey), single_root=True)
 
 

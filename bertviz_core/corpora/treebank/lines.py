@@ -43,6 +43,7 @@ class LineFormat:
     parse: Callable[[str], Word | None]
 
     def word(self, text: str) -> str | None:
+        """The word of a line; None for a line that is no word."""
         parsed = self.parse(text)
         return parsed and parsed.form
 

@@ -11,7 +11,7 @@ from bertviz_core.errors import BertvizError
 from pages.shared import jobs, messages, services, uploads, widgets
 from pages.shared.frame import PANEL, links
 from pages.shared.state import session
-from pages.shared.state.choices import kind_of
+from pages.shared.state.kinds import kind_of
 from pages.shared.state.session import UPLOADED
 
 ROLE = "corpus"  # of the files, see `uploads.begin`

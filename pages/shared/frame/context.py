@@ -15,7 +15,8 @@ from pages.shared.frame import PANEL, corpora, links
 from pages.shared.frame.add_corpus import PASTE
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import Header, kind_of
+from pages.shared.state.choices import HeaderChoices
+from pages.shared.state.kinds import kind_of
 
 # Label of the setting, as messages name it.
 MAX_LENGTH = "Maximum tokens per input"
@@ -25,7 +26,7 @@ METHODS = {"corrected": "corrected", "paper": "as published"}
 MEASURES = {"attention": "weights", "norms": "weights × vector length"}
 
 
-def settings(chosen: Header, checkpoint: Checkpoint) -> Settings:
+def settings(chosen: HeaderChoices, checkpoint: Checkpoint) -> Settings:
     """The settings of the header, with a length that the model takes."""
     length, _ = _lengths(chosen, checkpoint)
     return Settings(length, chosen.limit or None, chosen.seed, chosen.mode, chosen.dtype, chosen.weights)
@@ -76,7 +77,7 @@ def _corpus_name(source: Source | InputError) -> str:
     return f"**{plain(source.name)}**"
 
 
-def _unlike_default(entry: links.PageEntry, kinds: Sequence[CorpusKind], chosen: Header) -> list[str]:
+def _unlike_default(entry: links.PageEntry, kinds: Sequence[CorpusKind], chosen: HeaderChoices) -> list[str]:
     """The settings that the page depends on and that are not at their defaults, in words."""
     words = []
     if _has_settings(entry):
@@ -86,7 +87,7 @@ def _unlike_default(entry: links.PageEntry, kinds: Sequence[CorpusKind], chosen:
         if kinds:
             words += [f"the first {plural(chosen.limit, 'inputs')}"] if chosen.limit else []
             words += [f"seed {chosen.seed}"] if chosen.seed else []
-        words += [chosen.dtype] * (chosen.dtype != Header.dtype)
+        words += [chosen.dtype] * (chosen.dtype != HeaderChoices.dtype)
     return words + ["heads counted from 0"] * chosen.zero
 
 
@@ -141,7 +142,7 @@ def _draw_settings(entry: links.PageEntry, kinds: Sequence[CorpusKind], checkpoi
         widgets.select("Precision", DTYPES, "dtype", chosen.dtype, help=about)
 
 
-def _lengths(chosen: Header, checkpoint: Checkpoint | BertvizError) -> tuple[int, int]:
+def _lengths(chosen: HeaderChoices, checkpoint: Checkpoint | BertvizError) -> tuple[int, int]:
     """The most tokens of an input, and the most that the model takes."""
     longest = checkpoint.max_length if isinstance(checkpoint, Checkpoint) else None
     longest = longest or DEFAULT_MAX_TOKENS

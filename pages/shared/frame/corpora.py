@@ -12,7 +12,7 @@ from bertviz_core.errors import InputError
 from pages.shared import uploads, widgets
 from pages.shared.frame import add_corpus
 from pages.shared.state import session
-from pages.shared.state.choices import Header
+from pages.shared.state.choices import HeaderChoices
 
 KEYS: dict[CorpusKind, str] = {"text": "corpus", "treebank": "treebank", "coreference": "coreference"}  # in the address
 
@@ -83,7 +83,7 @@ def _delete(corpus: str) -> None:
     uploads.delete(corpus)
     for kind, name in KEYS.items():
         if _chosen(kind) == corpus and corpus not in uploads.visible(kind):
-            session.choose(**{name: getattr(Header, name)})
+            session.choose(**{name: getattr(HeaderChoices, name)})
 
 
 def _chosen(kind: CorpusKind) -> str:

@@ -17,7 +17,8 @@ from pages.shared import jobs, messages, services, widgets
 from pages.shared.components import component
 from pages.shared.frame import context, corpora, links, neighbor
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewer, Tour, kind_of
+from pages.shared.state.choices import AttentionViewerChoices, TourChoices
+from pages.shared.state.kinds import kind_of
 from pages.shared.state.selection import Basis, Selection
 
 JOB_SLOT = 64  # pixels: the height of the place of the running jobs
@@ -42,7 +43,7 @@ def draw(entry: links.PageEntry, default_head: Callable[[str, Selection], Head])
     st.set_page_config(page_title=tab)
     with title_line():
         if entry.name != "tour" and (step := now.pages[entry.name].tour):
-            links.to(Tour(step=step), f"Tour, slide {step}", links.BACK)
+            links.to(TourChoices(step=step), f"Tour, slide {step}", links.BACK)
     return selection
 
 
@@ -112,7 +113,7 @@ def _basis(entry: links.PageEntry, selection: Selection) -> Basis:
     names = ", ".join(source.name for source in sources)
     described = ", ".join(f"{source.name} ({source.digest[:8]})" for source in sources)
     if entry is links.VIEWER:
-        names = described = session.current().of_page(AttentionViewer).origin or "one text"
+        names = described = session.current().of_page(AttentionViewerChoices).origin or "one text"
     mode = "as in the paper" if settings.paper else "corrected"
     if settings.weights == "norms" and entry.reads_maps:
         mode += ", norms in place of weights"

@@ -1,6 +1,8 @@
-"""The pages, and the links between them, which carry the choices of the header. A link names choices of a page by their
-type, as in to(DependencyHeads(relation="det"), head=head). One to the attention viewer also has the input, the words to
-pin, and the page with its choices to which "Back" leads."""
+"""The pages, and the links between them, which carry the choices of the header.
+
+A link names choices of a page by their type, as in `to(DependencyHeadsChoices(relation="det"), head=head)`. One to the
+attention viewer also has the input, the words to pin, and the page with its choices to which "Back" leads.
+"""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +21,9 @@ from bertviz_core.analyses.base.registry import ANALYSES, BUILT_IN
 from bertviz_core.heads import Head
 from pages.shared.messages import plain
 from pages.shared.state import address, session
-from pages.shared.state.choices import MAX_CHARACTERS, AttentionViewer, HeadPage, Page, kind_of
+from pages.shared.state.address_types import MAX_CHARACTERS
+from pages.shared.state.choices import AttentionViewerChoices, HeadChoices, PageChoices
+from pages.shared.state.kinds import kind_of
 
 FOLDER = Path(__file__).parents[2]
 ANALYSIS_PAGE = "pages.shared.views.analysis_page"
@@ -34,16 +38,27 @@ _quoted = lru_cache(1024)(quote_plus)
 
 @dataclass(frozen=True)
 class PageEntry:
-    """A page. An analysis that has no file in pages/ is shown by the page that every analysis can have."""
+    """A page. An analysis that has no file in pages/ is shown by the page that every analysis can have.
 
-    name: str  # the stem of its file, its address and, of an analysis's page, the name of the analysis
+    Attributes:
+        name: The stem of its file, its address and, of an analysis's page, the name of the analysis.
+        title: Its title, also in the navigation.
+        icon: Its icon in the navigation.
+        section: What it is about, in a few words beside the title.
+        corpora: The kinds of corpora that its numbers come from.
+        reads_maps: Whether its numbers change where norms stand in for attention weights.
+        has_model: Whether it is about the model of the header.
+        has_settings: Whether its numbers depend on the settings of the header.
+    """
+
+    name: str
     title: str
     icon: str
     section: str
-    corpora: tuple[CorpusKind, ...] = ("text",)  # that its numbers come from
-    reads_maps: bool = True  # whether its numbers change where norms stand in for attention weights
-    has_model: bool = True  # whether it is about the model of the header
-    has_settings: bool = True  # whether its numbers depend on the settings of the header
+    corpora: tuple[CorpusKind, ...] = ("text",)
+    reads_maps: bool = True
+    has_model: bool = True
+    has_settings: bool = True
 
 
 ALL_KINDS: tuple[CorpusKind, ...] = ("text", "treebank", "coreference")
@@ -101,7 +116,7 @@ def _page(entry: PageEntry) -> st.Page:
 
 
 def to(
-    page: Page, label: str | None = None, icon: str | None = None, *, head: Head | None = None, model: str = ""
+    page: PageChoices, label: str | None = None, icon: str | None = None, *, head: Head | None = None, model: str = ""
 ) -> None:
     """Draw a link to a page with these choices, by default with the page's title and icon. It may have a head and a
     model of its own."""
@@ -109,7 +124,7 @@ def to(
     st.page_link(_page(entry(page.page)), label=label, icon=icon, query_params=query)
 
 
-def address_of(page: Page, head: Head | None = None) -> str:
+def address_of(page: PageChoices, head: Head | None = None) -> str:
     """The address of a page with these choices, relative to any page: for links in components and drawings."""
     path = "./" if page.page == DEFAULT.name else page.page
     query = urlencode(parameters(page, head), quote_via=_quoted)  # type: ignore[arg-type]
@@ -120,13 +135,13 @@ def to_heads(text: str) -> str:
     """A text as Markdown, in which every head that it names leads to the page of that head."""
 
     def linked(label: re.Match[str]) -> str:
-        return f"[{plain(label[0])}]({address_of(HeadPage(), Head.of_label(label[0]))})"
+        return f"[{plain(label[0])}]({address_of(HeadChoices(), Head.of_label(label[0]))})"
 
     parts = NAMED_HEADS.split(text)  # every other one has labels
     return "".join(HEAD.sub(linked, part) if index % 2 else plain(part) for index, part in enumerate(parts))
 
 
-def parameters(page: Page, head: Head | None = None) -> dict[str, str]:
+def parameters(page: PageChoices, head: Head | None = None) -> dict[str, str]:
     """The parameters of a link: the header's, a head of its own, and the page's."""
     own_head = {} if head is None else {"head": head.key()}
     return dict(sorted((session.shared() | own_head | address.query(page)).items()))
@@ -145,14 +160,14 @@ def menu() -> list[dict[str, Any]]:
 
 def to_segment(number: int, head: Head) -> None:
     """A link to a segment of the chosen text corpus in the attention viewer, by its number from 0."""
-    to(AttentionViewer(input="corpus", segment=number + 1, back=session.here()), LABEL, head=head)
+    to(AttentionViewerChoices(input="corpus", segment=number + 1, back=session.here()), LABEL, head=head)
 
 
 def to_pair(number: int, query: int, key: int, head: Head) -> str:
     """The viewer's address for an input of the chosen text corpus, by its number from 0, with the query and the key
     pinned, positions from 0."""
     pinned = f"from{query + 1},to{key + 1}"
-    choices = AttentionViewer(input="corpus", segment=number + 1, pin=pinned, back=session.here())
+    choices = AttentionViewerChoices(input="corpus", segment=number + 1, pin=pinned, back=session.here())
     return address_of(choices, head)
 
 
@@ -161,19 +176,28 @@ def to_words(
     head: Head,
     dependents: Sequence[int] = (),
     direction: int = 0,
-    least: float = AttentionViewer.least,
+    least: float = AttentionViewerChoices.least,
     origin: str = "",
 ) -> str:
-    """The viewer's address for a sentence that is already split into words, as in a treebank; empty where it is too
-    long for an address, or a word has a space in it, at which the viewer would split it. The `dependents`, words from
-    0, are pinned on the side of the direction in which the head is read. Lines begin at the `least` weight.
-    The viewer names the sentence by its `origin`."""
+    """The viewer's address for a sentence that is already split into words, as in a treebank.
+
+    Args:
+        words: The words.
+        head: The head.
+        dependents: Words, from 0, that are pinned.
+        direction: The direction in which the head is read, which decides the side of the pins.
+        least: The weight from which on lines are drawn.
+        origin: What the viewer calls the sentence.
+
+    Returns:
+        The address; empty where it would be too long, or a word has a space in it, at which the viewer would split it.
+    """
     text = " ".join(words)
     if len(text) > MAX_CHARACTERS or any(len(word.split()) != 1 for word in words):
         return ""
     pinned = ",".join(f"{PIN_SIDES[direction]}{word + 1}" for word in dependents)
     back = session.here()
-    choices = AttentionViewer(
+    choices = AttentionViewerChoices(
         input="own text",
         text=text,
         origin=origin,
@@ -186,7 +210,7 @@ def to_words(
     return address_of(choices, head)
 
 
-def back(page: AttentionViewer) -> None:
+def back(page: AttentionViewerChoices) -> None:
     """A link from the viewer to the page that the input came from, with the choices it had."""
     name, _, query = page.back.partition("?")
     if any(entry.name == name for entry in ENTRIES):

@@ -19,7 +19,11 @@ PLOTLY = plotly_bundle()
 
 
 class AccessRules:
-    """Middleware that refuses pages of other sites, closed paths, and messages that no page sends."""
+    """Middleware that refuses pages of other sites, closed paths, and messages that no page sends.
+
+    Attributes:
+        app: What is behind it.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -10,7 +10,12 @@ END = b"</body>"  # after Streamlit's own styles, so that these count
 
 
 class FirstPaint:
-    """Middleware that puts the style sheet at the end of Streamlit's page, which every address answers."""
+    """Middleware that puts the style sheet at the end of Streamlit's page, which every address answers.
+
+    Attributes:
+        app: What is behind it.
+        style: The element with the style sheet.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

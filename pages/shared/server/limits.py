@@ -23,13 +23,20 @@ SLOWED = 30  # delayed messages in a row, after which a connection is closed
 
 
 class Limits:
-    """Middleware that counts the bytes of files and messages as they arrive, whatever their headers say."""
+    """Middleware that counts the bytes of files and messages as they arrive, whatever their headers say.
+
+    Attributes:
+        app: What is behind it.
+        access: The limits of the server.
+        arriving: From a session to the bytes of its files that arrive.
+        connected: The number of open websockets.
+    """
 
     def __init__(self, app: ASGIApp, access: Access | None = None) -> None:
         self.app = app
         self.access = access or access_from_environment()
-        self.arriving: Counter[str] = Counter()  # session -> bytes of arriving files
-        self.connected = 0  # open websockets
+        self.arriving: Counter[str] = Counter()
+        self.connected = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":

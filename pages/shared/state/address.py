@@ -1,12 +1,12 @@
 """Choices as the parameters of an address, by the types of their fields. Nothing here knows Streamlit.
 
->>> from pages.shared.state.choices import Entropy
->>> query(Entropy(share=0.3))
+>>> from pages.shared.state.analysis_choices import EntropyChoices
+>>> query(EntropyChoices(share=0.3))
 {'share': '0.3'}
->>> parse(Entropy, {"share": "0.3"})
-(Entropy(tour=None, quantity=None, share=0.3), {})
->>> parse(Entropy, {"share": "7"})
-(Entropy(tour=None, quantity=None, share=0.5), {'share': '7'})
+>>> parse(EntropyChoices, {"share": "0.3"})
+(EntropyChoices(tour=None, quantity=None, share=0.3), {})
+>>> parse(EntropyChoices, {"share": "7"})
+(EntropyChoices(tour=None, quantity=None, share=0.5), {'share': '7'})
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
-from pages.shared.state.choices import Between, Choices, Longest
+from pages.shared.state.address_types import Between, Choices, Longest
 
 C = TypeVar("C", bound=Choices)
 _hints: dict[type, dict[str, Any]] = {}  # of each kind of choices
@@ -78,6 +78,7 @@ def hints(kind: type[Choices]) -> dict[str, Any]:
 
 
 def default(kind: type[Choices], name: str) -> Any:
+    """The default of a field."""
     return kind.__dataclass_fields__[name].default
 
 

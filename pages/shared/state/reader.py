@@ -17,22 +17,37 @@ GRACE = 120.0  # seconds for which Streamlit keeps a session whose connection is
 
 @dataclass(eq=False)
 class Reader:
-    """The jobs and uploads of one reader."""
+    """The jobs and uploads of one reader.
 
-    name: str = field(default_factory=lambda: secrets.token_hex(16))  # a secret, which identifies the reader to jobs
-    jobs: dict[str, Job] = field(default_factory=dict)  # by key, the latest last
-    visible: dict[str, dict[str, Upload]] = field(default_factory=dict)  # uploads by kind of corpus and address
-    check: UploadCheck | None = None  # running
-    checking: str = ""  # the role on the page of what is checked
-    uploaded: int = 0  # how many times files were given
-    problem: BertvizError | None = None  # of the last upload, until it is shown
-    offer: Upload | None = None  # an upload that other pages read
-    offered_on: str = ""  # the page where it was given
-    timer: Timer | None = None  # see `close`
-    is_connected: bool = False  # whether Streamlit calls `close` when the connection is closed
+    Attributes:
+        name: A secret, which identifies the reader to jobs.
+        jobs: By key, the latest last.
+        visible: Uploads by kind of corpus and address.
+        check: The check of an upload that is running; None without.
+        checking: The role on the page of what is checked.
+        uploaded: How many times files were given.
+        problem: What is wrong with the last upload, until it is shown.
+        offer: An upload that other pages read; None without.
+        offered_on: The page where it was given.
+        timer: Ends what the reader has left behind, see `close`.
+        is_connected: Whether Streamlit calls `close` when the connection is closed.
+    """
+
+    name: str = field(default_factory=lambda: secrets.token_hex(16))
+    jobs: dict[str, Job] = field(default_factory=dict)
+    visible: dict[str, dict[str, Upload]] = field(default_factory=dict)
+    check: UploadCheck | None = None
+    checking: str = ""
+    uploaded: int = 0
+    problem: BertvizError | None = None
+    offer: Upload | None = None
+    offered_on: str = ""
+    timer: Timer | None = None
+    is_connected: bool = False
 
     @property
     def uploads(self) -> set[Upload]:
+        """All uploads that the reader sees."""
         # Copies: other threads may add to them.
         by_kind = list(self.visible.values())
         return {upload for by_address in by_kind for upload in list(by_address.values())}
@@ -50,6 +65,7 @@ class Reader:
             self.timer.start()
 
     def end(self) -> None:
+        """Leave all jobs and delete all uploads."""
         for queue in services.queues():
             queue.leave_all(self.name)
         for upload in self.uploads:

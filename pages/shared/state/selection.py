@@ -17,7 +17,13 @@ from bertviz_core.settings import Settings, Weights
 
 @dataclass(frozen=True)
 class Basis:
-    """What a figure is drawn from. Its caption stands under the figure, its model and corpora are in names of files."""
+    """What a figure is drawn from.
+
+    Attributes:
+        caption: Stands under the figure.
+        model: The name of the model, in names of files.
+        corpora: The names of the corpora, likewise.
+    """
 
     caption: str
     model: str
@@ -30,7 +36,15 @@ class Basis:
 
 @dataclass(frozen=True)
 class Selection:
-    """What one reader has chosen under the title."""
+    """What one reader has chosen under the title.
+
+    Attributes:
+        checkpoint: The model.
+        corpora: The corpora by kind, without those that cannot be opened.
+        settings: The settings that all analyses share.
+        head: The head.
+        basis: What figures are drawn from.
+    """
 
     checkpoint: Checkpoint
     corpora: Mapping[CorpusKind, Source]  # those that can be opened
@@ -40,6 +54,7 @@ class Selection:
 
     @property
     def label(self) -> str:
+        """The label of the head."""
         return self.head.label()
 
     def request(self, analysis: str, options: dict[str, Any] | None = None) -> Request:
@@ -49,7 +64,9 @@ class Selection:
         return Request(analysis, self.checkpoint, source, settings, options or {})
 
     def of_weights(self, weights: Weights) -> "Selection":
+        """The same of attention weights, or of norms."""
         return replace(self, settings=replace(self.settings, weights=weights))
 
     def analyses(self) -> list[Analysis]:
+        """The analyses of which a corpus is chosen."""
         return [analysis for analysis in ANALYSES.values() if analysis.corpus in self.corpora]

@@ -18,13 +18,15 @@ from bertviz_core.heads import count_from
 from bertviz_core.text_display import isolated
 from pages.shared import messages, services, streamlit_internals
 from pages.shared.state import address
-from pages.shared.state.choices import Choices, Header, Page, field_names, kind_of
+from pages.shared.state.address_types import Choices, field_names
+from pages.shared.state.choices import HeaderChoices, PageChoices
+from pages.shared.state.kinds import kind_of
 from pages.shared.state.reader import Reader
 from pages.shared.state.selection import Basis, Selection
 
 KEY = "session"  # of Streamlit's session state
 UPLOADED = "upload-"  # of an upload's address
-P = TypeVar("P", bound=Page)
+P = TypeVar("P", bound=PageChoices)
 
 
 class PageEnd(Exception):
@@ -33,21 +35,39 @@ class PageEnd(Exception):
 
 @dataclass(eq=False)
 class Session:
-    """What is known of one visit."""
+    """What is known of one visit. The last four are of the current run alone.
 
-    page: str = ""  # the name of the page that is shown
-    header: Header = field(default_factory=Header)
-    pages: dict[str, Page] = field(default_factory=dict)  # by name, as they were left
-    arrived: dict[str, str] = field(default_factory=dict)  # parameters of the address that no widget has shown yet
-    problems: dict[str, str] = field(default_factory=dict)  # parameter -> its text, which the page cannot show
-    labels: dict[str, str] = field(default_factory=dict)  # parameter -> the label of its widget
-    options: dict[str, str] = field(default_factory=dict)  # parameter -> the text of the option sent to its widget
+    Attributes:
+        page: The name of the page that is shown.
+        header: The choices of the header.
+        pages: The choices of pages by their names, as they were left.
+        arrived: Parameters of the address that no widget has shown yet.
+        problems: From a parameter to its text, which the page cannot show.
+        labels: From a parameter to the label of its widget.
+        options: From a parameter to the text of the option sent to its widget.
+        reader: The jobs and uploads.
+        models: The models that are offered.
+        trainings: The trainings that are offered.
+        remembered_model: The model that was last noted in the store among the recent ones.
+        playing: The step of a training that a player has reached, which is in no address; None where none plays.
+        selection: What the header has resolved; None before it is drawn.
+        title: The place of the title.
+        title_line: The line of the title, with the picker of the head.
+        choices_line: The line under it, with the model, the corpora and the settings.
+    """
+
+    page: str = ""
+    header: HeaderChoices = field(default_factory=HeaderChoices)
+    pages: dict[str, PageChoices] = field(default_factory=dict)
+    arrived: dict[str, str] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    options: dict[str, str] = field(default_factory=dict)
     reader: Reader = field(default_factory=Reader)
-    models: list[str] = field(default_factory=list)  # those offered
+    models: list[str] = field(default_factory=list)
     trainings: list[str] = field(default_factory=list)
     remembered_model: str = ""
-    playing: int | None = None  # the step of a training that a player has reached, which is in no address
-    # Of the current run alone: what the header has resolved, the title's place, and the two lines of the header.
+    playing: int | None = None
     selection: Selection | None = None
     title: DeltaGenerator | None = None
     title_line: DeltaGenerator | None = None
@@ -55,7 +75,7 @@ class Session:
 
     def part(self, name: str) -> Choices:
         """The choices that have a field of this name: the header's, or the page's."""
-        return self.header if name in field_names(Header) else self.of_page(kind_of(self.page))
+        return self.header if name in field_names(HeaderChoices) else self.of_page(kind_of(self.page))
 
     def of_page(self, kind: type[P]) -> P:
         """The choices of a page, at first its defaults."""
@@ -67,9 +87,9 @@ class Session:
         """Replace fields of the header and of the current page."""
         for name, value in values.items():
             changed = replace(self.part(name), **{name: value})
-            if isinstance(changed, Header):
+            if isinstance(changed, HeaderChoices):
                 self.header = changed
-            elif isinstance(changed, Page):
+            elif isinstance(changed, PageChoices):
                 self.pages[self.page] = changed
 
 
@@ -130,15 +150,15 @@ def arrive(name: str) -> None:
     is_inside = bool(session.page) and not is_back
     session.page = name
     parameters = st.query_params.to_dict()
-    base = session.header if is_inside else Header()
+    base = session.header if is_inside else HeaderChoices()
     if services.access().public:  # whose addresses have no uploads
         old = session.header
         base = replace(base, corpus=old.corpus, treebank=old.treebank, coreference=old.coreference)
-    session.header, of_header = address.parse(Header, parameters, base)
+    session.header, of_header = address.parse(HeaderChoices, parameters, base)
     of_address, of_page = address.parse(kind_of(name), parameters)
     session.pages[name] = address.with_long_texts(of_address, session.of_page(kind_of(name)))
     session.arrived = parameters
-    known = _parameters(Header) | _parameters(kind_of(name))
+    known = _parameters(HeaderChoices) | _parameters(kind_of(name))
     unknown = {parameter: text for parameter, text in parameters.items() if parameter not in known}
     session.problems = of_header | of_page | unknown
     session.labels = {}

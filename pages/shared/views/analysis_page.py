@@ -15,7 +15,7 @@ from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
 from bertviz_core.heads import first_number, ranks
 from bertviz_core.numbers import number, plural
-from bertviz_core.overview import segments
+from bertviz_core.overview.clearest_heads import segments
 from bertviz_core.plotting.drawing import HEIGHT, FigureSpec
 from pages.shared import endnotes, page, services, stored, widgets
 from pages.shared.costly import chosen_finding, column_map, findings_of, head_frame
@@ -23,7 +23,8 @@ from pages.shared.frame import links
 from pages.shared.memoize import memoized
 from pages.shared.messages import joined, plain
 from pages.shared.state import session
-from pages.shared.state.choices import AnalysisChoices, kind_of
+from pages.shared.state.analysis_choices import AnalysisChoices
+from pages.shared.state.kinds import kind_of
 
 view_of = memoized(ColumnView.choose)
 
@@ -47,8 +48,19 @@ def show(name: str) -> None:
 
 
 class AnalysisPage:
-    """The parts of an analysis's page, between which its file in pages/ draws more. Without a stored result the page
-    ends with the offer to compute it."""
+    """The parts of an analysis's page, between which its file in pages/ draws more.
+
+    Without a stored result the page ends with the offer to compute it.
+
+    Attributes:
+        controls: The container of the page's frequent choices.
+        analysis: The analysis.
+        selection: What the header shows.
+        result: The stored result.
+        shown: The same, with what is chosen of it: what the page says and saves.
+        values: (layer, head) values of each column that the result has.
+        column: The column on the map; missing where the result has none.
+    """
 
     def __init__(self, chosen: AnalysisChoices, controls: DeltaGenerator | None = None) -> None:
         if controls is None:
@@ -112,6 +124,7 @@ class AnalysisPage:
             st.table(rows, hide_index=True, alt=f"Every quantity of head {label}, with interval and rank")
 
     def draw_finding(self, name: str) -> None:
+        """Draw the finding of the statement with this name."""
         for finding in findings_of(self.analysis, self.result):
             if finding.id == f"{self.analysis.name}.{name}":
                 page.finding(finding)
@@ -130,6 +143,7 @@ class AnalysisPage:
         ]
 
     def draw_heads(self) -> None:
+        """Draw the segments in which the chosen head shows the quantity most, and the table of all heads."""
         quantity = self.column.quantity
         if isinstance(self.result, HeadAverages) and self.result.texts and quantity in self.result.present:
             shown = segments(self.result, quantity, self.selection.head)
@@ -145,6 +159,7 @@ class AnalysisPage:
         page.table(frame, [*titles], self.selection, f"{self.analysis.name}-table", titles=titles)
 
     def end(self) -> None:
+        """Draw the files, and the end of the page."""
         page.downloads(self.shown)
         endnotes.ending(self.result, self.analysis, EXAMPLES[self.analysis.corpus].unit)
 

@@ -21,7 +21,7 @@ from pages.shared.costly import compare, shipped, value_map
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import Compare
+from pages.shared.state.choices import CompareChoices
 from pages.shared.state.runs import Run, Runs
 from pages.shared.state.selection import Selection
 
@@ -45,19 +45,20 @@ def draw_choice(runs: Runs, analysis: str, a: str, b: str) -> None:
 
 
 def find_comparison(analysis: str, a: str, b: str) -> Comparison | None:
+    """The comparison of two runs, by their addresses; None where one is no longer stored."""
     first = _result(analysis, a)
     second = _result(analysis, b)
     return None if first is None or second is None else compare(first, second)
 
 
-def quantity(comparison: Comparison, chosen: Compare) -> str:
+def quantity(comparison: Comparison, chosen: CompareChoices) -> str:
     """The quantity that is shown, at first the one in which the most heads differ."""
     return chosen.compared if chosen.compared in comparison.a else comparison.most_changed
 
 
 def default_head(selection: Selection) -> Head | None:
     """The head that changed most in what the page shows, if the chosen model has such a head."""
-    chosen = session.page(Compare)
+    chosen = session.page(CompareChoices)
     comparison = find_comparison(*chosen.resolve(known_runs(selection)))
     if comparison is None or not comparison.changes:
         return None

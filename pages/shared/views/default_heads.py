@@ -8,7 +8,9 @@ from bertviz_core.tour import OWN, STEPS, first_head
 from pages.shared import services, stored
 from pages.shared.costly import best_head, clearest_head, head_roles, select
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewer, ResultPage, Tour, kind_of
+from pages.shared.state.analysis_choices import ResultChoices
+from pages.shared.state.choices import AttentionViewerChoices, TourChoices
+from pages.shared.state.kinds import kind_of
 from pages.shared.state.selection import Selection
 from pages.shared.views import compare_view, viewer_input
 
@@ -22,7 +24,7 @@ def default_head(page: str, selection: Selection) -> Head:
 def _of_result(page: str, selection: Selection) -> Head | None:
     """The head that is best at what the page of an analysis shows."""
     chosen = session.page(kind_of(page))
-    if not isinstance(chosen, ResultPage):
+    if not isinstance(chosen, ResultChoices):
         return None
     paper = selection.settings.paper
     result = services.find(selection.request(page, chosen.options(paper)))
@@ -31,7 +33,7 @@ def _of_result(page: str, selection: Selection) -> Head | None:
 
 def _viewer(selection: Selection) -> Head | None:
     """The head that is best at what the viewer's example is about, by stored results."""
-    chosen = session.page(AttentionViewer)
+    chosen = session.page(AttentionViewerChoices)
     targets = viewer_input.TARGETS.get(chosen.example, ())
     if chosen.input != "example" or not targets:
         return None
@@ -41,7 +43,7 @@ def _viewer(selection: Selection) -> Head | None:
 
 def _tour(selection: Selection) -> Head | None:
     """The head that a slide is about; where it is the answer, once that is shown."""
-    chosen = session.page(Tour)
+    chosen = session.page(TourChoices)
     number = chosen.step
     results = stored.results(selection.of_weights("attention"))
     if number == OWN:

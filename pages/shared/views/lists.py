@@ -18,7 +18,7 @@ from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.page import row
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewer
+from pages.shared.state.choices import AttentionViewerChoices
 
 entries_of = memoized(guess_lists.page)
 
@@ -29,6 +29,7 @@ Entry = TypeVar("Entry")
 
 
 def search_box(field: str, value: str, **more: Any) -> str:
+    """Draw the field of the words that are searched."""
     about = "A word, or several consecutive words. * matches any ending."
     return widgets.text("Search", field, value, **({"max_chars": 60, "help": about, "width": 150} | more))
 
@@ -42,11 +43,20 @@ def guesses(
     names: tuple[str, str, str, str],
     more: Callable[[], object] | None = None,
 ) -> tuple[int, list[Entry], bool]:
-    """Draw the choices of a list of guesses, for which `query` makes the GuessQuery; returns the number of entries,
-    those of the page, and whether they are of the whole corpus.
+    """Draw the choices of a list of guesses, and find the entries of its page.
 
-    `names` are fields of the page's choices: which guesses, from which weight, the words searched, the page. The order
-    has the same name on every page. `more` draws choices of the page's own beside those that seldom change.
+    Args:
+        result: The result, with the first entries.
+        request: Its request.
+        is_whole: Whether the result has all entries.
+        query: Makes the GuessQuery of the choices.
+        size: The most entries of a page.
+        names: Fields of the page's choices: which guesses, from which weight, the words searched, the page. The order
+            has the same name on every page.
+        more: Draws choices of the page's own beside those that seldom change; None for none.
+
+    Returns:
+        The number of entries, those of the page, and whether they are of the whole corpus.
     """
     # A result that is not whole has the first entries; the store has all of them until its limit drops them.
     parts = None if is_whole else guess_lists.stored_parts(services.store(), request.key(), request.source)
@@ -78,7 +88,7 @@ def corpus_search(source: Source, choose: Callable[[Hit], None]) -> None:
     panel = widgets.popover("Search the corpus", ":material/search:", POPOVER)
     if not panel.open:
         return
-    chosen = session.page(AttentionViewer)
+    chosen = session.page(AttentionViewerChoices)
 
     def open_line(hit: Hit) -> None:
         widgets.close(POPOVER)

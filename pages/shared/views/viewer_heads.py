@@ -15,14 +15,15 @@ from bertviz_core.models.single_input import Prediction
 from bertviz_core.numbers import plural
 from bertviz_core.plotting import OVERLAY
 from bertviz_core.text_display import cut_end
-from bertviz_core.viewer import InputAttention, figure, named_groups
+from bertviz_core.viewer import figure
+from bertviz_core.viewer.input_attention import InputAttention, named_groups
 from bertviz_core.viewer.query_key import MASKED, QueryKey, compute_query_key
 from pages.shared import messages, page, stored, widgets
 from pages.shared.costly import behavior_labels, of_input, value_map
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewer
+from pages.shared.state.choices import AttentionViewerChoices
 from pages.shared.state.selection import Selection
 from pages.shared.views import viewer_input
 from pages.shared.views.viewer_panes import Pane
@@ -34,7 +35,7 @@ QUERY_KEY = "query × key"
 GUESSES = 3  # of each model, side by side
 
 
-def choose_overlaid(chosen: AttentionViewer, selection: Selection, is_open: bool) -> list[Head]:
+def choose_overlaid(chosen: AttentionViewerChoices, selection: Selection, is_open: bool) -> list[Head]:
     """The heads that are drawn over the chosen one; their choice is drawn where its popover is open."""
     groups = _groups(selection)
     names = [name for name in chosen.overlay if name in groups]
@@ -51,7 +52,7 @@ def choose_overlaid(chosen: AttentionViewer, selection: Selection, is_open: bool
 
 
 def choose_ablated(
-    chosen: AttentionViewer, selection: Selection, model: AttentionModel, is_open: bool
+    chosen: AttentionViewerChoices, selection: Selection, model: AttentionModel, is_open: bool
 ) -> np.ndarray | None:
     """The heads to ablate, (layer, head) bool; None for none, or where none can be. Their choice is drawn where its
     popover is open."""
@@ -80,7 +81,12 @@ def _choose_heads(label: str, field: str, names: Sequence[str], groups: Mapping[
 
 
 def draw_shift(difference: np.ndarray, selection: Selection) -> None:
-    """How far masking moved the attention of the chosen head, and of the one that it moved furthest."""
+    """Say how far masking moved the attention of the chosen head, and of the one that it moved furthest.
+
+    Args:
+        difference: (layer, head) share of attention that moved, 0 to 1.
+        selection: Of the chosen head.
+    """
     head = selection.head
     top = highest(difference)
     st.markdown(
@@ -131,7 +137,7 @@ def draw_token_pair(pane: Pane) -> tuple[int, int]:
     opening = attention.opening_pair(last.get("from"), last.get("to"))
     if not pane.pins and (named := viewer_input.named_pair(attention)):
         opening = named
-    chosen = session.page(AttentionViewer)
+    chosen = session.page(AttentionViewerChoices)
     with page.row():
         query = _choose_unit("From", attention.queries, "from_token", chosen.from_token, opening[0])
         key = _choose_unit("To", attention.keys, "to_token", chosen.to_token, opening[1])
@@ -192,7 +198,7 @@ def draw_query_key(pane: Pane, controls: DeltaGenerator) -> QueryKey | None:
     pinned = dict(pane.pins)  # the last ones
     strongest, _ = pane.attention.strongest_pair(selection.head)
     default = pinned.get("from", int(pane.attention.queries.start[strongest]))
-    chosen = session.page(AttentionViewer).query
+    chosen = session.page(AttentionViewerChoices).query
     with controls:
         at = min(default, len(tokens) - 1)
         query = _choose_unit("Query token", tokens, "query", chosen, at, "query ", label_visibility="collapsed")

@@ -9,13 +9,14 @@ from bertviz_core.corpora.word_search import Hit
 from bertviz_core.inputs.labels import layout_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, from_text, most_tokens
-from bertviz_core.viewer import InputAttention
+from bertviz_core.viewer.input_attention import InputAttention
 from pages.shared import services, widgets
 from pages.shared.frame import links
 from pages.shared.frame.context import MAX_LENGTH
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import MAX_CHARACTERS, AttentionViewer
+from pages.shared.state.address_types import MAX_CHARACTERS
+from pages.shared.state.choices import AttentionViewerChoices
 from pages.shared.state.selection import Selection
 from pages.shared.views import lists
 
@@ -60,7 +61,7 @@ TARGETS = {
 
 def choose(selection: Selection, model: AttentionModel, options: widgets.Popover) -> OneInput:
     """Draw the choice of the input, the rare ones into `options`; raises InputError like `read`."""
-    chosen = session.page(AttentionViewer)
+    chosen = session.page(AttentionViewerChoices)
     names = {"own text": "sentence"} if chosen.origin else {}  # of a corpus, not the reader's
     widgets.segmented(
         "Text",
@@ -86,7 +87,7 @@ def choose(selection: Selection, model: AttentionModel, options: widgets.Popover
     return single
 
 
-def _choose_segment(chosen: AttentionViewer, selection: Selection, model: AttentionModel) -> None:
+def _choose_segment(chosen: AttentionViewerChoices, selection: Selection, model: AttentionModel) -> None:
     widgets.number(
         "Segment of the corpus",
         "segment",
@@ -104,7 +105,7 @@ def _choose_segment(chosen: AttentionViewer, selection: Selection, model: Attent
     lists.corpus_search(selection.corpora["text"], go_to)
 
 
-def _choose_example(chosen: AttentionViewer) -> None:
+def _choose_example(chosen: AttentionViewerChoices) -> None:
     widgets.select(
         "Sentence",
         [*SENTENCES],
@@ -116,7 +117,7 @@ def _choose_example(chosen: AttentionViewer) -> None:
     )
 
 
-def _write_text(chosen: AttentionViewer, options: widgets.Popover) -> None:
+def _write_text(chosen: AttentionViewerChoices, options: widgets.Popover) -> None:
     widgets.text(
         "Segment A",
         "text",
@@ -141,13 +142,13 @@ def _write_text(chosen: AttentionViewer, options: widgets.Popover) -> None:
             widgets.toggle("Split words at spaces only", "given", chosen.given, on_change=forget_marks, help=about)
 
 
-def _example(chosen: AttentionViewer) -> str:
+def _example(chosen: AttentionViewerChoices) -> str:
     return chosen.example if chosen.example in SENTENCES else COREFERENCE
 
 
 def read(selection: Selection, model: AttentionModel) -> OneInput:
     """The chosen input as a model reads it; raises InputError for a text without tokens, and a missing segment."""
-    chosen = session.page(AttentionViewer)
+    chosen = session.page(AttentionViewerChoices)
     if chosen.input == "corpus":
         segments = services.segments(selection.corpora["text"], model, selection.settings)
         example = segments.pick(chosen.segment or 1)
@@ -163,7 +164,7 @@ def longest(selection: Selection) -> int:
     """The most tokens of an input: of the reader's own text all that the model takes and memory has room for, unless
     the reader has chosen a number."""
     chosen = session.current()
-    if chosen.header.max_length is not None or chosen.of_page(AttentionViewer).input != "own text":
+    if chosen.header.max_length is not None or chosen.of_page(AttentionViewerChoices).input != "own text":
         return selection.settings.max_length
     model = selection.checkpoint
     return min(model.max_length or DEFAULT_LENGTH, most_tokens(model.layers, model.heads))
@@ -171,7 +172,7 @@ def longest(selection: Selection) -> int:
 
 def named_pair(attention: InputAttention) -> tuple[int, int] | None:
     """The (query, key) that an example is about, where its tokens or words are those; None of other inputs."""
-    chosen = session.page(AttentionViewer)
+    chosen = session.page(AttentionViewerChoices)
     words = PAIRS.get(_example(chosen)) if chosen.input == "example" else None
     labels = [[label.casefold() for label in units.labels] for units in (attention.queries, attention.keys)]
     if words is None or any(word not in units for word, units in zip(words, labels, strict=True)):
@@ -181,7 +182,7 @@ def named_pair(attention: InputAttention) -> tuple[int, int] | None:
 
 def warn_of_cut(single: OneInput, selection: Selection) -> None:
     """Warn that a part of the input is not shown, and name the setting that shows it."""
-    chosen = session.page(AttentionViewer)
+    chosen = session.page(AttentionViewerChoices)
     icon = ":material/content_cut:"
     length = max(len(chosen.text), len(chosen.second)) if chosen.input == "own text" else 0
     if length > MOST_CHARACTERS:
@@ -210,19 +211,19 @@ def forget_marks() -> None:
     session.choose(back="", origin="", first=1, last=None, **marks)
 
 
-def masked(chosen: AttentionViewer) -> list[int]:
+def masked(chosen: AttentionViewerChoices) -> list[int]:
     """The masked positions, from 0: "3,7" is [2, 6]; anything else is ignored."""
     return sorted({int(part) - 1 for part in chosen.mask.split(",") if re.fullmatch(r"[1-9]\d{0,4}", part)})
 
 
 def toggle_mask(positions: set[int]) -> None:
     """Mask these positions, or unmask them if all of them are masked, in a callback."""
-    before = set(masked(session.page(AttentionViewer)))
+    before = set(masked(session.page(AttentionViewerChoices)))
     changed = before - positions if positions <= before else before | positions
     session.choose(mask=",".join(str(position + 1) for position in sorted(changed)))
 
 
-def pins(chosen: AttentionViewer, single: OneInput) -> list[tuple[str, int]]:
+def pins(chosen: AttentionViewerChoices, single: OneInput) -> list[tuple[str, int]]:
     """The pins, positions from 0: "from3,to7" is [("from", 2), ("to", 6)]; anything else is ignored. Until the reader
     pins tokens they are on the first pieces of words of the link: "from3" is the third word, on the left."""
     if chosen.pin or single.example.words is None:

@@ -17,8 +17,8 @@ from bertviz_core.models.single_input import OneInput, Prediction, mask
 from bertviz_core.plotting import OVERLAY
 from bertviz_core.settings import Weights
 from bertviz_core.text_display import cut_end
-from bertviz_core.viewer import InputAttention, InputView, predictions_frame
 from bertviz_core.viewer.files import FOLDER, columns_of, input_html, input_origin, pack_weights
+from bertviz_core.viewer.input_attention import InputAttention, InputView, predictions_frame
 from bertviz_core.viewer.query_key import QueryKey
 from bertviz_core.viewer.window import TokenRange
 from pages.shared import head_panel, messages, page, services, stored, widgets
@@ -28,7 +28,7 @@ from pages.shared.frame import context, neighbor
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewer
+from pages.shared.state.choices import AttentionViewerChoices
 from pages.shared.state.selection import Selection
 from pages.shared.views import viewer_input
 
@@ -40,21 +40,35 @@ ONE, HEADS, MODELS, WEIGHTS = KINDS = ("one head", "two heads", "two models", "w
 
 @dataclass(frozen=True)
 class Pane:
-    """The chosen head of a selection on one input, as it is drawn."""
+    """The chosen head of a selection on one input, as it is drawn. Positions count from 0.
+
+    Attributes:
+        selection: The model, the settings and the head.
+        model: The loaded model.
+        view: What is shown of the input.
+        original: The input as this model reads it.
+        shown: The input with masks; or the original.
+        masked: Positions of masked words, which are marked in the original too.
+        pins: Sides and positions of pinned words.
+        window: The part of a long input that is drawn; None for the whole of a short one.
+        found: Positions of words that are searched.
+        same_tokens: Whether it has the tokens of the first pane, so that pins and masks serve both.
+    """
 
     selection: Selection
     model: AttentionModel
     view: InputView
-    original: OneInput  # as this model reads it
-    shown: OneInput  # with masks, or the original
-    masked: Sequence[int] = ()  # positions from 0, which are marked in the original too
-    pins: Sequence[tuple[str, int]] = ()  # sides and positions, from 0
-    window: TokenRange | None = None  # None for the whole of a short input
-    found: Sequence[int] = ()  # positions, from 0, of words that are searched
-    same_tokens: bool = True  # as the first pane, so that pins and masks serve both
+    original: OneInput
+    shown: OneInput
+    masked: Sequence[int] = ()
+    pins: Sequence[tuple[str, int]] = ()
+    window: TokenRange | None = None
+    found: Sequence[int] = ()
+    same_tokens: bool = True
 
     @cached_property
     def attention(self) -> InputAttention:
+        """Attention between the units of the view."""
         return services.viewed(self.model, self.shown, self.selection.settings.weights, self.view)
 
     @cached_property
@@ -74,6 +88,7 @@ class Pane:
 
     @property
     def title(self) -> str:
+        """The head and the model, in words."""
         norms = ", norms" if self.selection.settings.weights == "norms" else ""
         return f"Head {self.selection.label}, {self.selection.checkpoint.label}{norms}"
 
@@ -96,7 +111,7 @@ class Pane:
         return exports.slug("attention", *norms, self.selection.checkpoint.label, self.selection.head.key())
 
 
-def second_pane(first: Pane, chosen: AttentionViewer, panel: DeltaGenerator) -> Pane | None:
+def second_pane(first: Pane, chosen: AttentionViewerChoices, panel: DeltaGenerator) -> Pane | None:
     """What stands beside the first pane; its choices are drawn into `panel`, above it. None for one head alone, and
     after an error, which is drawn."""
     selection = first.selection
@@ -120,7 +135,7 @@ def second_pane(first: Pane, chosen: AttentionViewer, panel: DeltaGenerator) -> 
         return None
 
 
-def _other_model(first: Pane, chosen: AttentionViewer, panel: DeltaGenerator) -> Pane:
+def _other_model(first: Pane, chosen: AttentionViewerChoices, panel: DeltaGenerator) -> Pane:
     """The same text as another model reads it."""
     known = [*session.current().models]
     name = chosen.model2 or known[0]
@@ -144,7 +159,7 @@ def _other_model(first: Pane, chosen: AttentionViewer, panel: DeltaGenerator) ->
     return Pane(selection, model, first.view, original, shown, masked, pins, window, found, same)
 
 
-def _other_head(selection: Selection, chosen: AttentionViewer, panel: DeltaGenerator) -> Selection:
+def _other_head(selection: Selection, chosen: AttentionViewerChoices, panel: DeltaGenerator) -> Selection:
     model = selection.checkpoint
     shape = model.layers, model.heads
     after = Head.parse(neighbor(selection.head.key(), all_keys(*shape)))
@@ -200,8 +215,16 @@ def _left_out(view: InputView) -> str:
 def draw_lines(
     pane: Pane, key: str, can_mask: bool, min_weight: float, overlaid: Sequence[Head] = (), field: str = "head"
 ) -> None:
-    """The lines of a pane's head, others `overlaid` in colors; pins and masks go to the address, for both panes. On the
-    whole screen the arrow keys change the choice of a head in `field`."""
+    """Draw the lines of a pane's head; pins and masks go to the address, for both panes.
+
+    Args:
+        pane: The pane.
+        key: The key of the component.
+        can_mask: Whether the model has a [MASK].
+        min_weight: The lowest weight of a line.
+        overlaid: Heads whose lines are drawn over those of the pane's, in colors.
+        field: The choice of a head that the arrow keys change on the whole screen.
+    """
     attention = pane.drawn
     layout = pane.original.layout
     colors = OVERLAY if overlaid else (None,)
@@ -258,6 +281,7 @@ def draw_table(pane: Pane) -> None:
 
 
 def draw_pictures(pane: Pane) -> None:
+    """Draw a small picture of every head's attention."""
     alt = "A small picture of every head's attention, layer by head"
     squares = pictures(pane.attention)
     lines = of_input(pane.drawn, 0, "tokens" if pane.window is None else "tokens drawn")
@@ -272,8 +296,15 @@ def offer_downloads(
     *,
     as_lines: bool,
 ) -> None:
-    """Offer as CSV the pane's head, also in a ZIP with a (query, key) `pair` in all heads, `guesses` by the heads that
-    are off, and `products`; every head as HTML and safetensors. The lines have their own buttons."""
+    """Offer the files of a pane; the lines have their own buttons.
+
+    Args:
+        pane: The pane, whose head is a CSV file; all heads are HTML and safetensors.
+        pair: The (query, key) whose weights in all heads are in the ZIP.
+        guesses: The predictions in the ZIP, by the heads that are off.
+        products: The products of a query with the keys, in the ZIP; None for none.
+        as_lines: Whether lines are drawn.
+    """
     attention = pane.attention
     selection = pane.selection
     digest = pane.shown.digest()

@@ -9,10 +9,10 @@ from bertviz_core.inputs.labels import Layout
 from bertviz_core.viewer.window import LONG, TokenRange, matches
 from pages.shared import page, widgets
 from pages.shared.state import session
-from pages.shared.state.choices import AttentionViewer
+from pages.shared.state.choices import AttentionViewerChoices
 
 
-def choose(chosen: AttentionViewer, layout: Layout) -> tuple[TokenRange, list[int]]:
+def choose(chosen: AttentionViewerChoices, layout: Layout) -> tuple[TokenRange, list[int]]:
     """The window, and the positions, from 0, of the words that are searched; drawn for a long input alone."""
     window = TokenRange.of(len(layout.tokens), chosen.first, chosen.last)
     if window.total <= LONG:
@@ -39,7 +39,7 @@ def _draw_positions(window: TokenRange) -> None:
 
 def _draw_search(window: TokenRange, text: str, layout: Layout, found: Sequence[int]) -> None:
     def go() -> None:
-        entered = session.page(AttentionViewer).seek
+        entered = session.page(AttentionViewerChoices).seek
         if places := matches(layout.words, entered):
             _show(window.around(_next(places, window.first - 1)))
 
