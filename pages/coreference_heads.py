@@ -8,7 +8,7 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.coreference_heads import document_figure, passages
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, COMPARED, RANDOM
-from bertviz_core.analyses.coreference_heads.figure import BY_DISTANCE, BY_TYPE, by_group
+from bertviz_core.analyses.coreference_heads.figure import BY_TYPE, by_distance_title, by_group
 from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, answers
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
@@ -138,7 +138,7 @@ def draw_groups(title: str, key: str, about: str, grouping: str) -> None:
     """The chart of the chosen head and the baselines by a grouping of mentions."""
     st.markdown(f"**{title}**, {shown_direction}")
     alt = f"Accuracy of the chosen head and of the baselines {about}, with intervals"
-    page.chart(page.drawn(by_group, result, systems, grouping), key, alt, selection.basis)
+    page.chart(page.drawn(by_group, result, systems, grouping, kind), key, alt, selection.basis)
 
 
 def draw_genders() -> None:
@@ -222,7 +222,7 @@ with types:
     if result.scores(choice).of("gender").n.any():
         endnotes.folded("Accuracy by gender of the pronoun", ":material/wc:", "gender", draw_genders)
 with distances:
-    draw_groups(BY_DISTANCE, "coreference-distance", "against the distance to the antecedent", "distance")
+    draw_groups(by_distance_title(kind), "coreference-distance", "against the distance to the antecedent", "distance")
 with numbers:
     draw_all_heads()
 with method:

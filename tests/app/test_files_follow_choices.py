@@ -131,7 +131,7 @@ def test_the_claim_and_the_cards_follow_the_direction() -> None:
 
 
 @pytest.mark.parametrize("kind", ["pronoun", "proper", "nominal"])
-def test_the_claim_the_cards_and_the_list_follow_the_type_of_mentions(kind: str) -> None:
+def test_the_claim_the_cards_the_distances_and_the_list_follow_the_type_of_mentions(kind: str) -> None:
     counts = shipped.result("coreference_heads").default_view()
     row = ("all", "pronoun", "proper", "nominal").index(kind)
     best, n = counts.right[0, row].max(), int(counts.n[row])
@@ -141,3 +141,7 @@ def test_the_claim_the_cards_and_the_list_follow_the_type_of_mentions(kind: str)
     for name in ("nearest", "head match", "rule-based"):
         assert metrics(app)[name.capitalize()] == f"{counts.of_system(name)[row]:.0%}"
     assert not [button.label for button in app.button if button.label.startswith("Choose head")]
+    axes = [json.loads(chart.proto.spec)["layout"]["xaxis"] for chart in app.get("plotly_chart")]
+    (ticks,) = [axis["ticktext"] for axis in axes if axis["ticktext"][0].startswith("1-5<br>")]
+    of_bins = counts.scores("nearest").of("distance", kind).n
+    assert [tick.split("<br>")[1] for tick in ticks] == [f"n = {n:,}" for n in of_bins] and of_bins.sum() == n

@@ -211,13 +211,16 @@ class Presentation(Registered):
 
     # What pages of several analyses show of a result
 
-    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
+    def tour_figure(
+        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+    ) -> go.Figure:
         """The figure of its slides in the guided tour; by default the paper's, or a map of the first column.
 
         Args:
             result: A stored result of this analysis.
             head: The chosen head, where `head_in_tour` is "subject"; None otherwise.
             named: Key of a head -> what the analyses of relations and of coreference find that it is best at.
+            is_answered: Whether the reader has asked for the answer, which the figure does not write out before.
         """
         if self.main_figure is None:
             return head_map.map_figure(self.columns[0].map(result))

@@ -104,7 +104,9 @@ class ClusteringAnalysis(Analysis):
 
         return measure.finish(accumulator, examples, provenance)
 
-    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
+    def tour_figure(
+        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+    ) -> go.Figure:
         """The heads in the plane, by layer."""
         assert isinstance(result, Clustering)
         return by_layer(result.labeled(Thresholds(), dict(named)))

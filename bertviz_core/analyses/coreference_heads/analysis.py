@@ -99,7 +99,9 @@ class CoreferenceAnalysis(Analysis):
 
         return measure.finish(accumulator, examples, provenance)
 
-    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
+    def tour_figure(
+        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+    ) -> go.Figure:
         """The head and the baselines by distance of the antecedent."""
         assert isinstance(result, CoreferenceHeads) and head is not None
         return by_group(result.default_view(), (DirectedHead(0, head), *COMPARED))

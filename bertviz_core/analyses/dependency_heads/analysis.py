@@ -130,7 +130,9 @@ class DependencyAnalysis(Analysis):
 
         return measure.finish(accumulator, examples, provenance)
 
-    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
+    def tour_figure(
+        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+    ) -> go.Figure:
         """The most frequent relations of Table 1."""
         assert isinstance(result, DependencyHeads)
         return paper_figure(result.default_view(), max_relations=IN_TOUR)

@@ -72,7 +72,9 @@ class ProbesAnalysis(Analysis):
 
         return measure.finish(accumulator, examples, provenance)
 
-    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
+    def tour_figure(
+        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+    ) -> go.Figure:
         """A line for each probe."""
         assert isinstance(result, Probes)
         return paper_figure(result)

@@ -82,7 +82,9 @@ class SurfacePatternsAnalysis(Analysis):
             return notes
         return [*notes, heads_over(cast(SurfacePatterns, result), chosen["quantity"], chosen["over"])]
 
-    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
+    def tour_figure(
+        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+    ) -> go.Figure:
         """The first panel of Figure 2, which fits a slide."""
         assert isinstance(result, SurfacePatterns)
         return paper_figure(result, panels=1)
