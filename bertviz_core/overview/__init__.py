@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
+from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn, Segment
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, Results, head_frame
 from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER, UNTRAINED, Thresholds, behaviors, linguistic
@@ -100,23 +100,6 @@ def frame(results: Results) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class Segment:
-    """A segment with a high value of a head.
-
-    Attributes:
-        number: Its number, from 0.
-        value: The value of the head in it.
-        where: Its location.
-        tokens: Its tokens.
-    """
-
-    number: int
-    value: float
-    where: str
-    tokens: list[str]
-
-
-@dataclass(frozen=True)
 class ClearestHead:
     """The head with the highest document average of a quantity.
 
@@ -155,7 +138,7 @@ def clearest(results: Results) -> list[ClearestHead]:
         for quantity, role in ANALYSES[name].clearest(result).items():
             values = result[quantity]
             head = highest(values)
-            top = segments(result, quantity, head)
+            top = result.highest_segments(quantity, head)
             examples.append(ClearestHead(role, name, quantity, head, float(values[head]), top))
     return examples
 
@@ -165,14 +148,3 @@ def clearest_head(results: Results) -> Head | None:
     examples = clearest(results)
     shares = [example for example in examples if not example.is_of_untrained] or examples
     return max(shares, key=lambda example: example.value).head if shares else None
-
-
-def segments(result: HeadAverages, quantity: str, head: Head) -> list[Segment]:
-    """The segments in which a head's value is highest, the highest first."""
-    at = (result.quantities.index(quantity), *head)
-    top = []
-    for number, value in zip(result.top[at].tolist(), result.top_values[at].tolist(), strict=True):
-        if number >= 0:
-            text = result.texts[str(number)]
-            top.append(Segment(number, value, text["where"], text["tokens"]))
-    return top

@@ -31,6 +31,7 @@ AXES = {
     "gender": "gender of the pronoun",
 }
 BY_TYPE = "Accuracy by type of mention"
+BY_GENDER = "Accuracy by gender of the pronoun"
 BY_DISTANCE = "Accuracy by distance, all mentions"  # Distances are counted of all types together.
 MIN_ITEMS = 10  # mentions; the accuracy on fewer says little, and its interval would fill the figure
 MODES = {"type": "markers", "distance": "lines+markers", "gender": "markers"}
@@ -98,7 +99,15 @@ def more_figures(result: AntecedentCounts) -> dict[str, go.Figure]:
     title = f"Heads: {TYPE_NAMES[kind]}, {arrow(DIRECTIONS[choice.direction])}"
     maps = {title: map_figure(accuracy_map(values, TYPE_NAMES[kind]))} if chosen else {}
     systems = (choice, *COMPARED)
-    return maps | {BY_TYPE: by_group(result, systems, breakdown="type"), BY_DISTANCE: by_group(result, systems)}
+    figures = {BY_TYPE: by_group(result, systems, breakdown="type"), BY_DISTANCE: by_group(result, systems)}
+    if has_genders(result, choice):
+        figures[BY_GENDER] = by_group(result, systems, breakdown="gender")
+    return maps | figures
+
+
+def has_genders(result: AntecedentCounts, choice: DirectedHead) -> bool:
+    """Whether there are pronouns with a gender."""
+    return bool(result.scores(choice).of("gender").n.any())
 
 
 def paper_table(result: AntecedentCounts) -> PaperTable:
