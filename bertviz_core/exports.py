@@ -173,7 +173,7 @@ def _part_html(part: Part) -> str:
     about = " ".join(filter(None, (part.legend, part.note)))
     sections = [element("h2", part.title), element("p class=caption", about) if about else ""]
     for each in part.examples:
-        drawing = f"<div class=wide>{each.svg}</div>" if each.svg else element("p", each.text)
+        drawing = f"<div class=wide>{each.svg}</div>" if each.svg else element("p dir=auto", each.text)
         sections.append(f"<figure>{element('h3', each.title)}{drawing}{bullets(each.notes)}</figure>")
     if not part.examples:
         sections.append(_table_html(part.table.head(SHOWN)))

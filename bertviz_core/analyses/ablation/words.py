@@ -7,6 +7,7 @@ import pandas as pd
 from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.analyses.base.parts import Example, Part
 from bertviz_core.heads import Head
+from bertviz_core.inputs.tokens import joined_pieces
 
 
 def words_title(head: Head) -> str:
@@ -29,5 +30,5 @@ def _example(word: dict[str, Any]) -> Example:
     before, after = (f"“{word[run]}” {'✓' if word[run] == original else '✗'}" for run in ("before", "after"))
     change = word["loss_after"] - word["loss_before"]
     title = f"+{change:.2f} nats, passage {word['number'] + 1}, {word['where']}"
-    text = f"{word['left']} {word['shown']} {word['right']}"
+    text = f"{joined_pieces(word['left'])} {word['shown']} {joined_pieces(word['right'])}"
     return Example(title, text, notes=(f"“{original}”: the model guesses {before}, without the head {after}",))

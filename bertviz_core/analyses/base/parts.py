@@ -11,6 +11,7 @@ from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.head_facts import HeadFacts
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head, ranks
+from bertviz_core.inputs.tokens import joined_pieces
 from bertviz_core.numbers import number, plural
 
 
@@ -88,10 +89,10 @@ def segments_part(result: HeadAverages, column: HeadColumn, head: Head) -> Part:
     rows = []
     examples = []
     for segment in result.highest_segments(column.quantity, head):
-        text = " ".join(segment.tokens)
-        row = {"passage": segment.number + 1, "where": segment.where, column.quantity: segment.value, "tokens": text}
+        tokens = " ".join(segment.tokens)
+        row = {"passage": segment.number + 1, "where": segment.where, column.quantity: segment.value, "tokens": tokens}
         rows.append(row)
-        examples.append(Example(f"{number(segment.value)}, {segment.place}", text))
+        examples.append(Example(f"{number(segment.value)}, {segment.place}", joined_pieces(tokens)))
     title = segments_title(len(rows), head)
     return Part("passages", title, pd.DataFrame(rows), segments_note(column), tuple(examples))
 

@@ -6,6 +6,7 @@ from bertviz_core.analyses.base.parts import Example, Part, table_part
 from bertviz_core.analyses.reach.figure import pair_svg
 from bertviz_core.analyses.reach.result import SENTENCES, SHARES, TENTHS, Act, Reach
 from bertviz_core.heads import Head
+from bertviz_core.inputs.tokens import joined_pieces
 from bertviz_core.numbers import half_width
 
 LOOKS = {"received": "Looks at", "given": "Looks from"}
@@ -75,7 +76,7 @@ def acts_part(result: Reach, head: Head) -> Part:
     examples = tuple(
         Example(
             act_title(act),
-            " ".join(act.tokens),
+            joined_pieces(" ".join(act.tokens)),
             pair_svg(act),
             (f"{act.tokens[act.query]} → {act.tokens[act.key]} {act.value:.2f}",),
         )
