@@ -20,6 +20,7 @@ from bertviz_core.heads import DirectedHead
 # The entry of this name has the number of parts; the parts themselves are named by their numbers, from 0.
 COUNT = "parts"
 ORDERS = ("most confident first", "least confident first", "file order")
+GUESSES = ("all", "right", "wrong")
 Entry = TypeVar("Entry")
 
 

@@ -14,6 +14,7 @@ from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, col
 from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, column_row
 from bertviz_core.analyses.base.paper_table import PaperTable
+from bertviz_core.analyses.base.parts import Part, column_parts
 from bertviz_core.analyses.base.request import View
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head, highest, ranks
@@ -179,6 +180,12 @@ class Presentation(Registered):
         if self.main_figure and "quantity" in result.choices and (column := self.chosen_column(result)):
             figures[f"Head map: {column.label}"] = head_map.map_figure(column.map(result))
         return figures | (self.more_figures(result.default_view()) if self.more_figures else {})
+
+    def parts(self, result: Result) -> list[Part]:
+        """What its page shows of what is chosen beside `figures`, in the page's order, for the files of the result: by
+        default the chosen head's numbers, and the inputs in which the chosen column is highest."""
+        column = self.chosen_column(result)
+        return column_parts(result, column, self.columns) if "head" in result.choices and column else []
 
     def chosen_finding(self, result: Result) -> Finding | None:
         """What the page of a result says first, where a reader has chosen something of it; by default of the column."""

@@ -1,8 +1,8 @@
 """Right guesses of antecedents for one set of candidates, with intervals over documents (docs/methods.md,
 Uncertainty)."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -82,11 +82,21 @@ class AntecedentCounts(Result):
     Attributes:
         stored: The CoreferenceHeads with the counts.
         index: Which of CANDIDATES is counted.
+        lists: The StoredParts with the guesses of all items; None for those of `stored` alone.
     """
 
     analysis: ClassVar[str] = "coreference_heads"
     stored: Any
     index: int
+    lists: Any = None
+
+    def with_lists(self, lists: Any) -> Self:
+        return self if self.is_whole else replace(self, lists=lists)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether `stored` has the guesses of all items."""
+        return bool(len(self.stored.items) == self.n[0])
 
     @property
     def candidates(self) -> str:

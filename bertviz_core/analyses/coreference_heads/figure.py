@@ -31,6 +31,7 @@ AXES = {
     "gender": "gender of the pronoun",
 }
 BY_TYPE = "Accuracy by type of mention"
+BY_GENDER = "Accuracy by gender of the pronoun"
 MIN_ITEMS = 10  # mentions; the accuracy on fewer says little, and its interval would fill the figure
 MODES = {"type": "markers", "distance": "lines+markers", "gender": "markers"}
 TICKS = {"type": TYPE_ROWS} | BREAKDOWNS
@@ -108,7 +109,15 @@ def more_figures(result: AntecedentCounts) -> dict[str, go.Figure]:
     maps = {title: map_figure(accuracy_map(values, TYPE_NAMES[kind]))} if chosen else {}
     systems = (choice, *COMPARED)
     by_type = by_group(result, systems, breakdown="type")
-    return maps | {BY_TYPE: by_type, by_distance_title(kind): by_group(result, systems, kind=kind)}
+    figures = {BY_TYPE: by_type, by_distance_title(kind): by_group(result, systems, kind=kind)}
+    if has_genders(result, choice):
+        figures[BY_GENDER] = by_group(result, systems, breakdown="gender")
+    return maps | figures
+
+
+def has_genders(result: AntecedentCounts, choice: DirectedHead) -> bool:
+    """Whether there are pronouns with a gender."""
+    return bool(result.scores(choice).of("gender").n.any())
 
 
 def paper_table(result: AntecedentCounts) -> PaperTable:
