@@ -25,9 +25,10 @@ from bertviz_core.one_head.clear_input import CaptionedSvg
 from bertviz_core.one_head.description import OneHead
 from bertviz_core.plotting import DIVERGING, SEQUENTIAL
 from bertviz_core.plotting.browser import in_frame
-from bertviz_core.plotting.drawing import FOOT, HEIGHT, element, figure_html, html_page
+from bertviz_core.plotting.drawing import FOOT, HEIGHT, figure_html, html_page
 from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.head_map_files import map_frame, map_html, map_svg
+from bertviz_core.plotting.html import element
 from bertviz_core.viewer.files import MIN_WEIGHT, input_svg, lines_frame, lines_html
 from bertviz_core.viewer.input_attention import InputAttention
 

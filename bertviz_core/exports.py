@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from io import BytesIO
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
@@ -13,6 +14,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.findings import Finding
+from bertviz_core.analyses.base.parts import Part
 from bertviz_core.analyses.base.reading_warnings import reading_warnings
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, csv_bytes, origin
@@ -24,8 +26,12 @@ from bertviz_core.heads import counting_from
 from bertviz_core.models.checkpoint import label_of
 from bertviz_core.numbers import number
 from bertviz_core.plotting import drawing
-from bertviz_core.plotting.drawing import bullets, element, figure_html, html_page
+from bertviz_core.plotting.drawing import figure_html, html_page
+from bertviz_core.plotting.html import bullets, element
 
+OTHERS: dict[str, ModuleType] = {"comparison": comparison_figure, "emergence": emergence_figure}
+PRINTED = 10  # rows of a table that are printed
+SHOWN = 100  # rows of a table of a part that a page has
 SUFFIXES = (".csv", ".zip", ".json", ".html", ".svg", ".safetensors")
 
 
@@ -54,7 +60,13 @@ def _chosen_json(result: Result) -> dict[str, Any]:
     """What is chosen of a result, by name; what its page says first about it, and what else."""
     finding = chosen_finding(result)
     claim = {"finding": finding.to_json()} if finding else {}
-    return result.choices | claim | {"notes": chosen_notes(result)}
+    tables = {part.name: _part_json(part) for part in parts(result)}
+    return result.choices | claim | {"notes": chosen_notes(result), "tables": tables}
+
+
+def _part_json(part: Part) -> dict[str, Any]:
+    note = {"note": part.note} if part.note else {}
+    return {"title": part.title, **note, "rows": json.loads(part.table.to_json(orient="records", double_precision=15))}
 
 
 def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
@@ -67,8 +79,10 @@ def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
 
 
 def to_zip(result: Result) -> bytes:
-    """Every table as a CSV file: `table.csv`, and those of `Result.tables` by their names."""
-    frames = {"table": result.to_frame(), **result.tables()}
+    """Every table as a CSV file: `table.csv`, those of `Result.tables` by their names, and those of what is chosen as
+    `chosen_head.csv` and so on."""
+    chosen = {f"chosen_{part.name}": part.table for part in parts(result)}
+    frames = {"table": result.to_frame(), **result.tables(), **chosen}
     return zipped({name: to_csv(result, frame) for name, frame in frames.items()})
 
 
@@ -90,18 +104,40 @@ def to_text(result: Result) -> str:
     for name, value in result.arrays().items():
         if isinstance(value, int | float):
             lines.append(f"{name}: {value if isinstance(value, int) else number(value)}")
-    lines += [f"{name}: {value}" for name, value in origin(result.provenance).items() if value is not None]
+    lines += [f"{name}: {text}" for name, text in _texts(origin(result.provenance)).items()]
     lines += [f"skipped or modified: {line}" for line in describe_skipped(result.provenance["skipped"])]
-    return "\n".join([*lines, *result.notes, "", *chosen_sentences(result), *sentences(result)])
+    of_parts = [line for part in parts(result) for line in ("", *_part_text(part))]
+    return "\n".join([*lines, *result.notes, "", *chosen_sentences(result), *sentences(result), *of_parts])
+
+
+def _part_text(part: Part) -> list[str]:
+    """What is shown of a part in plain text: its examples, or the first rows of its table."""
+    lines = [f"{part.title}{'' if part.title.endswith('.') else '.'} {part.note}".strip()]
+    for each in part.examples:
+        lines += [f"  {each.title}", f"    {each.text}", *(f"    {note}" for note in each.notes)]
+    if not part.examples and len(part.table):
+        lines += part.table.head(PRINTED).to_string(index=False, float_format=number, na_rep="-").splitlines()
+        if len(part.table) > PRINTED:
+            lines.append(f"... {len(part.table) - PRINTED:,} more rows: --out x.zip has all.")
+    return lines
 
 
 def paper_figure(result: Result) -> go.Figure:
     """The figure of a result, of an analysis, a comparison or an emergence."""
     analysis = ANALYSES.get(result.analysis)
-    if analysis:
-        return analysis.figure(result)
-    module = {"comparison": comparison_figure, "emergence": emergence_figure}[result.analysis]
-    return module.paper_figure(result)
+    return analysis.figure(result) if analysis else OTHERS[result.analysis].paper_figure(result)
+
+
+def figures(result: Result) -> dict[str, go.Figure]:
+    """Every figure of a result's page, by title."""
+    analysis = ANALYSES.get(result.analysis)
+    return analysis.figures(result) if analysis else OTHERS[result.analysis].figures(result)
+
+
+def parts(result: Result) -> list[Part]:
+    """What the page of a result shows of what is chosen, beside its figures."""
+    analysis = ANALYSES.get(result.analysis)
+    return analysis.parts(result) if analysis else OTHERS[result.analysis].parts(result)
 
 
 def title_of(result: Result) -> str:
@@ -112,29 +148,54 @@ def title_of(result: Result) -> str:
 
 
 def to_html(result: Result) -> bytes:
-    """Title, findings, figures, table and origin as one self-contained page; texts of files are escaped."""
-    analysis = ANALYSES.get(result.analysis)
+    """Title, findings, figures, what is chosen, table and origin as one self-contained page; texts of files are
+    escaped."""
     title = title_of(result)
-    figures = analysis.figures(result) if analysis else {result.analysis.capitalize(): paper_figure(result)}
     skipped = describe_skipped(result.provenance["skipped"])
     warnings = [element("p class=strong", line) for line in reading_warnings(result)]
     chosen = [element("p class=strong", line) for line in chosen_sentences(result)]
-    parts = [element("h1", title), *warnings, *chosen, bullets(sentences(result)), bullets(result.notes)]
-    for name, figure in figures.items():
-        parts.append(f"<figure>{element('h2', name)}{figure_html(figure)}</figure>")
-    table = result.to_frame().to_html(index=False, float_format=number, na_rep="–", border=0)
-    parts += [element("h2", "Table"), f"<div class=wide>{table}</div>"]
-    parts += [element("h2", "Skipped or modified"), bullets(skipped or ["Nothing."])]
+    sections = [element("h1", title), *warnings, *chosen, bullets(sentences(result)), bullets(result.notes)]
+    for name, figure in figures(result).items():
+        sections.append(f"<figure>{element('h2', name)}{figure_html(figure)}</figure>")
+    sections += map(_part_html, parts(result))
+    sections += [element("h2", "Table"), _table_html(result.to_frame())]
+    sections += [element("h2", "Skipped or modified"), bullets(skipped or ["Nothing."])]
     for name, provenance in result.runs.items():
-        parts += [element("h2", f"Where {name} come from"), bullets(described_origin(provenance))]
-    return html_page(title, *parts).encode()
+        sections += [element("h2", f"Where {name} come from"), bullets(described_origin(provenance))]
+    return html_page(title, *sections).encode()
+
+
+def _table_html(frame: pd.DataFrame) -> str:
+    table = frame.to_html(index=False, float_format=number, na_rep="–", border=0)
+    return f"<div class=wide>{table}</div>"
+
+
+def _part_html(part: Part) -> str:
+    """A part with the drawings of its examples, or else with its table."""
+    about = " ".join(filter(None, (part.legend, part.note)))
+    sections = [element("h2", part.title), element("p class=caption", about) if about else ""]
+    for each in part.examples:
+        drawing = f"<div class=wide>{each.svg}</div>" if each.svg else element("p dir=auto", each.text)
+        sections.append(f"<figure>{element('h3', each.title)}{drawing}{bullets(each.notes)}</figure>")
+    if not part.examples:
+        sections.append(_table_html(part.table.head(SHOWN)))
+        if len(part.table) > SHOWN:
+            more = f"{len(part.table) - SHOWN:,} more rows are in the ZIP and the JSON."
+            sections.append(element("p class=caption", more))
+    return "".join(sections)
 
 
 def described_origin(provenance: dict[str, Any]) -> list[str]:
     """The origin of a result as lines of "name: value"; what is not set is left out."""
     about = origin(provenance)
     about["limit"] = about["limit"] or "all inputs"
-    return [f"{name.replace('_', ' ')}: {value}" for name, value in about.items() if value is not None]
+    return [f"{name.replace('_', ' ')}: {text}" for name, text in _texts(about).items()]
+
+
+def _texts(about: dict[str, Any]) -> dict[str, str]:
+    """The fields of an origin as texts, without what is not set."""
+    known = {name: value for name, value in about.items() if value is not None}
+    return {name: ", ".join(map(str, v)) if isinstance(v, list) else str(v) for name, v in known.items()}
 
 
 def sentences(result: Result) -> list[str]:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from bertviz_core.analyses.ablation.figure import curve_figure, estimate_figure, groups_figure
+from bertviz_core.analyses.ablation.words import words_note, words_title
 from bertviz_core.numbers import number
 from bertviz_core.plotting import TOKENS
 from pages.shared import page, widgets
@@ -52,8 +53,8 @@ with left:
     page.chart(page.drawn(curve_figure, result), "ablation-curve", alt, selection.basis)
 with right:
     words = list(result.words(selection.head))
-    st.header(f"Words that head {selection.label} helps to predict")
-    st.caption("Largest increase of the loss first." if words else "No word is predicted worse without this head.")
+    st.header(words_title(selection.head))
+    st.caption(words_note(len(words)))
     for word in words:
         original = word["original"]
         before, after = (quoted(word[run], original) for run in ("before", "after"))

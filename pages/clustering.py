@@ -2,13 +2,13 @@
 
 from dataclasses import asdict
 
-import pandas as pd
 import streamlit as st
 
-from bertviz_core.analyses.base.registry import ANALYSES, display_label
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.behaviors import behavior_metric
 from bertviz_core.analyses.clustering.analysis import ClusteringView
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, matrix
+from bertviz_core.analyses.clustering.nearest import nearest_table, nearest_title
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.plotting import BEHAVIORS
 from pages.shared import endnotes, page, stored, widgets
@@ -63,19 +63,9 @@ page.metrics([stress, behavior_metric(result.behaviors)])
 if named:
     st.caption("Crosses mark heads of this model that are best at a relation or at coreference in a stored analysis.")
 
-st.header(f"Head {selection.label} and the most similar heads")
-rows = []
-for other, divergence in [(head, 0.0), *result.nearest(head)]:
-    row = {
-        "head": other.label(),
-        f"divergence, {result.unit}": divergence,
-        "behavior": BEHAVIORS[result.behaviors[other]][-1],
-    }
-    for name in result.present:
-        row[display_label(name)] = float(result[name][other])
-    rows.append(row)
+st.header(nearest_title(head))
 alt = f"Head {selection.label} and the heads with the smallest divergence from it"
-st.dataframe(page.aligned(pd.DataFrame(rows)), hide_index=True, alt=alt)
+st.dataframe(page.aligned(nearest_table(result, head)), hide_index=True, alt=alt)
 
 st.header("All pairs, ordered by a dendrogram")
 st.caption("Each square under the tree is a head, colored by its behavior; click it to choose the head.")
@@ -86,5 +76,5 @@ st.header("All heads")
 columns = ["behavior", "nearest", "x", "y", *result.present]
 frame = to_frame(result)
 page.table(frame, columns, selection, "clustering-table")
-page.downloads(ClusteringView(head=head.key()).choose(result))
+page.downloads(lambda: ClusteringView(head=head.key()).choose(result))
 endnotes.ending(result, ANALYSES["clustering"])

@@ -5,7 +5,6 @@ import streamlit as st
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.comparison import change, figure
 from bertviz_core.emergence.result import REQUIRED
-from bertviz_core.heads import Head
 from pages.shared import endnotes, page, services, widgets
 from pages.shared.messages import plain
 from pages.shared.state import session
@@ -13,7 +12,6 @@ from pages.shared.state.choices import CompareChoices
 from pages.shared.state.selection import Basis
 from pages.shared.views import compare_view
 
-MAX_ROWS = 15  # heads in the table
 BEST = {"n_a": "n, A", "head_a": "best in A", "a": "A", "n_b": "n, B", "head_b": "best in B", "b": "B"}
 BEST |= {"difference": "B − A", "low": "from", "high": "to"}  # the 95% interval's ends
 
@@ -54,7 +52,7 @@ if comparison.changes:
         page.chart(drawing, "compare-scatter", alt, basis, head=selection.head)
     with right:
         st.header("Heads that changed most")
-        rows = comparison.changes[key].rows(MAX_ROWS)
+        rows = comparison.changes[key].rows(figure.MAX_ROWS)
         st.dataframe(rows, hide_index=True, height="content", alt="Heads by the size of their difference")
 else:
     st.header("By relative depth")
@@ -62,14 +60,11 @@ else:
     page.chart(page.drawn(figure.by_depth, comparison, key), "compare-depth", alt, basis)
 
 st.header("Best heads")
-best = comparison.tables()["best"]
-best["quantity"] = best["quantity"].map(comparison.label)
-for name in ("head_a", "head_b"):
-    best[name] = [Head.parse(label).label() for label in best[name]]
+best = figure.best_heads(comparison)
 headers = {name: label for name, label in BEST.items() if name in best}
 alt = "For each quantity the head with the highest value in A and B"
 st.dataframe(page.aligned(best), hide_index=True, column_config=headers, alt=alt)
-page.downloads(comparison.on(key))
+page.downloads(lambda: comparison.on(key))
 endnotes.about(change.Change.of)
 for label, run in zip("AB", (comparison.provenance, comparison.other), strict=True):
     title = f"Where the numbers of {label} come from"

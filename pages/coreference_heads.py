@@ -1,22 +1,28 @@
 """Coreference heads: which head's attention points from a mention to its antecedent (section 4.3; Table 2)."""
 
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
-from bertviz_core import paper
-from bertviz_core.analyses.coreference_heads import document_figure, passages
+from bertviz_core.analyses.coreference_heads import document_figure
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, COMPARED, RANDOM
-from bertviz_core.analyses.coreference_heads.figure import BY_DISTANCE, BY_TYPE, by_group
+from bertviz_core.analyses.coreference_heads.figure import BY_GENDER, BY_TYPE, by_distance_title, by_group, has_genders
 from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, answers
-from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
+from bertviz_core.analyses.coreference_heads.passage_list import (
+    LEGEND,
+    PER_PAGE,
+    drawing_title,
+    guess_text,
+    list_title,
+    passage_query,
+)
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.coreference_heads.statements import type_finding
-from bertviz_core.corpora.files import SAMPLES
+from bertviz_core.analyses.coreference_heads.systems_table import PAPER_HEAD, cited, table_2
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent, percent_decimals
-from bertviz_core.text_display import isolated
 from pages.shared import endnotes, page, stored, widgets
 from pages.shared.costly import accuracy_map, head_frame, show_mentions
 from pages.shared.frame import links
@@ -27,10 +33,9 @@ from pages.shared.state.analysis_choices import CoreferenceHeadsChoices
 from pages.shared.views import lists
 
 finding_of = memoized(type_finding)
+table_of = memoized(table_2)
 
-PAPER_HEAD = "head 5-4"
 PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
-PER_PAGE = 1  # passages on one page, of several sentences
 LETTERS = 52  # in a line of a passage beside the map
 TABS = ["Table 2", "By type", "By distance", "All heads", "Method", "Export"]
 AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
@@ -51,45 +56,30 @@ def draw_map() -> None:
 def draw_documents() -> None:
     """Passages with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
     title = st.container()
-    query = partial(passages.PassageQuery, choice, kind=kind)
     names = ("guesses", "over", "document_search", "passage_page")
-    is_whole = len(result.stored.items) == result.n[0]
-    total, listed, is_all = lists.guesses(result, request, is_whole, query, PER_PAGE, names)
-    part = "" if is_all else f" in the documents of the first {passages.MAX_ITEMS:,} of {result.n[0]:,} mentions"
-    only = "" if kind == TYPE_ROWS[0] else f", with guesses for {mentions} only"
-    about = (
-        "Head words are bold; mentions of one chain have one color. A green box with a check mark: the guess is right; "
-        "a red, dashed one with a cross: it is wrong. Point at a box to see what is guessed. Each guess below a "
-        "passage is a link to the attention behind it."
+    stored_list = lists.stored_list(result, request)
+    query = partial(passage_query, choice, kind)
+    total, listed = lists.guesses(stored_list or result, query, PER_PAGE, names)
+    label, separator, rest = list_title(result.with_lists(stored_list), choice.head, kind, total).partition(":")
+    title.markdown(
+        f"**{label}**{separator}{rest}",
+        help=f"{LEGEND} Each guess below a passage is a link to the attention behind it.",
     )
-    title.markdown(f"**Guesses of head {selection.label}**: {total:,} passages{part}{only}", help=about)
     items = []
     for passage in listed:
-        outside = len(passage.listed) - len(passage.drawn)
-        more = f"; guesses that point out of the passage, listed alone: {outside}" if outside else ""
-        where = f"{passage.where}: {passage.right} of {passage.total} guesses right{more}"
         notes = []
         origin = f"{request.source.name}, {passage.where}"
         for guess in passage.listed:
-            mark = "✓" if guess.right else "✗"
-            text = f"{mark} {isolated(guess.mention)} → {isolated(guess.guessed)} {guess.weight:.3f}"
             link = links.to_words(guess.window, choice.head, [guess.head], choice.direction, least=0.0, origin=origin)
-            notes.append({"text": text, "link": link})
+            notes.append({"text": guess_text(guess), "link": link})
         drawing = document_figure.draw(passage.document, passage.drawn, LETTERS)
-        items.append(page.Drawing(where, drawing, notes=notes))
+        items.append(page.Drawing(drawing_title(passage), drawing, notes=notes))
     page.drawings(items, "passages", selection.basis)
-
-
-def cited() -> dict[str, tuple[int, ...]]:
-    """The paper's Table 2, beside numbers of the corpus that it is about."""
-    origin = result.provenance
-    is_sample = origin["corpus"]["name"] in SAMPLES["coreference"]
-    return paper.TABLE_2 if "CoNLL-2012" in origin["format"] and not is_sample else {}
 
 
 def key_numbers() -> list[page.Metric]:
     """The best head and the baselines, beside the paper's."""
-    printed = {name: f"paper: {numbers[index]}%" for name, numbers in cited().items() if index < len(numbers)}
+    printed = {name: f"paper: {numbers[index]}%" for name, numbers in cited(result).items() if index < len(numbers)}
     note = "" if direction else printed.get(PAPER_HEAD, "")
     entries = [(f"Best head: {best.head.label()}", percent(result.row(best, kind)["accuracy"], n), note)]
     if result.is_causal and kind == TYPE_ROWS[0]:
@@ -100,45 +90,20 @@ def key_numbers() -> list[page.Metric]:
     return entries
 
 
-def systems_by_type() -> dict[str, Any]:
-    """The accuracy of each system on each type of mention."""
-    accuracy = result.accuracy.transpose(0, 2, 3, 1)  # (direction, layer, head, type)
-    shares: dict[str, Any] = dict(zip(result.systems, result.systems_accuracy, strict=True))
-    shares[paper_row] = accuracy[paper_best.at]
-    shares["best head for each type"] = [
-        accuracy[directed.at][row] if directed else float("nan") for row, directed in enumerate(by_type)
-    ]
-    for other in range(1, len(result.directions)):
-        directed = result.best(direction=other)
-        shares[f"{arrow(DIRECTIONS[other])}: best head, {directed.head.label()}"] = accuracy[directed.at]
-    return shares | {f"{shown_direction}: chosen head, {selection.label}": accuracy[choice.at]}
-
-
 def draw_table_2() -> None:
     """Draw Table 2, with the paper's numbers beside this run's where both are of one corpus, and the best heads."""
-    rows = []
-    printed = cited()
-    for name, by_kind in systems_by_type().items():
-        cells = [percent(share, count).removesuffix("%") for share, count in zip(by_kind, result.n, strict=True)]
-        for row, number in enumerate(printed.get(PAPER_HEAD if name == paper_row else name, ())):
-            cells[row] += f" ({number})"
-        rows.append({"system": name} | dict(zip(TYPE_ROWS, cells, strict=True)))
-    beside = "; in parentheses: the paper's, on CoNLL-2012" if printed else ""
-    st.markdown(f"**Table 2**: accuracy (%), mention → antecedent{beside}")
-    st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in parentheses")
-    labels = [directed.head.label() if directed else "none" for directed in by_type]
-    counts = [f"{name} {count:,} ({head})" for name, count, head in zip(TYPE_ROWS, result.n, labels, strict=True)]
-    neural = ""
-    if printed:
-        neural = f"Wiseman et al.'s neural system reaches {printed['neural coreference'][0]} in the paper."
-    st.caption(f"n and best head: {', '.join(counts)}. {neural}")
+    table = table_of(result, choice)
+    title, separator, beside = table.title.partition(":")
+    st.markdown(f"**{title}**{separator}{beside}")
+    st.dataframe(table.table, hide_index=True, alt="Accuracy by system and type of mention, the paper's in parentheses")
+    st.caption(table.note)
 
 
 def draw_groups(title: str, key: str, about: str, grouping: str) -> None:
     """The chart of the chosen head and the baselines by a grouping of mentions."""
     st.markdown(f"**{title}**, {shown_direction}")
     alt = f"Accuracy of the chosen head and of the baselines {about}, with intervals"
-    page.chart(page.drawn(by_group, result, systems, grouping), key, alt, selection.basis)
+    page.chart(page.drawn(by_group, result, systems, grouping, kind), key, alt, selection.basis)
 
 
 def draw_genders() -> None:
@@ -169,6 +134,16 @@ def draw_method() -> None:
     endnotes.ending(result, answers, unit="windows")
 
 
+def draw_export() -> None:
+    now = session.current()  # the list may change without the rest of the page
+
+    def shown() -> AntecedentCounts:
+        view = now.of_page(CoreferenceHeadsChoices).reported(result, selection.head)
+        return view.choose(result.with_lists(lists.stored_list(result, request)))
+
+    page.downloads(shown)
+
+
 selection = session.selection()
 chosen = session.page(CoreferenceHeadsChoices)
 request = selection.request("coreference_heads")
@@ -196,8 +171,6 @@ if n == 0:
     st.info(f"This corpus has no {mentions} with an antecedent.", icon=":material/info:")
     raise session.PageEnd
 best = result.best(kind, direction)
-view = CoreferenceView(chosen.candidates, kind, DIRECTIONS[direction], selection.head.key())
-shown = view.choose(result)
 page.finding(finding_of(result, kind, direction), bold=True)
 if result.candidates == "mentions" and 2 * result.stored.single > result.n[0]:
     st.info(
@@ -211,21 +184,18 @@ with left:
 with right:
     draw_documents()
 systems = (choice, *COMPARED)
-paper_best = result.best()
-paper_row = f"best head, {paper_best.head.label()}"
-by_type = [result.best(name) if count else None for name, count in zip(TYPE_ROWS, result.n, strict=True)]
 table_2, types, distances, numbers, method, export = st.tabs(TABS)
 with table_2:
     draw_table_2()
 with types:
     draw_groups(BY_TYPE, "coreference-type", "on each type of mention", "type")
-    if result.scores(choice).of("gender").n.any():
-        endnotes.folded("Accuracy by gender of the pronoun", ":material/wc:", "gender", draw_genders)
+    if has_genders(result, choice):
+        endnotes.folded(BY_GENDER, ":material/wc:", "gender", draw_genders)
 with distances:
-    draw_groups(BY_DISTANCE, "coreference-distance", "against the distance to the antecedent", "distance")
+    draw_groups(by_distance_title(kind), "coreference-distance", "against the distance to the antecedent", "distance")
 with numbers:
     draw_all_heads()
 with method:
     draw_method()
 with export:
-    page.downloads(shown)
+    draw_export()

@@ -1,16 +1,22 @@
 """Dependency heads: which head finds which relation, and where it is right and wrong (section 4.2; Table 1)."""
 
-from dataclasses import asdict
 from functools import partial
 
 import streamlit as st
 
 from bertviz_core import exports, paper
-from bertviz_core.analyses.dependency_heads import figure, guesses, sentences
+from bertviz_core.analyses.dependency_heads import figure, guesses
 from bertviz_core.analyses.dependency_heads.guess_preview import of_guesses
 from bertviz_core.analyses.dependency_heads.head_facts import attended_words
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationView
+from bertviz_core.analyses.dependency_heads.sentence_list import (
+    LEGEND,
+    PER_PAGE,
+    drawing_title,
+    list_title,
+    sentence_query,
+)
 from bertviz_core.analyses.dependency_heads.statements import relation_finding
 from bertviz_core.corpora.treebank import ALL, UAS, explain, meaning
 from bertviz_core.heads import DirectedHead, arrow
@@ -32,7 +38,6 @@ relation_table = memoized(figure.relation_table)
 row_of = memoized(RelationCounts.row)
 to_latex = memoized(exports.to_latex)
 
-PER_PAGE = 5  # sentences on one page
 TABS = ["Table 1", "Offsets", "Words attended to", "All numbers", "Method", "Export"]
 # Pixels; the paper's columns are in sight.
 WIDTHS = {
@@ -108,36 +113,22 @@ def draw_map() -> None:
 @session.fragment
 def draw_sentences() -> None:
     """The chosen head's guesses, sentence by sentence."""
-    is_total = relation in (ALL, UAS)
     title = st.container()
-    count = result.provenance["sentences"]
-    first = len(result.stored.sentences)
-    query = partial(
-        sentences.SentenceQuery,
-        choice,
-        relation=relation,
-        view=counted.view,
-        merge_subtypes=counted.merge_subtypes,
-        causal=bool(result.provenance["model"]["causal"]),
-    )
     every = session.page(DependencyHeadsChoices).arcs
     names = ("which", "weight", "search", "sentence_page")
     draw_toggle = partial(widgets.toggle, "Arcs of other relations", "arcs", every)
-    total, listed, is_all = lists.guesses(result, request, first == count, query, PER_PAGE, names, draw_toggle)
-    part = f"all {count:,} sentences" if is_all else f"the first {first:,} of {count:,} sentences"
-    about = (
-        "Above, the gold arcs; below, the guesses: correct ones solid with a check mark, wrong ones dashed with a "
-        "cross, and the attention they have."
-    )
-    of_relation = "" if is_total else f" with {plain(relation)}"
-    title.markdown(f"**Head {selection.label}** in {total:,} of {part}{of_relation}", help=about)
+    stored_list = lists.stored_list(result, request)
+    query = partial(sentence_query, result, choice, relation)
+    total, listed = lists.guesses(stored_list or result, query, PER_PAGE, names, draw_toggle)
+    named_list = list_title(result.with_lists(stored_list), choice.head, relation, total)
+    label, _, rest = named_list.partition(" in ")
+    title.markdown(f"**{label}** in {plain(rest)}", help=LEGEND)
     items = []
     for example in listed:
-        dependents = () if is_total else example.chosen
+        dependents = () if relation in (ALL, UAS) else example.chosen
         origin = f"{request.source.name}, {example.where}"
         link = links.to_words(example.sentence["words"], choice.head, dependents, choice.direction, origin=origin)
-        where = f"{example.where}: {example.right} of {len(example.chosen)} right"
-        items.append(page.Drawing(where, figure.example_svg(example, choice, every=every), link))
+        items.append(page.Drawing(drawing_title(example), figure.example_svg(example, choice, every=every), link))
     page.drawings(items, "sentences", selection.basis)
 
 
@@ -149,9 +140,7 @@ def draw_table_1() -> None:
     drawing = page.drawn(figure.paper_figure, result)
     basis = selection.basis
     page.chart(drawing, "table-figure", alt, basis, head=selection.head, choose=lambda dot: choose(dot[3]))
-    st.markdown(
-        "**Best head of both directions for each relation** (%); click a row to choose the relation and its best head."
-    )
+    st.markdown(f"**{figure.TABLE_1}**; click a row to choose the relation and its best head.")
     config = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
     config["n"] = st.column_config.NumberColumn(format="localized", width=WIDTHS["n"])
     for name in ("accuracy", "held out", "of all words", "by offset", "random word", "paper"):
@@ -166,7 +155,7 @@ def draw_table_1() -> None:
         height=min(420, 37 + 35 * len(result.relations)),
         placeholder="",
     )
-    st.caption("*all* is UAS with punctuation, as in the paper's Table 1; *UAS* excludes it, as in Table 3.")
+    st.caption(figure.TOTALS)
 
 
 def draw_offsets() -> None:
@@ -223,15 +212,15 @@ def draw_method() -> None:
 
 def draw_export() -> None:
     """Draw the files of the chosen counts, and Table 1 as LaTeX."""
-    view = RelationView(
-        **asdict(counted),
-        relation=relation,
-        direction=guesses.DIRECTIONS[direction],
-        head=selection.head.key(),
-    )
-    shown = choose_view(view, result)
+    now = session.current()  # the list may change without the rest of the page
+
+    def shown() -> RelationCounts:
+        view = now.of_page(DependencyHeadsChoices).reported(result, selection.head)
+        return view.choose(result.with_lists(lists.stored_list(result, request)))
+
     page.downloads(shown)
-    endnotes.folded("LaTeX", ":material/table:", "latex", lambda: st.code(to_latex(shown), "latex"))
+    of_page = choose_view(chosen.reported(result, selection.head), result)
+    endnotes.folded("LaTeX", ":material/table:", "latex", lambda: st.code(to_latex(of_page), "latex"))
 
 
 selection = session.selection()

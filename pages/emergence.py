@@ -7,9 +7,8 @@ import streamlit as st
 
 from bertviz_core.analyses.base.registry import display_label
 from bertviz_core.corpora import describe_skipped
-from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence import figure, series
-from bertviz_core.emergence.result import Emergence, followed
+from bertviz_core.emergence.result import MAX_RELATIONS, Emergence, followed
 from bertviz_core.emergence.training import find_training
 from bertviz_core.heads import all_heads
 from bertviz_core.models.checkpoint import Checkpoint, short_names
@@ -34,7 +33,6 @@ LOCAL = "Enter a local folder of checkpoint folders whose names end in their ste
 HUB = (
     "Or enter revisions of a hub model: `owner/name@step*` for all that begin so, `owner/name@step0,step1000` for two. "
 )
-MAX_RELATIONS = 6
 PLAYER = "emergence-player"  # key of the component
 
 
@@ -66,12 +64,16 @@ def draw_at(index: int) -> None:
             st.metric(title, value, note, delta_color="off", delta_arrow="off", border=True)
 
 
+def step_of(now: EmergenceChoices) -> int:
+    """The step that is shown, the last where the training lacks the chosen one."""
+    return now.at_step if now.at_step in result.steps.tolist() else int(result.steps[-1])
+
+
 def choose_step() -> int:
     """Draw the slider and the player that moves it; the address follows when the player stops. Returns the index."""
     steps = result.steps.tolist()
     now = session.current()
-    chosen = session.page(EmergenceChoices).at_step
-    step = chosen if chosen in steps else steps[-1]
+    step = step_of(session.page(EmergenceChoices))
     if now.playing in steps:
         step = now.playing
     index = steps.index(step)
@@ -95,6 +97,13 @@ def choose_step() -> int:
     return index
 
 
+def relations_of(now: EmergenceChoices) -> list[str]:
+    """The relations that are shown."""
+    if now.relations_of is None:
+        return result.opening_relations
+    return [name for name in now.relations_of if name in result.relations][:MAX_RELATIONS]
+
+
 @session.fragment
 def draw_relations() -> None:
     """Chosen relations over the training; the slider does not redraw them."""
@@ -102,14 +111,11 @@ def draw_relations() -> None:
         "**Relations**: the best head and the best fixed offset. The best head of a step is selected on the words on "
         "which it is scored; the dotted line follows the head that is best at the end."
     )
-    chosen = session.page(EmergenceChoices).relations_of
-    if chosen is None:
-        chosen = (*result.clearest_relations(MAX_RELATIONS - 1), UAS)
     names = widgets.multiselect(
         "Relations",
         result.relations,
         "relations_of",
-        [name for name in chosen if name in result.relations][:MAX_RELATIONS],
+        relations_of(session.page(EmergenceChoices)),
         max_selections=MAX_RELATIONS,
         label_visibility="collapsed",
     )
@@ -117,6 +123,13 @@ def draw_relations() -> None:
         drawing = page.drawn(figure.relations_figure, result, names)
         alt = "For each relation the accuracy of the best head and of the best fixed offset over the training"
         page.chart(drawing, "emergence-relations-figure", alt, selection.basis)
+
+
+def reported() -> Emergence:
+    """The training with what the page shows of it."""
+    now = current.of_page(EmergenceChoices)
+    head = selection.head.key() if selection.head in all_heads(*result.shape) else None
+    return result.on(step_of(now), relations_of(now), head)
 
 
 def choose_training() -> str:
@@ -180,6 +193,7 @@ else:
     corpora = {source.digest: source.name for source in read}  # as this reader names them
     result = cast(Emergence, renamed(found, corpora))
     models = dict(zip(training.steps, training.checkpoints, strict=True))
+current = session.current()  # its step and relations may change without the rest of the page
 layers, heads = result.shape
 origin = result.provenance
 labels = behaviors_of(result)
@@ -229,5 +243,5 @@ for column, values in frame.items():
     config[column] = st.column_config.NumberColumn(titles.get(column, column), format=numeric)
 alt = "A row for each step of the training"
 page.clickable_table(frame, "emergence-table", move_slider, alt, column_config=config)
-page.downloads(result)
+page.downloads(reported)
 endnotes.ending(result, Emergence.followed)

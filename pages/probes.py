@@ -8,16 +8,24 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.statistics import share, units_text
-from bertviz_core.analyses.probes.figure import distance_figure, paper_figure, sentence_drawing, table_3, title
+from bertviz_core.analyses.probes import page_parts
+from bertviz_core.analyses.probes.figure import (
+    distance_figure,
+    paper_figure,
+    sentence_drawing,
+    table_3,
+    title,
+    weight_maps,
+)
 from bertviz_core.analyses.probes.options import AS_RELEASED, PROBES, ProbeOptions
-from bertviz_core.analyses.probes.result import Probes
+from bertviz_core.analyses.probes.page_parts import PER_PAGE
+from bertviz_core.analyses.probes.result import Probes, ProbesView
 from bertviz_core.corpora.source import Source
-from bertviz_core.corpora.treebank import ALL, meaning
-from bertviz_core.corpora.word_search import has, searched_words
+from bertviz_core.corpora.treebank import ALL
 from bertviz_core.errors import BertvizError, InputError
+from bertviz_core.heads import arrow
 from pages.shared import endnotes, messages, page, stored, uploads, widgets
-from pages.shared.costly import findings_of, weight_map
+from pages.shared.costly import findings_of
 from pages.shared.frame import links
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
@@ -25,9 +33,12 @@ from pages.shared.state import session
 from pages.shared.state.analysis_choices import ProbesChoices
 from pages.shared.views import lists
 
+maps_of = memoized(weight_maps)
+relations_of = memoized(page_parts.relations_part)
+scores_of = memoized(page_parts.scores_part)
 table_of = memoized(table_3)
+weights_of = memoized(page_parts.weights_part)
 
-PER_PAGE = 10  # sentences a page
 DECIMAL = st.column_config.NumberColumn(format="%.1f")
 Role = Literal["dev", "vectors"]
 FILES: dict[Role, tuple[str, str]] = {  # beside the treebank, by their parameter in the address: kind, label
@@ -79,27 +90,32 @@ def stop_using(role: Role, address: str) -> None:
         session.choose(**{role: ""})
 
 
+def probe_of(now: ProbesChoices) -> str:
+    """The probe whose trees are shown, the result's first where it lacks the chosen one."""
+    return now.probe if now.probe in result.probes else shown.choices["probe"]
+
+
+def reported(now: ProbesChoices) -> ProbesView:
+    """What the page shows of the result, as the options of the command say it."""
+    return ProbesView(
+        probe_of(now), selection.head.key() if len(result.attention) else None, now.probe_search, now.probe_page
+    )
+
+
 @session.fragment
 def draw_sentences() -> None:
     """Draw the test sentences with their gold arcs above, and the guesses of a chosen probe below; it draws itself
     anew."""
     st.header("Gold and predicted trees")
-    default = "attention-only" if "attention-only" in result.probes else result.probes[0]
     with page.row():
         now = session.page(ProbesChoices)
-        probe = now.probe if now.probe in result.probes else default
+        probe = probe_of(now)
         widgets.select("Probe", result.probes, "probe", probe, format_func=partial(title, result=result), width=320)
-        words = searched_words(lists.search_box("probe_search", now.probe_search))
-        matching = [sentence for sentence in result.sentences if has(sentence["words"], words)]
-        number = widgets.page_of(len(matching), PER_PAGE, "probe_page", now.probe_page)
-    tested = result.about["sentences"]["test"]
-    of = "all" if len(result.sentences) == tested else f"the first {len(result.sentences):,} of"
-    st.caption(
-        f"{len(matching):,} of {of} {tested:,} sentences. Above, the gold arcs; below, the guesses: "
-        "correct ones solid with a check mark, wrong ones dashed with a cross."
-    )
+        found = page_parts.matching(result, lists.search_box("probe_search", now.probe_search))
+        number = widgets.page_of(len(found), PER_PAGE, "probe_page", now.probe_page)
+    st.caption(f"{page_parts.list_note(result, len(found))} {page_parts.LEGEND}")
     items = []
-    for sentence in matching[PER_PAGE * (number - 1) : PER_PAGE * number]:
+    for sentence in found[PER_PAGE * (number - 1) : PER_PAGE * number]:
         text, svg = sentence_drawing(sentence, probe)
         origin = f"{selection.corpora['treebank'].name}, {sentence['where']}"
         link = links.to_words(sentence["words"], selection.head, origin=origin)
@@ -120,6 +136,7 @@ options = ProbeOptions(probes or PROBES, epochs, rank)
 others: dict[str, Source] = {role: source for role, source in files.items() if source}
 request = replace(selection.request("probes", options.to_json()), others=others)
 result = stored.result_or_stop(request, Probes)
+shown = ProbesView().choose(result)
 
 page.restriction(result)
 page.finding(findings_of(ANALYSES["probes"], result)[0], bold=True)
@@ -149,8 +166,9 @@ if vectors := result.about.get("vectors"):
     entries.append(("Words without a vector", f"{vectors['unknown_words']:.1%}", source))
 page.metrics(entries or [("Best fixed offset", f"{result.about['best_offset']:+d}", "on the training part")])
 
-units = result.about["units"]
-st.markdown(f"**Table 3** (%); 95% intervals over {units_text(units['test'], units['unit'])}")
+scores = scores_of(result)
+heading, separator, over = scores.title.partition(";")
+st.markdown(f"**{heading.removesuffix(' (%)')}** (%){separator}{over}")
 parts = result.about["sentences"]
 until = (
     "for one epoch, as the release does"
@@ -158,15 +176,10 @@ until = (
     else "until the loss of held-out sentences of the training part no longer falls"
 )
 st.caption(f"Trained on {parts['train']:,} sentences, {until}; scored on {parts['test']:,} others.")
-shown = table.round(1)
-shown["95%"] = [f"{low:.1f} to {high:.1f}" for low, high in zip(shown["low"], shown["high"], strict=True)]
-titles = {"with_punctuation": "with punctuation", "paper_with_punctuation": "paper, with punctuation"}
-order = ["probe", "metric", "score", "95%", "paper", *titles.values(), "parameters", "trained", "seconds"]
 formats = dict.fromkeys(("score", "with punctuation", "seconds"), DECIMAL)
 formats["parameters"] = st.column_config.NumberColumn(format="localized")
-shown = shown.rename(columns=titles)[order]
 alt = "A row for each probe"
-st.dataframe(shown, hide_index=True, column_config=formats, placeholder="", height="content", alt=alt)
+st.dataframe(scores.table, hide_index=True, column_config=formats, placeholder="", height="content", alt=alt)
 released = (
     " As released: the notebook scores a candidate with the vector of the next word (a misaligned ROOT); aligned: "
     "with its own vector."
@@ -183,32 +196,26 @@ if layer := result.about.get("structural"):
 
 if len(result.attention):
     st.header("Weights of the attention-only probe")
-    directions = "governor → dependent", "dependent → governor"
     columns = st.columns(2, gap="medium")
-    for column, values, name in zip(columns, result.attention, directions, strict=True):
+    for column, (way, squares) in zip(columns, maps_of(result).items(), strict=True):
         with column:
+            name = arrow(way)
             st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
-            squares = weight_map(values, f"weight {name}:")
             alt = f"Map of all heads colored by the weight of attention {name}"
             page.head_map(squares, f"weights {name}", alt, selection)
+    st.caption(plain(page_parts.weights_of_head(result, selection.head)))
+    st.markdown(f"**{(weights := weights_of(result, selection.head)).title}**")
+    st.dataframe(weights.table, hide_index=True, height="content", alt=weights.title)
 
+relations = relations_of(result)
 st.markdown("**Accuracy by relation** (%); punctuation is not scored")
-st.caption(
-    "Labels are as annotated, since the probes learn the annotated trees. The page Dependency heads reads function "
-    "words as governors, with the paper's labels: obj is dobj there, and case is prep."
-)
-rows = [row for row in range(len(result.relations)) if result.relation_n[:, row].max() > 0]
-n = result.relation_n[:, rows]
-names = [result.relations[row] for row in rows]
-accuracy = 100 * share(result.relation_right[:, rows], n)
-probe_names = [title(probe, result).partition(" (")[0] for probe in result.probes]
-shown = {"relation": names, "meaning": list(map(meaning, names)), "words": n.max(0)}
-shown |= dict(zip(probe_names, accuracy, strict=True))
-formats = dict.fromkeys(probe_names, DECIMAL)
+st.caption(relations.note)
+formats = dict.fromkeys(page_parts.probe_names(result), DECIMAL)
 alt = "A row for each relation"
-st.dataframe(shown, hide_index=True, column_config=formats, placeholder="", height=320, alt=alt)
+st.dataframe(relations.table, hide_index=True, column_config=formats, placeholder="", height=320, alt=alt)
 
 draw_sentences()
 
-page.downloads(result)
+current = session.current()  # the trees may change without the rest of the page
+page.downloads(lambda: reported(current.of_page(ProbesChoices)).choose(result))
 endnotes.ending(result, ANALYSES["probes"], unit="sentences")

@@ -5,9 +5,19 @@ import streamlit as st
 
 from bertviz_core.analyses.reach.analysis import ReachView
 from bertviz_core.analyses.reach.figure import acts_figure, offsets_figure, pair_svg
-from bertviz_core.analyses.reach.result import BY_QUANTITY, SENTENCES, SHARES, TENTHS
+from bertviz_core.analyses.reach.head_parts import (
+    ACTS,
+    LOOKS,
+    act_title,
+    acts,
+    acts_title,
+    looks_title,
+    token_part,
+    tokens_note,
+    tokens_title,
+)
+from bertviz_core.analyses.reach.result import BY_QUANTITY, SENTENCES, SHARES
 from bertviz_core.analyses.reach.statements import inactive_heads
-from bertviz_core.numbers import half_width
 from pages.shared import page, widgets
 from pages.shared.frame import links
 from pages.shared.messages import plain
@@ -16,18 +26,15 @@ from pages.shared.state.analysis_choices import ReachChoices
 from pages.shared.state.choices import AttentionViewerChoices
 from pages.shared.views.analysis_page import AnalysisPage
 
-LOOKS = {"received": "Looks at", "given": "Looks from"}
-
 
 def draw_tokens(share: str) -> None:
     """The tokens that receive or give the most, with links to the sentences that have them."""
     st.markdown(f"**{LOOKS[share]}**", help=SENTENCES[share])
     rows = []
-    for each in result.top_tokens(share, head):
+    tokens = result.top_tokens(share, head)
+    for row, each in zip(token_part(result, share, head).table.to_dict("records"), tokens, strict=True):
         found = AttentionViewerChoices(input="corpus", find=each.word, back=session.here())
-        link = links.address_of(found, head) if each.word else ""
-        value = f"{each.value:.3g} ± {half_width(each.half)}"
-        rows.append({"token": each.token, "times uniform": value, "occurrences": each.occurrences, "sentences": link})
+        rows.append(row | {"sentences": links.address_of(found, head) if each.word else ""})
     config = {"sentences": st.column_config.LinkColumn(display_text="search")}
     alt = f"Tokens that head {selection.label} looks {LOOKS[share].removeprefix('Looks ')}, the highest first"
     st.dataframe(rows, hide_index=True, height="content", column_config=config, alt=alt)
@@ -59,30 +66,25 @@ page.metrics(entries)
 if has_output:
     st.caption(plain(inactive_heads(result, below)))
 
-st.header(f"Where head {selection.label} looks")
+st.header(looks_title(head))
 page.restriction(result)
 alt = f"Share of the attention of head {selection.label} by the distance of the key from the query"
 page.chart(page.drawn(offsets_figure, result, head), "reach-offsets", alt, selection.basis)
 
-st.header(f"At and from which tokens head {selection.label} looks")
-st.caption(plain(f"{result.about_tokens} 1 is what uniform attention gives; with 95% intervals."))
+st.header(tokens_title(head))
+st.caption(plain(tokens_note(result)))
 if result.tokens:
     for place, share in zip(st.columns(2, gap="medium"), SHARES, strict=True):
         with place:
             draw_tokens(share)
 
-st.header(f"How strongly head {selection.label} acts")
-st.caption(
-    "The largest weight between two different ordinary tokens of each input; [CLS], [SEP] and the first token are left "
-    "out. Below, inputs of each tenth, drawn at random by the seed, with these two tokens."
-)
+st.header(acts_title(head))
+st.caption(ACTS)
 alt = f"Number of inputs by the largest weight of head {selection.label}"
 page.chart(page.drawn(acts_figure, result, head), "reach-acts", alt, selection.basis)
 items = []
-for tenth in reversed(range(TENTHS)):
-    for act in result.acts(head, tenth):
-        title = f"Passage {act.number + 1}, {act.where}: weight {act.value:.2f}"
-        items.append(page.Drawing(title, pair_svg(act), links.to_pair(act.number, act.query, act.key, head)))
+for act in acts(result, head):
+    items.append(page.Drawing(act_title(act), pair_svg(act), links.to_pair(act.number, act.query, act.key, head)))
 page.drawings(items, "reach-inputs", selection.basis)
 
 view.draw_heads()

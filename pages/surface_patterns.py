@@ -6,7 +6,7 @@ from bertviz_core import paper
 from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.surface_patterns.analysis import SurfaceView
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
-from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, NORM_LABELS, sinks
+from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, NORM_LABELS, BothWeights, sinks
 from bertviz_core.analyses.surface_patterns.statements import HALF, heads_over, lengths_sentence
 from bertviz_core.heads import first_number
 from pages.shared import page, services, widgets
@@ -16,6 +16,7 @@ from pages.shared.state import session
 from pages.shared.state.analysis_choices import SurfacePatternsChoices
 from pages.shared.views.analysis_page import AnalysisPage
 
+both_weights = memoized(BothWeights.of)
 to_frame = memoized(HeadAverages.to_frame)
 
 chosen = session.page(SurfacePatternsChoices)
@@ -25,12 +26,12 @@ column = view.column
 selection = view.selection
 with view.controls:
     over = widgets.decimal("Count heads above", "over", chosen.over, 0.05, width=170)
-view.choose(SurfaceView(over=over))
-
 is_norms = selection.settings.weights == "norms"
 other_weights = selection.of_weights("attention" if is_norms else "norms")
 other = services.find(other_weights.request(result.analysis))
-view.draw_figures(page.drawn(paper_figure, result, other if chosen.both else None))
+drawn = both_weights(result, other) if chosen.both and other else result
+view.choose(SurfaceView(over=over, both=drawn is not result), drawn)
+view.draw_figures(page.drawn(paper_figure, drawn))
 
 entries = [
     (f"{name.capitalize()} token: heads > {over:g}", f"{(result[name] > over).sum()}", f"paper: {count} over {HALF}")

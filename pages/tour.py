@@ -71,8 +71,9 @@ def draw_navigation(here: int) -> None:
         st.button("Next", shortcut="Right", on_click=go_to, args=(here + 1,), disabled=here == OWN)
         if chosen.present:
             draw_lecturers_buttons()
-    if chosen.present:
-        with st.container(key="tour-alone"):
+    # The container is always there: a block that came into its place would show the component a moment longer.
+    with st.container(key="tour-alone"):
+        if chosen.present:
             component("presentation")(key=PRESENTATION, on_left_change=partial(present, False))
 
 
@@ -192,15 +193,16 @@ def draw_figure(step: Step, findings: list[Finding], is_answered: bool) -> None:
         alt = "Map of all heads, with a marker for what each head does"
         page.head_map(squares, f"tour-{number}-map", alt, with_weights, height=HEIGHT, ringed=False)
     else:
-        draw_analysis(step, ANALYSES[step.page], is_answered or not step.asks_for_head)
+        draw_analysis(step, ANALYSES[step.page], is_answered)
 
 
-def draw_analysis(step: Step, analysis: Analysis, ringed: bool) -> None:
+def draw_analysis(step: Step, analysis: Analysis, is_answered: bool) -> None:
     """The figure of an analysis, drawn again for another head only where it is about one; the head is ringed unless it
     is the answer."""
+    ringed = is_answered or not step.asks_for_head
     subject = selection.head if analysis.head_in_tour == "subject" else None
     named = linguistic(results)
-    figure = page.drawn(analysis.tour_figure, results[analysis.name], subject, named)
+    figure = page.drawn(analysis.tour_figure, results[analysis.name], subject, named, is_answered)
     alt = f"{analysis.title}. {step.look}"
     points = analysis.head_in_tour == "point"
     is_about_a_head = session.current().header.head is not None or first_head(answers(step.select(results))) is not None

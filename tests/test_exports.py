@@ -13,7 +13,7 @@ import pytest
 
 from bertviz_core import exports
 from bertviz_core.analyses.base.registry import BUILT_IN
-from bertviz_core.analyses.coreference_heads.groups import COLUMNS
+from bertviz_core.analyses.coreference_heads.groups import BIN_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS as DIRECTIONS_OF_COREFERENCE
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
@@ -82,14 +82,14 @@ def test_the_coreference_table_holds_every_head_and_the_best_is_in_table_2(resul
     assert heads[DIRECTIONS_OF_COREFERENCE[0], "pronoun"].max() == pytest.approx(result.accuracy[0, 1].max())
     assert heads[DIRECTIONS_OF_COREFERENCE[0], "all", best.head.label()] == pytest.approx(result.row(best)["accuracy"])
     groups = result.tables()["groups"]
-    mine = groups[
-        (groups["system"] == f"head {best.head.label()}") & (groups["direction"] == DIRECTIONS_OF_COREFERENCE[0])
-    ]
-    (right, total, _), (nearest_right, *_) = (result.sums_of(at) for at in (best, "nearest"))
-    right, total, nearest_right = (sums[COLUMNS["distance"]] for sums in (right, total, nearest_right))
-    assert mine["right"].tolist()[: len(right)] == right.tolist() and mine["n"].tolist()[: len(total)] == total.tolist()
-    nearest = groups[groups["system"] == "nearest"]
-    assert nearest["right"].tolist()[: len(right)] == nearest_right.tolist()
+    is_best = (groups["system"] == f"head {best.head.label()}") & (groups["direction"] == DIRECTIONS_OF_COREFERENCE[0])
+    is_distance = groups["group"].isin(BIN_NAMES)
+    for rows, at in ((is_best, best), (groups["system"] == "nearest", "nearest")):
+        for kind in TYPE_ROWS:
+            part = groups[rows & is_distance & (groups["type"] == kind)]
+            scores = result.scores(at).of("distance", kind)
+            assert part["group"].tolist() == list(BIN_NAMES)
+            assert (part["right"].tolist(), part["n"].tolist()) == (scores.right.tolist(), scores.n.tolist())
 
 
 @pytest.mark.parametrize("attention, root, rows", [(2, 0, 2), (0, 0, 0)])

@@ -3,7 +3,9 @@
 import io
 import lzma
 import re
+import sqlite3
 import time
+from contextlib import closing
 from xml.etree import ElementTree
 
 import numpy as np
@@ -119,8 +121,9 @@ def test_a_damaged_row_of_the_store_is_listed(tmp_path):
     store = Store(tmp_path)
     for number, data in enumerate((b"no result", b"[" * 100_000)):
         store.put(f"x{number}", len(data).to_bytes(8, "little") + data)
-    with store.writing() as cache:
-        cache._sql("UPDATE Cache SET size = 'y', store_time = 'y', access_time = 'y'")
+    with closing(sqlite3.connect(tmp_path / "results" / "cache.db")) as database:
+        database.execute("UPDATE Cache SET size = 'y', store_time = 'y', access_time = 'y', tag = 'y'")
+        database.commit()
     done = run("store", "list", store=tmp_path)
     assert done.returncode == 0 and "unreadable" in done.stdout and not done.stderr
 

@@ -12,6 +12,7 @@ import pandas as pd
 import typer
 
 from bertviz_core import exports
+from bertviz_core.analyses.base import guess_lists
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import describe_header, origin
@@ -61,7 +62,8 @@ def add_analysis(analysis: Analysis) -> None:
         with console.working_store() as store:
             result = console.computed(request, store)
             shown = view.show(result, request, partial(compute.find, store))
-            console.write_result(view.choose(shown))
+            stored_list = guess_lists.stored_parts(store, request.key(), request.source)
+            console.write_result(view.choose(shown.with_lists(stored_list)))
 
     own = [*parameters(analysis.options), *parameters(analysis.view)]
     command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
@@ -125,6 +127,9 @@ def emergence(
     ],
     text: Annotated[Inputs, typer.Option(help=f"Text for surface patterns, entropy and the loss; {MANY}.")] = None,
     treebank: Annotated[Inputs, typer.Option(help=f"Treebank for dependency heads; {MANY}.")] = None,
+    step: Annotated[int | None, typer.Option(help="The step to report; default: the last.")] = None,
+    relation: Annotated[Inputs, typer.Option(help="A relation to report; repeatable; default: the clearest.")] = None,
+    head: Annotated[str | None, typer.Option(help="The head to report, as 3-1; default: none.")] = None,
 ) -> None:
     """How the heads' behaviors develop during training: every checkpoint, side by side."""
     console.check_out(exports.suffixes(Emergence.analysis))
@@ -139,7 +144,7 @@ def emergence(
                 console.say("")
         except ModelError as error:  # of single checkpoints, which are skipped and counted
             print(f"\nwarning: {error}", file=sys.stderr)
-        console.write_result(series.assemble(partial(compute.find, store)))
+        console.write_result(series.assemble(partial(compute.find, store)).on(step, relation or None, head))
 
 
 def _training(name: str, console: Console) -> Training:

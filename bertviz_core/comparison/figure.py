@@ -4,13 +4,17 @@ from html import escape
 from textwrap import fill
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
+from bertviz_core.analyses.base.parts import Part, table_part
 from bertviz_core.comparison.result import Comparison
-from bertviz_core.heads import all_heads, all_labels
+from bertviz_core.heads import Head, all_heads, all_labels
 from bertviz_core.numbers import p_value
-from bertviz_core.plotting import NEUTRAL, finish
+from bertviz_core.plotting import DIVERGING, NEUTRAL, SEQUENTIAL, finish
+from bertviz_core.plotting.head_map import HeadMap, map_figure, value_map
 
+MAX_ROWS = 15  # heads in the table of those that changed most
 COLORS = {"A": "#cc7000", "B": "#4c6ef5"}
 
 
@@ -18,6 +22,48 @@ def paper_figure(result: Comparison) -> go.Figure:
     """The figure of the quantity on which the comparison opens: by head, or by depth for models of different shapes."""
     draw = scatter if result.changes else by_depth
     return draw(result, result.opens_on)
+
+
+def figures(result: Comparison) -> dict[str, go.Figure]:
+    """The figures of the page by title: of one shape the maps and A against B, of two shapes the heads by depth."""
+    if not result.changes:
+        return {"By relative depth": paper_figure(result)}
+    maps = {f"Head map: {title}": map_figure(squares) for title, squares in head_maps(result, result.opens_on).values()}
+    return maps | {"A against B": paper_figure(result)}
+
+
+def parts(result: Comparison) -> list[Part]:
+    """The heads that changed most, and the best heads of every quantity."""
+    rows = result.changes[result.opens_on].rows(MAX_ROWS) if result.changes else []
+    most = [table_part("changed", "Heads that changed most", rows)] if rows else []
+    return [*most, Part("best", "Best heads", best_heads(result))]
+
+
+def best_heads(result: Comparison) -> pd.DataFrame:
+    """For each quantity, by its label, the highest head of both runs."""
+    best = result.tables()["best"]
+    best["quantity"] = best["quantity"].map(result.label)
+    for name in ("head_a", "head_b"):
+        best[name] = [Head.parse(label).label() for label in best[name]]
+    return best
+
+
+def head_maps(result: Comparison, key: str) -> dict[str, tuple[str, HeadMap]]:
+    """From "a", "b" and "difference" to title and map: A and B on one scale, B - A on a diverging one around 0."""
+    change = result.changes[key]
+    both = np.stack([change.a, change.b])
+    limits = (min(0.0, float(np.nanmin(both))), float(np.nanmax(both)))
+    largest = float(np.nanmax(np.abs(change.difference))) or 1.0
+    shown = (
+        ("a", f"A: {result.names[0]}", limits, SEQUENTIAL),
+        ("b", f"B: {result.names[1]}", limits, SEQUENTIAL),
+        ("difference", "B − A", (-largest, largest), DIVERGING),
+    )
+    label = result.label(key)
+    return {
+        name: (title, value_map(getattr(change, name), label, limits=ends, scale=scale))
+        for name, title, ends, scale in shown
+    }
 
 
 def scatter(result: Comparison, key: str) -> go.Figure:

@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from bertviz_core.analyses.base.parts import Part, table_part
 from bertviz_core.analyses.behaviors import behavior_metric, linguistic
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY
 from bertviz_core.emergence.result import Emergence, followed
@@ -15,7 +16,7 @@ from bertviz_core.heads import Head, highest
 from bertviz_core.overview.head_columns import behavior_counts, columns
 from bertviz_core.overview.summary import behavior_map
 from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, RING, finish
-from bertviz_core.plotting.head_map import HeadMap
+from bertviz_core.plotting.head_map import HeadMap, map_figure
 
 FOLLOWED = "#cc7000"  # color of the head that is best at the end
 SHARES = ("previous", "next", "current", "to_cls", "to_first", "to_sep", "to_punct")
@@ -57,6 +58,36 @@ def paper_figure(result: Emergence, labels: np.ndarray | None = None, index: int
         marks = [mark | {"xref": x, "yref": f"{y} domain"} for x, y in axes]
     legend = {"orientation": "v", "x": 1.02, "y": 0.5, "yanchor": "top", "yref": "paper", "traceorder": "reversed"}
     return figure.update_layout(margin={"t": 30, "l": 35, "r": 10}, legend=legend, shapes=marks)
+
+
+def figures(result: Emergence) -> dict[str, go.Figure]:
+    """The figures of the page by title, of what is chosen."""
+    if not (chosen := result.choices):
+        return {result.analysis.capitalize(): paper_figure(result)}
+    labels = result.behaviors()
+    index = result.step_index
+    shown = {
+        f"Head map: what each head does, step {chosen['step']:,}": map_figure(map_at(result, labels, index)),
+        "The course of the training": paper_figure(result, labels, index),
+    }
+    if chosen["relations"]:
+        shown["Relations"] = relations_figure(result, chosen["relations"])
+    if result.curves:
+        shown["Sinks, distances and induction"] = curves_figure(result)
+    if "head" in chosen:
+        head = Head.parse(chosen["head"])
+        shown[f"Head {head.label()} over the training"] = head_figure(result, head)
+    return shown
+
+
+def parts(result: Emergence) -> list[Part]:
+    """The key numbers of the chosen step."""
+    if not result.choices:
+        return []
+    index = result.step_index
+    entries = numbers(result, result.behaviors()[index], index)
+    rows = [dict(zip(("name", "value", "note"), entry, strict=True)) for entry in entries]
+    return [table_part("step", f"Step {result.choices['step']:,}", rows)]
 
 
 def relations_figure(result: Emergence, names: Sequence[str]) -> go.Figure:

@@ -1,23 +1,25 @@
 """What heads do at every checkpoint of a training: surface patterns, entropy and dependency heads, and the quantities
 that other analyses let it follow (beyond the paper)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.result import Result, tidy, to_lists
+from bertviz_core.analyses.base.result import Result, choosing, tidy, to_lists
 from bertviz_core.analyses.base.statistics import counts_of_best, t_quantile
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
 from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns, sinks
 from bertviz_core.corpora.treebank import UAS
+from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_keys
 from bertviz_core.overview.head_columns import behavior_labels
 from bertviz_core.plotting import percent
@@ -28,6 +30,7 @@ OF_RELATIONS = (  # fields that are the same at every step
     *("relations", "n", "offsets", "offset_correct", "visible", "random_correct"),
     *("unit_moments", "offset_moments"),
 )
+MAX_RELATIONS = 6  # relations that are shown at a time
 TABLE_RELATIONS = 2  # relations that have columns in the table
 
 
@@ -219,6 +222,37 @@ class Emergence(Result):
         gain = dict(zip(self.relations, self.best_accuracy[-1] - self.dependencies[-1].control, strict=True))
         named = [name for name in self.relations if name not in NO_RELATION]
         return sorted(named, key=lambda name: -gain[name])[:count]
+
+    def on(self, step: int | None = None, relations: Sequence[str] | None = None, head: str | None = None) -> Self:
+        """The training with what is reported of it: a step, by default the last, relations, by default the clearest and
+        UAS, and a head, by default none.
+
+        Raises:
+            SettingsError: The training has no such step, relation or head.
+        """
+        chosen = int(self.steps[-1]) if step is None else step
+        if chosen not in self.steps:
+            hint = f"Choose one of {', '.join(map(str, self.steps.tolist()))}."
+            raise SettingsError(f"There is no checkpoint of step {chosen:,}.", hint=hint)
+        if unknown := [name for name in relations or () if name not in self.relations]:
+            hint = f"Choose from {', '.join(self.relations)}."
+            raise SettingsError(f"There is no relation {unknown[0]!r} with enough words.", hint=hint)
+        names = self.opening_relations if relations is None else list(relations)
+        choices: dict[str, Any] = {"step": chosen, "relations": names}
+        if head:
+            Head.parse(head).check(*self.shape)
+            choices["head"] = Head.parse(head).key()
+        return choosing(self, **choices)
+
+    @property
+    def opening_relations(self) -> list[str]:
+        """The relations that are shown first."""
+        return [*self.clearest_relations(MAX_RELATIONS - 1), UAS]
+
+    @property
+    def step_index(self) -> int:
+        """The index of the chosen step."""
+        return self.steps.tolist().index(self.choices["step"])
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """For every head and step behavior, averages and accuracies; for every relation and step the best head."""

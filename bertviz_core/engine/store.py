@@ -1,30 +1,34 @@
-"""Results and uploads on disk: bytes by key, nothing ever unpickled, the least recently used dropped past a limit."""
+"""Results and uploads on disk: bytes by name, nothing ever unpickled, the oldest results dropped past a limit."""
 
 import io
 import logging
 import os
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO, NamedTuple
 
-from diskcache import Cache
+from diskcache import Cache, Timeout
 
-from bertviz_core.engine.diskcache_internals import RECENT, CacheReader, note_use
+from bertviz_core.engine.bytes_disk import DATABASE, BytesDisk
 from bertviz_core.engine.packing import read_header
-from bertviz_core.engine.store_disk import ERRORS, file_of, open_cache, reason, sweep
 from bertviz_core.errors import StoreError
 from bertviz_core.settings import gigabytes
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "results"
 KINDS = ("result", "upload", "work", "detail")
-LIMIT = 10 * 10**9  # bytes of the store
+DROPPED = ("result", "detail")  # past the limit; other kinds stay until they expire or are deleted
+ONE_OF_EACH = ("result", "upload")  # kinds that are in different caches
+LIMIT = 10 * 10**9  # bytes of what may be dropped
 DAY = 86_400  # seconds
-LOCK_TIMEOUT_S = 5  # seconds to await a locked store
-RETRY = 10  # seconds between tries to write
+TIMEOUT_S = 10  # seconds that another process is waited for
+CULLED = 2  # entries at most that a write past the limit drops: diskcache would drop 10, perhaps the new one too
+RETRY = 10  # seconds between tries to open a folder, or to write after an error
+ERRORS = (OSError, sqlite3.Error, Timeout)
 HINT = "Set BERTVIZ_STORE to name another folder (or use --store on the command line)."
 log = logging.getLogger(__name__)
 
@@ -48,9 +52,10 @@ class StoreEntry(NamedTuple):
 class Store:
     """Results by key, uploads by token, and the results that ship with the project. Safe across processes.
 
-    Opening never fails: a store that cannot be written is read, and writing is tried again every few seconds. Errors of
-    SQLite and the system become StoreError. The folder is that of `BERTVIZ_STORE`, else the user's cache; past `limit`
-    bytes (`BERTVIZ_STORE_LIMIT`, in GB, or SettingsError is raised) the results longest unused are dropped.
+    Two caches of diskcache: in `results`, past `limit` bytes (`BERTVIZ_STORE_LIMIT`, in GB, or SettingsError is raised)
+    a write drops the entries stored longest ago; in `uploads` nothing is dropped. Opening never fails: a folder that
+    cannot be opened is tried again every few seconds, and the results that ship are there. Errors of SQLite and the
+    system become StoreError. The folder is that of `BERTVIZ_STORE`, else the user's cache.
     """
 
     def __init__(self, folder: Path | None = None, shipped: Path = SHIPPED, limit: int | None = None) -> None:
@@ -61,15 +66,19 @@ class Store:
         self.shipped = shipped
         self.limit = gigabytes(os.environ, "BERTVIZ_STORE_LIMIT", LIMIT) if limit is None else limit
         self._lock = threading.Lock()
-        self._used: dict[str, float] = {}  # keys of results -> when their use was last noted
-        self._problem = ""  # why nothing can be written, until the folder is opened again
+        self._opened: list[tuple[int, int] | None] = []  # what was opened, see `_databases`
+        self._problem = ""  # why nothing can be written, until something is
         self._retry = 0.0
-        self._open(LOCK_TIMEOUT_S)
+        with suppress(StoreError):  # `problem` says what is wrong.
+            self._current()
 
     @property
     def problem(self) -> StoreError | None:
-        """Why nothing can be written, or None."""
-        self._current()
+        """Why nothing can be written, or None. After a failure a write is tried every few seconds."""
+        if self._problem and time.monotonic() > self._retry:
+            with suppress(StoreError):
+                for kind in ONE_OF_EACH:
+                    self.write(f"{kind}/trial", b"", expire=0)
         return self._error(self._problem) if self._problem else None
 
     def check(self) -> None:
@@ -78,18 +87,15 @@ class Store:
             raise problem
 
     def get(self, key: str) -> bytes | None:
-        """A result's bytes, shipped or stored; a stored one is marked as used."""
+        """A result's bytes, shipped or stored."""
         if (shipped := self.shipped / f"{key}.safetensors").exists():
             return shipped.read_bytes()
-        if (data := self.read(f"result/{key}")) is not None:
-            self.mark_used(key)
-        return data
+        return self.read(f"result/{key}")
 
     def has(self, key: str) -> bool:
-        """Whether a result is shipped or stored; a stored one is marked as used."""
+        """Whether a result is shipped or stored."""
         with suppress(StoreError):
             if f"result/{key}" in self:
-                self.mark_used(key)
                 return True
         return (self.shipped / f"{key}.safetensors").exists()
 
@@ -98,20 +104,18 @@ class Store:
         self.write(f"result/{key}", data)
 
     def __contains__(self, name: str) -> bool:
-        with self.reading() as reader:
-            return name in reader
+        with self._reading(name) as cache:
+            return name in cache
 
     def read(self, name: str) -> bytes | None:
         """Any entry ("work/..."), or None."""
-        with self.reading() as reader:
-            return reader.get(name)
+        with self._reading(name) as cache:
+            data: bytes | None = cache.get(name)
+            return data
 
     def open(self, name: str) -> BinaryIO | None:
-        """An entry ("upload/...") as a stream, which the caller closes; None where it is missing or not bytes."""
-        with self.reading() as reader, suppress(StoreError):
-            value = reader.get(name, read=True)
-            return io.BytesIO(value) if isinstance(value, bytes) else value
-        return None
+        """An entry ("upload/...") as a stream, which the caller closes; None where there is none."""
+        return self._stream(name)[0]
 
     def header(self, name: str) -> bytes | None:
         """The safetensors header of an entry; None where there is no entry."""
@@ -119,41 +123,40 @@ class Store:
             return read_header(stream) or None
 
     def write(self, name: str, data: bytes, expire: float | None = None) -> None:
-        """Write an entry, which expires after so many seconds; results are dropped past the limit."""
-        with self.writing() as cache:
-            cache.set(name, data, expire=expire)
-            cache.cull()
+        """Write an entry, which expires after so many seconds; the oldest results are dropped past the limit."""
+        with self._writing(name) as cache:
+            cache.set(name, data, expire=expire, tag=time.time())
 
     def delete(self, *names: str) -> None:
         """Delete entries, where they exist."""
-        with self.writing() as cache:
-            for name in names:
+        for name in names:
+            with self._writing(name) as cache:
                 cache.delete(name)
 
-    def mark_used(self, key: str) -> None:
-        """Note once an hour that a result was used: the limit drops others first. A busy database is not waited for."""
-        now = time.time()
-        if now - self._used.get(key, 0.0) <= RECENT:
-            return
-        self._used[key] = now
-        with suppress(*ERRORS):
-            note_use(self.folder, f"result/{key}", now)
+    def names(self, kind: str) -> list[str]:
+        """The names ("result/...") of the entries of a kind, in order."""
+        with self._reading(kind) as cache:
+            return sorted(name for name in cache if name.startswith(f"{kind}/") and name in cache)
 
-    def entries(self) -> Iterator[StoreEntry]:
-        """All entries that are bytes, without the results that ship."""
-        with self.reading() as reader:
-            rows = reader.entries()
-        for name, size, stored in rows:
-            kind, _, key = name.partition("/")
-            if kind in KINDS:
-                yield StoreEntry(kind, key, size, stored)
+    def entries(self, *kinds: str) -> Iterator[StoreEntry]:
+        """The entries of these kinds, or of all, that are bytes; without the results that ship."""
+        for kind in kinds or KINDS:
+            for name in self.names(kind):
+                with suppress(StoreError):
+                    stream, stored = self._stream(name)
+                    with stream or io.BytesIO():
+                        if stream is not None:
+                            yield StoreEntry(kind, name.partition("/")[2], stream.seek(0, io.SEEK_END), stored)
 
     def headers(self) -> Iterator[tuple[str, bytes]]:
         """(key, safetensors header) of every result, stored or shipped."""
+        stored: list[str] = []
         with suppress(StoreError):  # `problem` says what is wrong.
-            for entry in self.entries():
-                if entry.kind == "result" and (header := self.header(f"result/{entry.key}")):
-                    yield entry.key, header
+            stored = self.names("result")
+        for name in stored:
+            with suppress(StoreError):
+                if header := self.header(name):
+                    yield name.removeprefix("result/"), header
         for path in sorted(self.shipped.glob("*.safetensors")):
             with path.open("rb") as stream:
                 yield path.stem, read_header(stream)
@@ -167,63 +170,72 @@ class Store:
         return total
 
     def clear(self) -> int:
-        """Delete all; returns how many."""
-        count = len(list(self.entries()))  # The name of an upload has a row of its own, which does not count.
-        with self.writing() as cache:
-            cache.clear()
+        """Delete all, with the files that a killed process left; returns how many entries there were."""
+        count = sum(len(self.names(kind)) for kind in KINDS)  # The name of an upload does not count.
+        for kind in ONE_OF_EACH:
+            with self._writing(kind) as cache:
+                cache.clear()
+                cache.check(fix=True)
         return count
 
+    def _stream(self, name: str) -> tuple[BinaryIO | None, float]:
+        """An entry as a stream, and when it was stored; (None, 0) where there is none."""
+        with self._reading(name) as cache:
+            value, stored = cache.get(name, read=True, tag=True)
+        stream = io.BytesIO(value) if isinstance(value, bytes) else value
+        return stream, stored if isinstance(stored, float) else 0.0
+
     @contextmanager
-    def reading(self) -> Iterator[CacheReader]:
-        """The entries for reading; raises StoreError where they cannot be read."""
+    def _reading(self, name: str) -> Iterator[Cache]:
+        """The cache of an entry, for reading; raises StoreError where it cannot be read."""
+        cache = self._cache(name)
         try:
-            with closing(CacheReader(self.folder)) as reader:
-                yield reader
+            yield cache
         except ERRORS as error:
-            raise self._error(f"cannot be read ({reason(error, self.folder)}).") from error
+            raise self._error(f"cannot be read ({reason(error)}).") from error
 
     @contextmanager
-    def writing(self) -> Iterator[Cache]:
-        """The cache for writing.
-
-        Raises:
-            StoreError: Nothing can be written.
-        """
-        cache = self._current()
-        if cache is None:
-            raise self._error(self._problem)
+    def _writing(self, name: str) -> Iterator[Cache]:
+        """The cache of an entry, for writing; raises StoreError where nothing can be written."""
+        cache = self._cache(name)
         try:
             yield cache
         except ERRORS as error:
             with suppress(*ERRORS):
                 cache.close()  # a transaction that failed half-way must not keep its lock
-            raise self._note(error, "nothing new was stored") from error
-        if file_of(self.folder) != self._file:
-            raise self._error("was removed while it was written: nothing new was stored.")
+            raise self._note(f"cannot be written ({reason(error)}): nothing new is stored.") from error
         self._problem = ""
 
-    def _current(self) -> Cache | None:
-        """The cache, opened again where its folder has been replaced, or could not be written for some seconds."""
+    def _cache(self, name: str) -> Cache:
+        results, uploads = self._current()
+        return results if name.partition("/")[0] in DROPPED else uploads
+
+    def _current(self) -> tuple[Cache, Cache]:
+        """Both caches, opened again where their folder has been replaced; raises StoreError where they cannot be."""
         with self._lock:
-            again = self._problem and time.monotonic() > self._retry
-            if again or file_of(self.folder) != self._file:
-                self._open(0.1)
-            return self._cache
+            if self._databases() != self._opened:
+                self._open()
+            return self._caches
 
-    def _open(self, patience: float) -> None:
-        self._cache: Cache | None = None
+    def _open(self) -> None:
+        if self._problem and time.monotonic() <= self._retry:
+            raise self._error(self._problem)
         try:
-            self._cache = open_cache(self.folder, self.limit, patience)
-            self._problem = ""
-        except (*ERRORS, StoreError, TypeError, ValueError) as error:  # the last two for settings that cannot be read
-            self._note(error, "nothing new is stored, what can be read is shown")
-        self._file = file_of(self.folder)
-        with suppress(*ERRORS):  # Another process may sweep at the same time.
-            sweep(self.folder)
+            self.folder.mkdir(0o700, parents=True, exist_ok=True)
+            results = open_cache(self.folder / "results", "least-recently-stored", size_limit=self.limit)
+            self._caches = results, open_cache(self.folder / "uploads", "none")
+        except (*ERRORS, TypeError, ValueError) as error:  # the last two for settings that cannot be read
+            problem = f"cannot be opened ({reason(error)}): nothing of it is shown, and nothing new is stored."
+            raise self._note(problem) from error
+        self._opened = self._databases()
+        self._problem = ""
 
-    def _note(self, error: BaseException, effect: str) -> StoreError:
-        """Log what cannot be written, where it is new; writing is tried again after some seconds."""
-        problem = f"cannot be written ({reason(error, self.folder)}): {effect}."
+    def _databases(self) -> list[tuple[int, int] | None]:
+        """(device, inode) of the database of each cache, None where there is none."""
+        return [_file_of(self.folder / name / DATABASE) for name in ("results", "uploads")]
+
+    def _note(self, problem: str) -> StoreError:
+        """Log why nothing can be written, where it is new; it is tried again after some seconds."""
         if problem != self._problem:
             log.warning(self._error(problem))
         self._problem = problem
@@ -232,6 +244,37 @@ class Store:
 
     def _error(self, what: str) -> StoreError:
         return StoreError(f"The store {what}", where=str(self.folder), hint=HINT)
+
+
+def open_cache(folder: Path, eviction_policy: str, **settings: int) -> Cache:
+    """The cache in a folder, created where there is none, for nobody else on the machine."""
+    folder.mkdir(0o700, exist_ok=True)
+    (folder / DATABASE).touch(0o600)  # The files that SQLite puts beside it get its mode.
+    return Cache(
+        str(folder),
+        timeout=TIMEOUT_S,
+        disk=BytesDisk,
+        eviction_policy=eviction_policy,
+        cull_limit=CULLED,
+        disk_min_file_size=1 << 16,
+        **settings,
+    )
+
+
+def reason(error: BaseException) -> str:
+    """An error in few words, without paths."""
+    if isinstance(error, Timeout):
+        return "it is locked, or its disk is full or read-only"
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)
+    return str(error) or type(error).__name__
+
+
+def _file_of(path: Path) -> tuple[int, int] | None:
+    with suppress(OSError):
+        file = path.stat()
+        return file.st_dev, file.st_ino
+    return None
 
 
 @contextmanager

@@ -69,8 +69,8 @@ class Uploads:
             if not self.access.public:
                 same = (upload for upload in self.latest(kind) if (upload.name, upload.digest) == (name, new.digest))
                 new = replace(new, token=next(same, new).token)
-            uploads = [entry for entry in self.store.entries() if entry.kind == "upload"]
-            sizes = [new.size, *(upload.size for upload in uploads if upload.key != new.token)]
+            others = (upload for upload in self.store.entries("upload") if upload.key != new.token)
+            sizes = [new.size, *(upload.size for upload in others)]
             if sum(max(size, MINIMUM) for size in sizes) > self.access.uploads:
                 hint = "Try again later, or ask its operator to set BERTVIZ_UPLOADS higher."
                 raise InputError("This server has no space for more uploads.", where=name, hint=hint)
@@ -80,16 +80,15 @@ class Uploads:
 
     def latest(self, kind: str) -> list[Upload]:
         """The last of a kind, oldest first."""
-        with self.store.reading() as reader:
-            uploads = [_description(value) for value in reader.latest("name/")]
-        return [upload for upload in uploads if upload and kind in upload.kinds][:LATEST][::-1]
+        entries = sorted(self.store.entries("upload"), key=lambda entry: entry.stored)
+        uploads = (self.find(entry.key) for entry in entries)
+        return [upload for upload in uploads if upload and kind in upload.kinds][-LATEST:]
 
     def find(self, token: str) -> Upload | None:
         """The upload of this token, or None; unknown, deleted and expired tokens are not distinguished."""
         if not TOKEN.fullmatch(token):
             return None
-        with self.store.reading() as reader:
-            return _description(reader.get(f"name/{token}")) if f"upload/{token}" in reader else None
+        return _description(self.store.read(f"name/{token}")) if f"upload/{token}" in self.store else None
 
     def source(self, token: str) -> Source:
         """The bytes of an upload by its token; raises InputError where there is none."""

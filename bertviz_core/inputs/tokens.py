@@ -19,6 +19,7 @@ CUTS = (
     re.compile(rf"(?=[^\w\s]|[_{CJK}])|(?<=[^\w\s])|(?<=[_{CJK}])"),
 )
 SPACE_MARKS = "Ġ▁ "  # a leading space in byte-level BPE, in SentencePiece, and as a token of its own (ByT5)
+SPACE_TOKEN = "   "  # a space that is a token of its own, as in ByT5, between two others
 WORD_END = "</w>"  # after the last piece of a word (XLM, Flaubert, OpenAI GPT)
 JOINT = "@@"  # after each piece of a word but the last (PhoBERT, BERTweet, CTRL)
 # Byte-level BPE writes each byte as a character: printable ones as they are, the others from U+0100 on.
@@ -162,3 +163,14 @@ def _suffix(tokenizer: Any, vocabulary: dict[str, int]) -> str:
 def _bare(token: str) -> str:
     """A token without marks of spaces and ends of words."""
     return token.removesuffix(WORD_END).strip(SPACE_MARKS)
+
+
+def joined_pieces(tokens: str) -> str:
+    """Tokens with spaces between them as text, in which the pieces of a word are joined."""
+    marked = tokens.replace(SPACE_TOKEN, "▁")
+    if any(mark in marked for mark in ("Ġ", "▁")) and " ##" not in marked:
+        text = marked.replace(" ", "")
+        if BYTES.keys() >= set(text):
+            text = bytes(BYTES[letter] for letter in text).decode(errors="replace")
+        return " ".join(text.replace("▁", " ").split())
+    return re.sub(r"(?<!\]) ##", "", tokens)  # [CLS] and [SEP] have no further pieces

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.analyses.base.averages import HeadAverages
+from bertviz_core.analyses.base.averages import HeadAverages, Segment
 from bertviz_core.analyses.base.head_figures import HeadRow
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
@@ -16,7 +16,6 @@ from bertviz_core.inputs.segments import Segments
 from bertviz_core.models.model import AttentionModel, with_weights
 from bertviz_core.models.single_input import attention
 from bertviz_core.one_head.drawing import lines_svg
-from bertviz_core.overview.clearest_heads import Segment, segments
 from bertviz_core.overview.head_columns import in_order
 from bertviz_core.settings import Settings
 
@@ -75,7 +74,7 @@ def clear_input(results: Results, head: Head) -> ClearInput | None:
         if not isinstance(result, HeadAverages) or analysis.corpus != INPUT_KIND or not analysis.reads_maps:
             continue
         for column, row in analysis.numbered(result, head):
-            top = segments(result, column.quantity, head)
+            top = result.highest_segments(column.quantity, head)
             if top:
                 settings = Settings(**result.provenance["settings"])
                 found.append(ClearInput(head, row, top[0], settings, result.provenance["corpus"]["name"]))

@@ -14,11 +14,10 @@ from bertviz_core.one_head.clear_input import CaptionedSvg
 from bertviz_core.one_head.description import OneHead
 from bertviz_core.one_head.drawing import LEGEND, figure_svg
 from bertviz_core.plotting.browser import THEME_CSS
-from bertviz_core.plotting.drawing import bullets, element
+from bertviz_core.plotting.html import bullets, document, element
 
 CLEAREST = "Where it is clearest"
 SUFFIXES = (".html", ".json", ".csv")
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 LOOK = """
 body { max-width: 62rem; margin: 0 auto; padding: 1rem; }
 h1 { font-size: 1.5rem; margin: .4rem 0; } h2 { font-size: 1rem; margin: 0; }
@@ -114,11 +113,7 @@ def to_html(shown: OneHead, lines: CaptionedSvg | None) -> str:
         f'<div class="figures">{"".join(figures)}</div>',
         *(element("p class=caption", text) for text in (LEGEND, *missing(shown), shown.about)),
     ]
-    head = (
-        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f'<meta name="viewport" content="width=device-width">{element("title", title)}<style>{THEME_CSS}{LOOK}</style>'
-    )
-    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{"".join(body)}</body></html>\n'
+    return document(title, *body, style=THEME_CSS + LOOK)
 
 
 def _figure(title: str, svg: str, sentence: str) -> str:

@@ -2,29 +2,12 @@
 
 from dataclasses import dataclass
 
-from bertviz_core.analyses.base.averages import HeadAverages
+from bertviz_core.analyses.base.averages import HeadAverages, Segment
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.behaviors import UNTRAINED
 from bertviz_core.heads import Head, highest
 from bertviz_core.overview.head_columns import in_order
-
-
-@dataclass(frozen=True)
-class Segment:
-    """A segment with a high value of a head.
-
-    Attributes:
-        number: Its number, from 0.
-        value: The value of the head in it.
-        where: Its location.
-        tokens: Its tokens.
-    """
-
-    number: int
-    value: float
-    where: str
-    tokens: list[str]
 
 
 @dataclass(frozen=True)
@@ -67,7 +50,7 @@ def clearest(results: Results) -> list[ClearestHead]:
         for quantity, role in ANALYSES[name].clearest(result).items():
             values = result[quantity]
             head = highest(values)
-            top = segments(result, quantity, head)
+            top = result.highest_segments(quantity, head)
             examples.append(ClearestHead(role, name, quantity, head, float(values[head]), top))
     return examples
 
@@ -77,14 +60,3 @@ def clearest_head(results: Results) -> Head | None:
     examples = clearest(results)
     shares = [example for example in examples if not example.is_of_untrained] or examples
     return max(shares, key=lambda example: example.value).head if shares else None
-
-
-def segments(result: HeadAverages, quantity: str, head: Head) -> list[Segment]:
-    """The segments in which a head's value is highest, the highest first."""
-    at = (result.quantities.index(quantity), *head)
-    top = []
-    for number, value in zip(result.top[at].tolist(), result.top_values[at].tolist(), strict=True):
-        if number >= 0:
-            text = result.texts[str(number)]
-            top.append(Segment(number, value, text["where"], text["tokens"]))
-    return top

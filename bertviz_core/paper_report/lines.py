@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from bertviz_core.analyses.base.averages import Segment
 from bertviz_core.analyses.base.drawn_inputs import MAX_DRAWN_WORDS, MIN_DRAWN_WORDS, DrawnInput
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
@@ -14,7 +15,7 @@ from bertviz_core.inputs.labels import Units, layout_of
 from bertviz_core.inputs.tokens import SPACE_MARKS, Tokens
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import attention
-from bertviz_core.overview.clearest_heads import Segment, clearest
+from bertviz_core.overview.clearest_heads import clearest
 from bertviz_core.viewer.figure import Panel
 from bertviz_core.viewer.input_attention import InputView, apply_view
 

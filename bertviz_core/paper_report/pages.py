@@ -20,7 +20,8 @@ from bertviz_core.heads import highest
 from bertviz_core.overview.clearest_heads import clearest
 from bertviz_core.overview.summary import count_states, every_finding
 from bertviz_core.paper_report.report import Report
-from bertviz_core.plotting.drawing import WIDTH, bullets, element, figure_html, html_page, table
+from bertviz_core.plotting.drawing import WIDTH, figure_html, html_page
+from bertviz_core.plotting.html import bullets, element, table
 from bertviz_core.viewer.figure import lines_figure
 
 BERT = "BERT-base in the paper"

@@ -7,9 +7,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from bertviz_core.plotting.html import document, element
+
 # This folder has elements.js, which all drawings need, and the scripts of the map of heads.
 FOLDER = Path(__file__).parent
-POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 # Characters that would end a script, or a line of one, inside JSON.
 UNSAFE = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
 # The variables are those of Streamlit's themes, which the drawings take their colors from.
@@ -51,19 +52,20 @@ def drawing_page(*, title: str, style: str, body: str, caption: str, data: Any, 
         scripts: Files of JavaScript, which become one module, in this order.
     """
     module = "\n".join(map(text_of, (FOLDER / "elements.js", *scripts)))
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<meta name="viewport" content="width=device-width"><title>{escape(title)}</title>
-<style>{THEME_CSS}{style}</style></head><body>
-{body}<p class="caption">{escape(caption)}</p>
-<script type="application/json" id="data">{json.dumps(data, ensure_ascii=False).translate(UNSAFE)}</script>
-<script type="module">{module}</script></body></html>
-"""
+    json_data = json.dumps(data, ensure_ascii=False).translate(UNSAFE)
+    return document(
+        title,
+        body,
+        element("p class=caption", caption),
+        f'<script type="application/json" id="data">{json_data}</script><script type="module">{module}</script>',
+        style=THEME_CSS + style,
+        runs_scripts=True,
+    )
 
 
-def in_frame(document: str, *, title: str, height: int) -> str:
-    """A document in a frame of a notebook, whose styles and scripts touch nothing outside; `height` in pixels."""
+def in_frame(page: str, *, title: str, height: int) -> str:
+    """An HTML document in a frame of a notebook, whose styles and scripts touch nothing outside; `height` in pixels."""
     return (
-        f'<iframe srcdoc="{escape(document)}" sandbox="allow-scripts allow-downloads" title="{escape(title)}" '
+        f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts allow-downloads" title="{escape(title)}" '
         f'style="width: 100%; height: {height}px; border: 1px solid #8884; border-radius: 6px"></iframe>'
     )

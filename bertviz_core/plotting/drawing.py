@@ -2,9 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from importlib.util import find_spec
 from textwrap import wrap
 from typing import Any
@@ -16,6 +15,7 @@ from plotly.offline import get_plotlyjs
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.plotting import LOOK, ON_WHITE, RING
+from bertviz_core.plotting.html import document
 
 Spec = dict[str, Any]
 Dot = tuple[int, Any, Any]  # (trace, x, y)
@@ -151,41 +151,12 @@ li { overflow-wrap: anywhere; }
 
 
 def html_page(title: str, *sections: str) -> str:
-    """A page that needs no network and prints on A4: plotly's script, then the sections."""
-    head = (
-        f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title><style>{PRINT_CSS}</style>'
-    )
-    return (
-        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{head}<script>{get_plotlyjs()}</script></head>'
-        f"<body>{''.join(sections)}</body></html>"
-    )
+    """A document that prints on A4: plotly's script, then the sections."""
+    script = f"<script>{get_plotlyjs()}</script>"
+    return document(title, *sections, style=PRINT_CSS, head=script, runs_scripts=True)
 
 
 def figure_html(figure: go.Figure) -> str:
     """A figure as an element of `html_page`, which can be saved as SVG there."""
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg"}}
     return figure.update_layout(template=ON_WHITE).to_html(config, include_plotlyjs=False, full_html=False)
-
-
-def element(name: str, text: str) -> str:
-    """A text in an element; `name` is such as "h2" or "p class=strong"."""
-    return f"<{name}>{escape(text)}</{name.partition(' ')[0]}>"
-
-
-def bullets(items: Sequence[str]) -> str:
-    """Texts as a list; empty for none."""
-    return f"<ul>{''.join(element('li', item) for item in items)}</ul>" if items else ""
-
-
-def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of texts with its caption above; each row is as long as the header."""
-
-    def cell(text: str) -> str:
-        is_number = re.fullmatch(r"[+\-–]?[\d,.]*%?", text)
-        return element("td class=number" if is_number else "td", text)
-
-    above = element('p class="caption"', caption) if caption else ""
-    head = "".join(element("th", name) for name in header)
-    lines = ("".join(map(cell, row)) for row in rows)
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f'{above}<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'

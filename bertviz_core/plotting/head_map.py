@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.heads import all_heads, first_number, ranks
+from bertviz_core.heads import Head, all_heads, all_keys, first_number, ranks
 from bertviz_core.numbers import number, percentage, quantity
 from bertviz_core.plotting import CATEGORIES, COLORBAR, DIVERGING, SEQUENTIAL, Scale, finish
 
@@ -139,10 +139,12 @@ def picture_map(pictures: np.ndarray) -> HeadMap:
 
 
 def map_figure(head_map: HeadMap) -> go.Figure:
-    """The map of values for a file."""
-    assert head_map.values is not None, "a map of markers or pictures is drawn in the browser alone"
-    layers, heads = head_map.values.shape
+    """The map of values, or of markers, for a file."""
+    assert not head_map.picture, "a map of pictures is drawn in the browser alone"
+    layers, heads = head_map.layers, head_map.heads
     base = head_map.base
+    if head_map.values is None:
+        return _finished(_markers(head_map), head_map)
     squares = go.Heatmap(
         x=[str(layer + base) for layer in range(layers)],
         y=[str(head + base) for head in range(heads)],
@@ -156,7 +158,34 @@ def map_figure(head_map: HeadMap) -> go.Figure:
         zmax=head_map.limits[1],
         colorbar=COLORBAR | {"title": {"text": head_map.unit, "side": "bottom"}},
     )
-    figure = go.Figure(squares).update_xaxes(CATEGORIES, title="layer")
-    figure.update_yaxes(CATEGORIES, title="head", autorange="reversed")
-    cell = max(6, min(34, 240 // layers))  # pixels, so that the cells are about square
-    return finish(figure, 140 + round(1.1 * heads * cell), margin={"t": 10, "b": 90})
+    return _finished(go.Figure(squares), head_map)
+
+
+def _finished(figure: go.Figure, head_map: HeadMap) -> go.Figure:
+    figure.update_xaxes(CATEGORIES, title="layer").update_yaxes(CATEGORIES, title="head", autorange="reversed")
+    for axis, count in (("xaxis", head_map.layers), ("yaxis", head_map.heads)):
+        names = [str(number + head_map.base) for number in range(count)]
+        figure.layout[axis].update(categoryorder="array", categoryarray=names)
+    cell = max(6, min(34, 240 // head_map.layers))  # pixels, so that the cells are about square
+    return finish(figure, 140 + round(1.1 * head_map.heads * cell), margin={"t": 10, "b": 90})
+
+
+def _markers(head_map: HeadMap) -> go.Figure:
+    """A dot for each head, with the marker and the letter of its group."""
+    hover = dict(zip(all_keys(head_map.layers, head_map.heads), head_map.hover, strict=True))
+    figure = go.Figure()
+    for group in head_map.groups:
+        heads = list(map(Head.parse, group.heads))
+        figure.add_scatter(
+            x=[str(head.layer + head_map.base) for head in heads],
+            y=[str(head.head + head_map.base) for head in heads],
+            mode="markers+text" if group.letter else "markers",
+            text=[group.letter] * len(heads),
+            textfont={"color": "#ffffff", "size": 11},
+            marker={"color": group.color, "symbol": group.symbol, "size": 7 if group.small else 17},
+            name=group.name or "none of these",
+            showlegend=bool(group.name),
+            hovertext=[hover[label] for label in group.heads],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+    return figure

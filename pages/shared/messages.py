@@ -7,12 +7,11 @@ from pathlib import Path
 import streamlit as st
 
 from bertviz_core.errors import BertvizError
-from bertviz_core.inputs.tokens import BYTES
+from bertviz_core.inputs.tokens import joined_pieces
 from bertviz_core.text_display import isolated
 from pages.shared import services
 
 ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)", re.IGNORECASE)  # where to break bare addresses
-SPACE_TOKEN = "   "  # a space that is a token of its own, as in ByT5, between two others
 PATH = re.compile(r"(?<![\w./:])(?:/[^/\s'\"“”]+)+/?")
 
 
@@ -25,13 +24,7 @@ def plain(text: str) -> str:
 
 def joined(tokens: str) -> str:
     """Tokens with spaces between them as Markdown text, in which the pieces of a word are joined."""
-    marked = tokens.replace(SPACE_TOKEN, "▁")
-    if any(mark in marked for mark in ("Ġ", "▁")) and " ##" not in marked:
-        text = marked.replace(" ", "")
-        if BYTES.keys() >= set(text):
-            text = bytes(BYTES[letter] for letter in text).decode(errors="replace")
-        return plain(" ".join(text.replace("▁", " ").split()))
-    return plain(re.sub(r"(?<!\]) ##", "", tokens))  # [CLS] and [SEP] have no further pieces
+    return plain(joined_pieces(tokens))
 
 
 def error(problem: BertvizError) -> None:

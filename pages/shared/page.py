@@ -310,10 +310,23 @@ def _from_one(build: Callable[[], bytes]) -> bytes:
         return build()
 
 
-def downloads(result: Result) -> None:
-    """Draw buttons that save a result's files, which are the command line's; figures' cameras save SVG."""
+def downloads(shown: Callable[[], Result]) -> None:
+    """Draw buttons that save a result's files, which are the command line's; figures' cameras save SVG. What is `shown`
+    is asked anew on a click: a part of a page may change alone."""
     titles = {".tex": "LaTeX", ".safetensors": "safetensors", ".zip": "ZIP: all tables"}
-    builders = exports.builders(result)
+    result = shown()
     name = exports.slug(*result.file_parts())
-    files = {suffix: (name + suffix, build) for suffix, build in builders.items() if suffix != ".svg"}
-    offer_files({titles.get(suffix, suffix[1:].upper()): file for suffix, file in files.items()})
+    files: dict[str, tuple[str, Callable[[], bytes]]] = {}
+    for suffix in exports.suffixes(result.analysis):
+        if suffix != ".svg":
+            label = titles.get(suffix, suffix[1:].upper())
+            files[label] = name + suffix, partial(_built, shown, suffix)
+    offer_files(files)
+    st.caption(
+        "CSV: the table alone. ZIP: every table, those of the chosen head and its examples too. HTML: what the page "
+        "shows, with its source. JSON: all numbers, the finding and the source."
+    )
+
+
+def _built(shown: Callable[[], Result], suffix: str) -> bytes:
+    return exports.builders(shown())[suffix]()

@@ -104,8 +104,6 @@ def lookup(key: str, analysis: str, names: dict[str, str], model: dict[str, str 
         result = _read(store(), key, analysis)
     except LookupError:
         return None
-    # Also where the cache below has it.
-    store().mark_used(key)
     return renamed(result, names, model or {})
 
 

@@ -128,7 +128,6 @@ def test_all_passages_of_a_long_corpus_are_listed_and_a_dropped_part_leaves_the_
     link = {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
     again = open_app(PAGE, **link)
     assert passages_of(again) == passages_of(app)
-    with Store().writing() as cache:
-        assert [cache.delete(name) for name in cache.iterkeys() if name.startswith("detail/")]
+    Store().delete(*Store().names("detail"))
     app = open_app(PAGE, coreference=link["coreference"])
     assert count_of(app) == "500 passages in the documents of the first 1,000 of 1,200 mentions"

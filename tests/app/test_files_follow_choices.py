@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
+from shlex import split
 
 import pytest
 
@@ -23,6 +24,7 @@ CHOSEN = [
         {"quantity": "next", "over": "0.3", "head": "2-1"},
         "encyclopedia --quantity next --over 0.3 --head 2-1",
     ),
+    ("surface_patterns", {"both": "true", "head": "1-3"}, "encyclopedia --both --head 1-3"),
     (
         "entropy",
         {"of": "max_weight", "share": "0.3", "head": "3-4"},
@@ -39,6 +41,11 @@ CHOSEN = [
         "encyclopedia --quantity gradient_estimate --head 2-2",
     ),
     (
+        "reach",
+        {"reach_quantity": "beyond", "below": "0.3", "head": "3-1"},
+        "encyclopedia --quantity beyond --below 0.3 --head 3-1",
+    ),
+    (
         "clustering",
         {"root": "true", "over-previous": "0.3", "head": "2-2"},
         "encyclopedia --root --threshold previous=0.3 --head 2-2",
@@ -50,7 +57,37 @@ CHOSEN = [
         {"relation": "det", "direction": "governor->dependent", "head": "3-1", "view": "as-is"},
         "treebank --relation det --direction governor->dependent --head 3-1 --view as-is",
     ),
+    (
+        "dependency_heads",
+        {
+            "relation": "dobj",
+            "direction": "dependent->governor",
+            "head": "2-4",
+            "which": "wrong",
+            "order": "least confident first",
+            "weight": "0.05",
+            "sentence_page": "2",
+            "arcs": "true",
+        },
+        "treebank --relation dobj --direction dependent->governor --head 2-4 --guesses wrong --order "
+        "'least confident first' --least-weight 0.05 --page 2 --arcs",
+    ),
+    (
+        "dependency_heads",
+        {"relation": "det", "head": "3-1", "search": "the"},
+        "treebank --relation det --head 3-1 --search the",
+    ),
+    (
+        "probes",
+        {"probe": "structural", "probe_search": "the", "probe_page": "2", "head": "3-1"},
+        "treebank --probe structural --search the --page 2 --head 3-1",
+    ),
     ("coreference_heads", {}, "coreference"),
+    (
+        "coreference_heads",
+        {"kind": "pronoun", "guesses": "right", "over": "0.1", "passage_page": "2", "head": "2-2"},
+        "coreference --kind pronoun --guesses right --least-weight 0.1 --page 2 --head 2-2",
+    ),
     (
         "coreference_heads",
         {"kind": "pronoun", "candidates": "words", "direction": "antecedent->mention", "head": "3-5"},
@@ -82,6 +119,8 @@ def without_ids(data: bytes) -> bytes:
 
 @pytest.mark.parametrize(("name", "address", "command"), CHOSEN)
 def test_page_files_and_command_say_the_same(name, address, command, files, tmp_path: Path) -> None:
+    if "both" in address:
+        assert not run("surface-patterns", "encyclopedia", "--weights", "norms", "--quiet").returncode
     app = open_app(name, **address)
     assert not app.error
     whole = json.loads(files[".json"]())
@@ -94,11 +133,11 @@ def test_page_files_and_command_say_the_same(name, address, command, files, tmp_
     assert all(any(value.casefold() in str(each).casefold() for each in in_file) for value in address.values())
     assert chosen["head"] == app.selectbox(key="head").value
     outs = [tmp_path / f"x{suffix}" for suffix in files if suffix in (".json", ".csv", ".html", ".tex")]
-    done = run(name.replace("_", "-"), *command.split(), "--quiet", *(part for out in outs for part in ("--out", out)))
+    done = run(name.replace("_", "-"), *split(command), "--quiet", *(part for out in outs for part in ("--out", out)))
     assert done.returncode == 0, done.stderr
     for out in outs:
         assert without_ids(out.read_bytes()) == without_ids(files[out.suffix]()), out.name
-    printed = run(name.replace("_", "-"), *command.split(), "--quiet").stdout
+    printed = run(name.replace("_", "-"), *split(command), "--quiet").stdout
     assert chosen["finding"]["sentence"] in printed and all(note in printed for note in chosen["notes"])
 
 
@@ -131,7 +170,7 @@ def test_the_claim_and_the_cards_follow_the_direction() -> None:
 
 
 @pytest.mark.parametrize("kind", ["pronoun", "proper", "nominal"])
-def test_the_claim_the_cards_and_the_list_follow_the_type_of_mentions(kind: str) -> None:
+def test_the_claim_the_cards_the_distances_and_the_list_follow_the_type_of_mentions(kind: str) -> None:
     counts = shipped.result("coreference_heads").default_view()
     row = ("all", "pronoun", "proper", "nominal").index(kind)
     best, n = counts.right[0, row].max(), int(counts.n[row])
@@ -141,3 +180,7 @@ def test_the_claim_the_cards_and_the_list_follow_the_type_of_mentions(kind: str)
     for name in ("nearest", "head match", "rule-based"):
         assert metrics(app)[name.capitalize()] == f"{counts.of_system(name)[row]:.0%}"
     assert not [button.label for button in app.button if button.label.startswith("Choose head")]
+    axes = [json.loads(chart.proto.spec)["layout"]["xaxis"] for chart in app.get("plotly_chart")]
+    (ticks,) = [axis["ticktext"] for axis in axes if axis["ticktext"][0].startswith("1-5<br>")]
+    of_bins = counts.scores("nearest").of("distance", kind).n
+    assert [tick.split("<br>")[1] for tick in ticks] == [f"n = {n:,}" for n in of_bins] and of_bins.sum() == n

@@ -42,7 +42,10 @@ def test_the_slides_one_after_the_other(results: dict) -> None:
         assert all(part in text for part in (step.title, step.background, step.look, step.question))
         assert step.notes.strip() not in text and step.short_answer(findings) not in text
         assert not any(part in text for each in findings for part in (each.sentence, each.statement) if part)
-        assert [*app.main.get("plotly_chart"), *app.main.get("bidi_component")]
+        figures = [chart.proto.spec for chart in app.main.get("plotly_chart")]
+        assert [*figures, *app.main.get("bidi_component")]
+        numbers = [" ".join(each.number.split()[:2]) for each in step.asked(findings) if each.number]
+        assert not [number for number in numbers if any(number in figure for figure in figures)]
         assert not [button for button in app.main.button if button.label.startswith("Analyze")]
         press(app, "Show answer")
         assert not app.exception and not app.error

@@ -47,6 +47,21 @@ def test_a_slide_stands_alone_and_keys_turn_answer_and_note_it(open_page: Any) -
     page.wait_for_function("!location.search.includes('present')")
     browser.settle(page)
     page.locator(".st-key-page-header").wait_for()
+    page.wait_for_function("document.fullscreenElement === null")
+
+
+def test_a_slide_that_is_left_at_once_leaves_the_full_screen_too(open_page: Any) -> None:
+    page = open_page("tour?step=6")
+    page.get_by_role("button", name="Present Shortcut").wait_for()
+    requests = "window.requests = 0; const ask = Element.prototype.requestFullscreen; "
+    requests += "Element.prototype.requestFullscreen = function () { window.requests++; return ask.call(this); }"
+    page.evaluate(f"() => {{ {requests} }}")
+    press(page, "f", "present=true")
+    page.keyboard.press("f")
+    page.wait_for_function("!location.search.includes('present')")
+    browser.settle(page)
+    page.wait_for_function("document.fullscreenElement === null")
+    assert page.evaluate("window.requests") == 1
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)], ids=str)

@@ -8,7 +8,6 @@ from pathlib import Path
 import diskcache
 import pytest
 
-from bertviz_core.engine import diskcache_internals, store_disk
 from bertviz_core.engine import store as store_module
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
@@ -74,23 +73,12 @@ def check_can_be_read(store: Store) -> None:
     assert [line for _, line in Uploads(store).source(upload.token).lines()] == ["An upload."]
 
 
-@pytest.mark.parametrize("killed", [False, True])
-def test_read_only(tmp_path, shipped, filled, killed):
-    """Also when a writer was killed, whose last rows are in the write-ahead log still."""
-    if killed:
-        code = "s.put('late', b'late'); os.kill(os.getpid(), 9)"
-        broken_stores.run(filled, code)
-        assert (filled / "cache.db-wal").stat().st_size > 0
+def test_read_only(tmp_path, shipped, filled):
+    """Nothing of it is shown: SQLite's write-ahead log needs a folder that can be written."""
     with broken_stores.read_only(filled, tmp_path / "mount") as folder:
         store = Store(folder, shipped=shipped)
         check_says_so(store, "Read-only file system" if os.geteuid() == 0 else "Permission denied")
-        if killed:
-            assert store.get("late") == b"late"
-        else:
-            check_can_be_read(store)
-            (upload,) = Uploads(store).latest("text")
-            with pytest.raises(StoreError, match="BERTVIZ_STORE"):
-                Uploads(store).delete(upload.token)
+    check_can_be_read(Store(filled, shipped=shipped))
 
 
 def test_a_path_under_a_file(tmp_path, shipped):
@@ -100,7 +88,7 @@ def test_a_path_under_a_file(tmp_path, shipped):
     assert (tmp_path / "file").read_text() == "not a folder"
     for action in ("size", "list", "clear"):
         done = run("store", action, "--store", tmp_path / "file")
-        assert done.returncode == (2 if action == "clear" else 0)
+        assert done.returncode == (0 if action == "size" else 2)
         assert ("BERTVIZ_STORE" in done.stderr) == bool(done.returncode)
 
 
@@ -110,9 +98,9 @@ def test_a_disk_that_is_full_at_opening_and_has_room_later(tmp_path, shipped, fi
         shutil.copytree(filled, disk / "store")
         broken_stores.fill(disk / "filler")
         store = Store(disk / "store", shipped=shipped)
-        check_says_so(store, "No space left on device")
-        check_can_be_read(store)
+        check_says_so(store, "full")
         (disk / "filler").unlink()
+        check_can_be_read(store)
         store.put("new", LARGE)
         assert store.problem is None
         assert Store(disk / "store").get("new") == LARGE
@@ -137,7 +125,8 @@ def test_a_disk_that_fills_up_while_the_store_is_open(tmp_path, shipped):
         assert all(len(store.get(f"more-{n}") or b"") == 300_000 for n in stored)
         assert store.get(f"more-{len(stored)}") is None
         assert store.get("large") == LARGE
-        assert store_disk.sweep(store.folder, old=0) == 0  # no part of the last file stayed
+        # No part of the last file stayed.
+        assert sum(path.stat().st_size == 300_000 for path in disk.rglob("*.val")) == len(stored)
         while True:  # and the database itself finds no room
             try:
                 store.put(f"tiny-{time.monotonic_ns()}", os.urandom(20_000))
@@ -149,18 +138,15 @@ def test_a_disk_that_fills_up_while_the_store_is_open(tmp_path, shipped):
         assert (store.get("again"), store.problem) == (LARGE, None)
 
 
-@pytest.mark.parametrize("exclusive", [False, True])
-def test_locked_by_another_process_and_free_again(shipped, filled, monkeypatch, exclusive):
-    monkeypatch.setattr(store_module, "LOCK_TIMEOUT_S", 0.5)
+def test_locked_by_another_process_and_free_again(shipped, filled, monkeypatch):
+    monkeypatch.setattr(store_module, "TIMEOUT_S", 0.2)
     monkeypatch.setattr(store_module, "RETRY", 0)
-    monkeypatch.setattr(diskcache_internals, "BRIEF", 0.02)
-    with broken_stores.locked(filled, exclusive=exclusive):
-        began = time.monotonic()
-        store = Store(filled, shipped=shipped)
-        check_says_so(store, "locked")
-        assert time.monotonic() - began < 10
-        if not exclusive:
-            check_can_be_read(store)
+    store = Store(filled, shipped=shipped)
+    with broken_stores.locked(filled):
+        with pytest.raises(StoreError, match="locked"):
+            store.put("new", b"new")
+        assert "locked" in str(store.problem)
+        check_can_be_read(store)
     store.put("new", b"new")
     assert store.problem is None
     assert (store.get("new"), store.get("large")) == (b"new", LARGE)
@@ -179,20 +165,12 @@ def test_removed_while_open(shipped, filled):
 
 def test_damaged(tmp_path, shipped):
     for name, content in (("noise", os.urandom(8192)), ("zeros", bytes(8192)), ("text", b"SQLite format 3\0" * 500)):
-        folder = tmp_path / name
-        folder.mkdir()
+        folder = tmp_path / name / "results"
+        folder.mkdir(parents=True)
         (folder / "cache.db").write_bytes(content)
-        store = Store(folder, shipped=shipped)
+        store = Store(tmp_path / name, shipped=shipped)
         check_says_so(store, "nothing new is stored")
         assert (folder / "cache.db").read_bytes() == content  # somebody may still rescue it
-
-
-def test_no_file_is_removed_while_the_database_cannot_be_read(filled):
-    content = (filled / "cache.db").read_bytes()
-    (filled / "cache.db").write_bytes(bytes(8192))
-    assert store_disk.sweep(filled, old=0) == 0
-    (filled / "cache.db").write_bytes(content)
-    assert Store(filled).get("large") == LARGE
 
 
 @pytest.mark.parametrize("error", [sqlite3.DatabaseError("malformed"), OSError(5, "I/O error"), diskcache.Timeout()])
@@ -200,9 +178,8 @@ def test_errors_that_cannot_be_provoked(store, monkeypatch, error):
     def broken(*args, **kwargs):
         raise error
 
-    for name in ("get", "set", "delete", "clear", "cull"):
+    for name in ("get", "set", "delete", "clear", "__iter__", "__contains__"):
         monkeypatch.setattr(diskcache.Cache, name, broken)
-    monkeypatch.setattr(diskcache_internals.CacheReader, "sql", broken)
     for use in (*READS, *WRITES):
         with pytest.raises(StoreError, match=r"cannot be (read|written) \("):
             use(store)

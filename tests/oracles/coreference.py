@@ -96,9 +96,17 @@ def items(document: dict, budget: int, paper: bool, causal: bool = False) -> lis
                     "candidate_heads": {heads[other] for other in candidates},
                     "antecedent_heads": {heads[other] for other in antecedents},
                     "type": mention_type(document, heads[number]),
+                    "bin": distance_bin(min(abs(heads[number] - heads[other]) for other in antecedents)),
                 }
             )
     return scored
+
+
+def distance_bin(words: int) -> str:
+    for last, name in ((5, "1-5"), (10, "6-10"), (20, "11-20"), (40, "21-40"), (80, "41-80")):
+        if words <= last:
+            return name
+    return "81+"
 
 
 def mention_type(document: dict, head: int) -> str:
@@ -127,7 +135,8 @@ def word_attention(matrix: np.ndarray, owners: list[int], source: int, target: i
 
 
 def right_guesses(documents: list[dict], maps, budget: int, paper: bool, causal: bool = False) -> dict:
-    """(direction, candidates, type, fold, layer, head) -> right guesses, and (type, fold) -> items under "n".
+    """(direction, candidates, type, fold, layer, head) -> right guesses, and (type, fold) -> items under "n"; the same
+    with "bin" before and the bin of the nearest antecedent's distance in place of the fold.
 
     maps(ids) gives (layer, head, query, key) for `[CLS] pieces [SEP]`, float64; for a causal model for `<s> pieces`.
     """
@@ -145,7 +154,8 @@ def right_guesses(documents: list[dict], maps, budget: int, paper: bool, causal:
             for word in range(first, end):
                 owners += [word] * len(document["pieces"][word])
             owners += [] if causal else [-1]
-            counts["n", item["type"], fold] = counts.get(("n", item["type"], fold), 0) + 1
+            for key in (("n", item["type"], fold), ("bin", "n", item["type"], item["bin"])):
+                counts[key] = counts.get(key, 0) + 1
             others = [word for word in range(first, item["head"] if causal else end) if word != item["head"]]
             for name, allowed in (("mentions", sorted(item["candidate_heads"])), ("words", others)):
                 for layer in range(attention.shape[0]):
@@ -158,8 +168,12 @@ def right_guesses(documents: list[dict], maps, budget: int, paper: bool, causal:
                                 weight = word_attention(matrix, owners, *pair, paper)
                                 if weight > best:
                                     best, guess = weight, word
-                            key = (direction, name, item["type"], fold, layer, head)
-                            counts[key] = counts.get(key, 0) + (guess in item["antecedent_heads"])
+                            right = guess in item["antecedent_heads"]
+                            for key in (
+                                (direction, name, item["type"], fold, layer, head),
+                                ("bin", direction, name, item["type"], item["bin"], layer, head),
+                            ):
+                                counts[key] = counts.get(key, 0) + right
     return counts
 
 

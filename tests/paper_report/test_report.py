@@ -12,7 +12,7 @@ from bertviz_core.cli.commands import app
 from bertviz_core.errors import SettingsError
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.report import ReportRequest
-from bertviz_core.plotting.drawing import bullets, element, table
+from bertviz_core.plotting.html import bullets, element, table
 
 HOSTILE = "</td><script>alert(1)</script> | `x` *y* [z](http://q) \n# h $a$ &amp; \u202e"
 

@@ -88,7 +88,7 @@ def locked(folder: Path, exclusive: bool = False) -> Iterator[None]:
         + "c.execute('BEGIN IMMEDIATE'); c.execute('UPDATE Settings SET value = value')\n"
         "print('locked', flush=True); sys.stdin.read()"
     )
-    command = [sys.executable, "-c", code, folder / "cache.db"]
+    command = [sys.executable, "-c", code, folder / "results" / "cache.db"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout.readline() == "locked\n"
         try:

@@ -8,8 +8,12 @@ from typing_extensions import Doc
 from bertviz_core.analyses.ablation.figure import more_figures, paper_figure
 from bertviz_core.analyses.ablation.result import COLUMNS, Ablation
 from bertviz_core.analyses.ablation.statements import STATEMENTS
+from bertviz_core.analyses.ablation.words import words_part
 from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.parts import Part
 from bertviz_core.analyses.base.request import Options, Request
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.heads import Head
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import AttentionModel
@@ -46,6 +50,14 @@ class AblationAnalysis(Analysis):
     has_own_pass = True
     chunked = False
     reads_maps = False
+
+    def parts(self, result: Result) -> list[Part]:
+        """The chosen head's numbers, and the words that it helps to predict."""
+        assert isinstance(result, Ablation)
+        if (key := result.choices.get("head")) is None:
+            return []
+        first, *rest = super().parts(result)
+        return [first, words_part(result, Head.parse(key)), *rest]
 
     def cost(self, checkpoint: Checkpoint) -> float:
         """Passes over the corpus: each head twice, from its layer on; groups with their controls; the curve."""

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,27 @@ from bertviz_core.plotting import DIVERGING, NEUTRAL, SEQUENTIAL, HeadSeries, Ma
 
 MAX_NAMED = 10  # heads in a sentence
 TOP = 5  # segments stored for each head and quantity: those with the highest values
+
+
+class Segment(NamedTuple):
+    """A segment with a high value of a head.
+
+    Attributes:
+        number: Its number, from 0.
+        value: The value of the head in it.
+        where: Its location.
+        tokens: Its tokens.
+    """
+
+    number: int
+    value: float
+    where: str
+    tokens: list[str]
+
+    @property
+    def place(self) -> str:
+        """Its number, from 1, and its location."""
+        return f"passage {self.number + 1}, {self.where}"
 
 
 @dataclass(frozen=True)
@@ -68,6 +89,16 @@ class HeadAverages(Result):
         """
         index = self.quantities.index(quantity)
         return np.asarray(t_quantile(self.effective_units[index] - 1, comparisons) * self.error[index])
+
+    def highest_segments(self, quantity: str, head: Head) -> list[Segment]:
+        """The segments in which a head's value is highest, the highest first."""
+        at = (self.quantities.index(quantity), *head)
+        segments = []
+        for number, value in zip(self.top[at].tolist(), self.top_values[at].tolist(), strict=True):
+            if number >= 0:
+                text = self.texts[str(number)]
+                segments.append(Segment(number, value, text["where"], text["tokens"]))
+        return segments
 
     @property
     def units_text(self) -> str:

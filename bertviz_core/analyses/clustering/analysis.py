@@ -11,10 +11,12 @@ from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure
+from bertviz_core.analyses.base.parts import Part
 from bertviz_core.analyses.base.request import Request, View
 from bertviz_core.analyses.base.result import Result, choosing
 from bertviz_core.analyses.behaviors import Thresholds, linguistic_heads
 from bertviz_core.analyses.clustering.figure import by_layer, more_figures, nearest_rows, paper_figure
+from bertviz_core.analyses.clustering.nearest import nearest_table, nearest_title
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.clustering.statements import STATEMENTS
 from bertviz_core.heads import Head
@@ -83,6 +85,14 @@ class ClusteringAnalysis(Analysis):
         """The first finding, of the chosen distances and thresholds."""
         return self.findings(result)[0] if result.choices else None
 
+    def parts(self, result: Result) -> list[Part]:
+        """The chosen head and the heads that are most like it."""
+        assert isinstance(result, Clustering)
+        if (label := result.choices.get("head")) is None:
+            return []
+        head = Head.parse(label)
+        return [Part("nearest", nearest_title(head), nearest_table(result, head))]
+
     def chosen_notes(self, result: Result) -> list[str]:
         """The heads that are most like the chosen one."""
         if (label := result.choices.get("head")) is None:
@@ -104,7 +114,9 @@ class ClusteringAnalysis(Analysis):
 
         return measure.finish(accumulator, examples, provenance)
 
-    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
+    def tour_figure(
+        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+    ) -> go.Figure:
         """The heads in the plane, by layer."""
         assert isinstance(result, Clustering)
         return by_layer(result.labeled(Thresholds(), dict(named)))

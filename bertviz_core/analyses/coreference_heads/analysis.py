@@ -11,6 +11,7 @@ from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, share_row
+from bertviz_core.analyses.base.parts import Part
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.behaviors import COREFERENCE
@@ -19,8 +20,10 @@ from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import COMPARED
 from bertviz_core.analyses.coreference_heads.figure import by_group, latex, more_figures, paper_figure, paper_table
 from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.passage_list import passage_part
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
 from bertviz_core.analyses.coreference_heads.statements import STATEMENTS, head_sentence, type_finding
+from bertviz_core.analyses.coreference_heads.systems_table import heads_part, table_2
 from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.inputs.annotated_words import Windows
 from bertviz_core.inputs.tokens import Tokens
@@ -71,6 +74,15 @@ class CoreferenceAnalysis(Analysis):
         kind, choice = chosen
         return type_finding(cast(AntecedentCounts, result), kind, choice.direction)
 
+    def parts(self, result: Result) -> list[Part]:
+        """The chosen head's passages, Table 2 with the chosen head, and the accuracy of all heads."""
+        counts = cast(AntecedentCounts, result)
+        if (chosen := chosen_of(counts)) is None:
+            return []
+        passages = passage_part(counts)
+        heads = heads_part(counts, chosen[1].direction)
+        return [*([passages] if passages else []), table_2(counts, chosen[1]), heads]
+
     def chosen_notes(self, result: Result) -> list[str]:
         """What the chosen head finds of these mentions, if there are any."""
         counts = cast(AntecedentCounts, result)
@@ -99,7 +111,9 @@ class CoreferenceAnalysis(Analysis):
 
         return measure.finish(accumulator, examples, provenance)
 
-    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
+    def tour_figure(
+        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+    ) -> go.Figure:
         """The head and the baselines by distance of the antecedent."""
         assert isinstance(result, CoreferenceHeads) and head is not None
         return by_group(result.default_view(), (DirectedHead(0, head), *COMPARED))

@@ -1,8 +1,8 @@
 """Right guesses of antecedents for one set of candidates, with intervals over documents (docs/methods.md,
 Uncertainty)."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,7 @@ from bertviz_core.analyses.coreference_heads.groups import (
     TYPE_ROW_COUNT,
     TYPE_ROWS,
     by_row,
+    columns_of,
     pooled,
 )
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
@@ -62,9 +63,9 @@ class AntecedentAccuracy(NamedTuple):
     low: np.ndarray
     high: np.ndarray
 
-    def of(self, groups: str) -> "AntecedentAccuracy":
-        """Those of TYPE_ROWS ("type") or of one of BREAKDOWNS."""
-        return AntecedentAccuracy(*(part[..., COLUMNS[groups]] for part in self))
+    def of(self, breakdown: str, kind: str = "all") -> "AntecedentAccuracy":
+        """Those of TYPE_ROWS ("type") or of one of BREAKDOWNS, see `columns_of`."""
+        return AntecedentAccuracy(*(part[..., columns_of(breakdown, kind)] for part in self))
 
 
 def chosen_of(counts: Result) -> tuple[str, DirectedHead] | None:
@@ -81,11 +82,21 @@ class AntecedentCounts(Result):
     Attributes:
         stored: The CoreferenceHeads with the counts.
         index: Which of CANDIDATES is counted.
+        lists: The StoredParts with the guesses of all items; None for those of `stored` alone.
     """
 
     analysis: ClassVar[str] = "coreference_heads"
     stored: Any
     index: int
+    lists: Any = None
+
+    def with_lists(self, lists: Any) -> Self:
+        return self if self.is_whole else replace(self, lists=lists)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether `stored` has the guesses of all items."""
+        return bool(len(self.stored.items) == self.n[0])
 
     @property
     def candidates(self) -> str:
@@ -307,7 +318,7 @@ class AntecedentCounts(Result):
         return pd.DataFrame(rows)
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Every head on every type of mention; every head and every system by distance and by gender."""
+        """Every head on every type of mention; every head and system by distance for every type, and by gender."""
         labels = all_keys(*self.accuracy.shape[2:])
         scores = self.scores()
         right, low, high = (np.moveaxis(part, -1, 1) for part in (scores.right, scores.low, scores.high))
@@ -316,12 +327,13 @@ class AntecedentCounts(Result):
         of_heads = {name: part.reshape(*part.shape[:2], -1) for name, part in of_heads.items()}
         of_systems = np.stack([self.sums_of(system)[0] for system in self.systems])  # (system, column)
         groups = []
-        for breakdown, names in BREAKDOWNS.items():
-            own = COLUMNS[breakdown]
+        for breakdown, kind in (*(("distance", kind) for kind in TYPE_ROWS), ("gender", "pronoun")):
+            names = BREAKDOWNS[breakdown]
+            own = columns_of(breakdown, kind)
             counts = {"n": np.tile(scores.n[own], (len(self.systems), 1)), "right": of_systems[:, own]}
-            groups.append(tidy({"system": self.systems, "group": names}, counts))
+            groups.append(tidy({"system": self.systems, "group": names}, counts).assign(type=kind))
             axes = {"direction": DIRECTIONS, "group": names, "system": [f"head {label}" for label in labels]}
-            groups.append(tidy(axes, {name: of_heads[name][:, own] for name in counts}))
+            groups.append(tidy(axes, {name: of_heads[name][:, own] for name in counts}).assign(type=kind))
         by_group = pd.concat(groups, ignore_index=True)
         typed = {name: part[:, COLUMNS["type"]] for name, part in of_heads.items()}
         return {

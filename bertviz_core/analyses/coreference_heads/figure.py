@@ -31,7 +31,7 @@ AXES = {
     "gender": "gender of the pronoun",
 }
 BY_TYPE = "Accuracy by type of mention"
-BY_DISTANCE = "Accuracy by distance, all mentions"  # Distances are counted of all types together.
+BY_GENDER = "Accuracy by gender of the pronoun"
 MIN_ITEMS = 10  # mentions; the accuracy on fewer says little, and its interval would fill the figure
 MODES = {"type": "markers", "distance": "lines+markers", "gender": "markers"}
 TICKS = {"type": TYPE_ROWS} | BREAKDOWNS
@@ -55,9 +55,19 @@ def paper_figure(result: AntecedentCounts) -> go.Figure:
     return finish(figure, height, showlegend=False, margin={"t": 30, "b": 80}, title=None, meta=DIRECTIONS[0])
 
 
-def by_group(result: AntecedentCounts, systems: Sequence[DirectedHead | str], breakdown: str = "distance") -> go.Figure:
-    """Accuracy of each head or system by type of mention, distance of the nearest antecedent or gender of the pronoun,
-    with bars of 95% intervals over documents; groups of fewer than MIN_ITEMS are gaps."""
+def by_distance_title(kind: str) -> str:
+    """The title of `by_group` by distance, for one of TYPE_ROWS."""
+    return f"Accuracy by distance, {'all ' if kind == 'all' else ''}{TYPE_NAMES[kind]}"
+
+
+def by_group(
+    result: AntecedentCounts,
+    systems: Sequence[DirectedHead | str],
+    breakdown: str = "distance",
+    kind: str = "all",
+) -> go.Figure:
+    """Accuracy of each head or system by type of mention, distance of the nearest antecedent (of one of TYPE_ROWS) or
+    gender of the pronoun, with bars of 95% intervals over documents; groups of fewer than MIN_ITEMS are gaps."""
     figure = go.Figure()
     ticks = TICKS[breakdown]
     counts = np.zeros(len(ticks))
@@ -65,7 +75,7 @@ def by_group(result: AntecedentCounts, systems: Sequence[DirectedHead | str], br
         name = system if isinstance(system, str) else f"head {system.head.label()}"
         if isinstance(system, DirectedHead) and system.direction:  # the paper's direction is omitted
             name += f", {arrow(DIRECTIONS[system.direction])}"
-        right, total, low, high = result.scores(system).of(breakdown)
+        right, total, low, high = result.scores(system).of(breakdown, kind)
         counts = np.maximum(counts, total)
         accuracy = np.where(total < MIN_ITEMS, np.nan, share(right, total))
         bars = {"type": "data", "array": high - accuracy, "arrayminus": accuracy - low, "thickness": 1, "width": 3}
@@ -98,7 +108,16 @@ def more_figures(result: AntecedentCounts) -> dict[str, go.Figure]:
     title = f"Heads: {TYPE_NAMES[kind]}, {arrow(DIRECTIONS[choice.direction])}"
     maps = {title: map_figure(accuracy_map(values, TYPE_NAMES[kind]))} if chosen else {}
     systems = (choice, *COMPARED)
-    return maps | {BY_TYPE: by_group(result, systems, breakdown="type"), BY_DISTANCE: by_group(result, systems)}
+    by_type = by_group(result, systems, breakdown="type")
+    figures = {BY_TYPE: by_type, by_distance_title(kind): by_group(result, systems, kind=kind)}
+    if has_genders(result, choice):
+        figures[BY_GENDER] = by_group(result, systems, breakdown="gender")
+    return maps | figures
+
+
+def has_genders(result: AntecedentCounts, choice: DirectedHead) -> bool:
+    """Whether there are pronouns with a gender."""
+    return bool(result.scores(choice).of("gender").n.any())
 
 
 def paper_table(result: AntecedentCounts) -> PaperTable:

@@ -159,6 +159,7 @@ class ListedGuess:
         guessed: The words of the mention that is guessed.
         weight: The attention between the two, 0 to 1.
         right: Whether the guessed mention is an antecedent.
+        antecedents: The words of each antecedent in the window.
         window: The words of the window in which the mention is scored.
         head: The mention's head word in the window, from 0.
     """
@@ -167,6 +168,7 @@ class ListedGuess:
     guessed: str
     weight: float
     right: bool
+    antecedents: tuple[str, ...]
     window: tuple[str, ...]
     head: int
 
@@ -283,7 +285,8 @@ class GuessedPassages:
             mention = mention_text(document, guess.mention)
             guessed = mention_text(document, guess.guessed)
             head = document["mentions"][guess.mention][3] - window[0]
-            listed.append(ListedGuess(mention, guessed, guess.weight, guess.right, words[window], head))
+            right = tuple(mention_text(document, index) for index in antecedents(document, guess.mention, window))
+            listed.append(ListedGuess(mention, guessed, guess.weight, guess.right, right, words[window], head))
         part, drawn = cut_passage(document, guesses, span)
         return PassageExample(part, span, len(items.items), int(items.right.sum()), drawn, listed)
 
@@ -293,6 +296,18 @@ class GuessedPassages:
         if self.query.which != "all":
             is_selected &= items.right == (self.query.which == "right")
         return is_selected
+
+
+def antecedents(document: DocumentRecord, mention: int, window: Span) -> list[int]:
+    """The preceding mentions of a mention's chain that have other head words, within a window, as in `find_items`."""
+    mentions = document["mentions"]
+    _, _, chain, own, _ = mentions[mention]
+    first, end = window
+    return [
+        index
+        for index, (_, _, cluster, head, _) in enumerate(mentions[:mention])
+        if cluster == chain and head != own and first <= head < end
+    ]
 
 
 def _ends(document: DocumentRecord) -> dict[int, int]:

@@ -7,7 +7,9 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from typing_extensions import Doc
 
-from bertviz_core.analyses.base.request import Request, View
+from bertviz_core.analyses.base.guess_lists import ORDERS
+from bertviz_core.analyses.base.list_view import ListView
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result, choosing
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
@@ -17,15 +19,18 @@ from bertviz_core.heads import Head
 
 
 @dataclass(frozen=True)
-class CoreferenceView(View):
-    """Which of the counts are shown, and the mentions, the direction and the head that are reported."""
+class CoreferenceView(ListView):
+    """Which of the counts are shown, the mentions, the direction and the head that are reported, and the list of the
+    head's passages."""
 
     candidates: Annotated[str, Doc("mentions (the preceding ones), or words: any other.")] = "mentions"
     kind: Annotated[str, Doc(f"The mentions to report: {', '.join(TYPE_ROWS)}.")] = TYPE_ROWS[0]
     direction: Annotated[str, Doc(f"The direction to report: {' or '.join(DIRECTIONS)}.")] = DIRECTIONS[0]
     head: Annotated[str | None, Doc("The head to report, as 3-1; default: the best one.")] = None
+    order: Annotated[str, Doc(f"Order of the list: {', '.join(ORDERS)}.")] = "file order"
 
     def check(self) -> None:
+        super().check()
         index_of(self.candidates)
         for name, value, known in (("type", self.kind, TYPE_ROWS), ("direction", self.direction, DIRECTIONS)):
             if value not in known:
@@ -47,7 +52,7 @@ class CoreferenceView(View):
         best = result.best(self.kind, result.directions.index(self.direction)).head
         head = Head.parse(self.head) if self.head else best
         head.check(*result.accuracy.shape[2:])
-        return choosing(result, kind=self.kind, direction=self.direction, head=head.key())
+        return choosing(result, kind=self.kind, direction=self.direction, head=head.key(), **self.list_choices())
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,24 @@ from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow
+from bertviz_core.analyses.base.parts import Part, fact_parts
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.dependency_heads import head_facts, report
-from bertviz_core.analyses.dependency_heads.figure import latex, more_figures, paper_figure, paper_table
+from bertviz_core.analyses.dependency_heads.figure import (
+    TABLE_1,
+    TOTALS,
+    latex,
+    more_figures,
+    paper_figure,
+    paper_table,
+    relation_table,
+)
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEW_NAMES
 from bertviz_core.analyses.dependency_heads.head_relations import relations
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts, chosen_of
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationView
+from bertviz_core.analyses.dependency_heads.sentence_list import sentence_part
 from bertviz_core.analyses.dependency_heads.statements import (
     FOUND,
     STATEMENTS,
@@ -95,6 +105,17 @@ class DependencyAnalysis(Analysis):
         relation, choice = chosen
         return relation_finding(cast(RelationCounts, result).in_direction(choice.direction), relation)
 
+    def parts(self, result: Result) -> list[Part]:
+        """The chosen head's sentences, Table 1 beside the paper's, and the words that the head attends to."""
+        counts = cast(RelationCounts, result)
+        sentences = sentence_part(counts)
+        if sentences is None:
+            return []
+        view = counts.provenance["options"]["view"]
+        head = Head.parse(counts.choices["head"])
+        table = Part("table_1", TABLE_1, relation_table(counts), TOTALS)
+        return [sentences, table, *fact_parts(head_facts.attended_words(counts.stored, view, head))]
+
     def chosen_notes(self, result: Result) -> list[str]:
         """What the chosen head finds of the relation."""
         counts = cast(RelationCounts, result)
@@ -130,7 +151,9 @@ class DependencyAnalysis(Analysis):
 
         return measure.finish(accumulator, examples, provenance)
 
-    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
+    def tour_figure(
+        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+    ) -> go.Figure:
         """The most frequent relations of Table 1."""
         assert isinstance(result, DependencyHeads)
         return paper_figure(result.default_view(), max_relations=IN_TOUR)

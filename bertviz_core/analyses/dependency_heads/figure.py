@@ -21,6 +21,8 @@ from bertviz_core.plotting.head_map import accuracy_map, map_figure
 from bertviz_core.text_display import isolated
 
 GRAY = "#8c8c8c"
+TABLE_1 = "Best head of both directions for each relation (%)"
+TOTALS = "all is UAS with punctuation, as in the paper's Table 1; UAS excludes it, as in Table 3."
 
 
 def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go.Figure:

@@ -56,6 +56,7 @@ class RelationCounts(Result):
         offset_moments: (2, offset, relation) sums of n c and c^2; of a causal model (2, direction, offset, relation).
         stored: The DependencyHeads that the counts are a view of.
         direction: The index in DIRECTIONS of the one direction whose heads compete; None where the best of both wins.
+        lists: The StoredParts with the guesses of all sentences; None for those of `stored` alone.
     """
 
     analysis: ClassVar[str] = "dependency_heads"
@@ -71,10 +72,19 @@ class RelationCounts(Result):
     offset_moments: np.ndarray | None = None
     stored: Any = None
     direction: int | None = None
+    lists: Any = None
 
     def in_direction(self, direction: int | None) -> Self:
         """The same counts, where the best heads, and what is said of them, are of one direction; None for both."""
         return replace(self, direction=direction)
+
+    def with_lists(self, lists: Any) -> Self:
+        return self if self.is_whole else replace(self, lists=lists)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether `stored` has the guesses of all sentences."""
+        return self.stored is not None and len(self.stored.sentences) == self.provenance["sentences"]
 
     def _competing(self, right: np.ndarray) -> np.ndarray:
         """(direction, relation, layer, head) right guesses, of which those of the other direction never win."""

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from typing_extensions import Doc
 
+from bertviz_core.analyses.base.list_view import ListView
 from bertviz_core.analyses.base.request import Request, View
 from bertviz_core.analyses.base.result import Result, choosing
 from bertviz_core.analyses.dependency_heads.guesses import (
@@ -53,15 +54,18 @@ class RelationFilter(View):
 
 
 @dataclass(frozen=True)
-class RelationView(RelationFilter):
-    """Which counts are shown, and the relation, the direction and the head that are reported."""
+class RelationView(ListView, RelationFilter):
+    """Which counts are shown, the relation, the direction and the head that are reported, and the list of the head's
+    sentences."""
 
     relation: Annotated[str | None, Doc("The relation to report; default: the clearest.")] = None
     direction: Annotated[str | None, Doc(f"{' or '.join(DIRECTIONS)}; default: that of the best head.")] = None
     head: Annotated[str | None, Doc("The head to report, as 3-1; default: the best one.")] = None
+    arcs: Annotated[bool, Doc("Draw the gold arcs of other relations too.")] = False
 
     def check(self) -> None:
-        super().check()
+        ListView.check(self)
+        RelationFilter.check(self)
         if self.direction not in (None, *DIRECTIONS):
             hint = f"Choose one of {', '.join(DIRECTIONS)}."
             raise SettingsError(f"There is no direction {self.direction!r}.", hint=hint)
@@ -85,7 +89,8 @@ class RelationView(RelationFilter):
         directed = result.in_direction(DIRECTIONS.index(direction))
         head = Head.parse(self.head) if self.head else directed.best_choice(relation).head
         head.check(*result.correct.shape[3:])
-        return choosing(result, relation=relation, direction=direction, head=head.key())
+        listed = self.list_choices() | ({"arcs": True} if self.arcs else {})
+        return choosing(result, relation=relation, direction=direction, head=head.key(), **listed)
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,20 @@ import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
-from bertviz_core.analyses.base.request import Request, View
+from bertviz_core.analyses.base.findings import Finding
+from bertviz_core.analyses.base.parts import Part
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.probes.figure import latex, more_figures, paper_figure, paper_table
 from bertviz_core.analyses.probes.options import ProbeOptions
-from bertviz_core.analyses.probes.result import Probes
+from bertviz_core.analyses.probes.page_parts import (
+    relations_part,
+    scores_part,
+    sentences_part,
+    weights_of_head,
+    weights_part,
+)
+from bertviz_core.analyses.probes.result import Probes, ProbesView
 from bertviz_core.analyses.probes.statements import STATEMENTS
 from bertviz_core.heads import Head
 from bertviz_core.inputs.annotated_words import Sentences
@@ -34,7 +43,7 @@ class ProbesAnalysis(Analysis):
     result_class = Probes
     corpus = "treebank"
     options = ProbeOptions
-    view = View  # Its page shows all of a result.
+    view = ProbesView
     columns = (HeadColumn("weight", "weight in the attention-only probe", Probes.weight),)
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
@@ -72,7 +81,29 @@ class ProbesAnalysis(Analysis):
 
         return measure.finish(accumulator, examples, provenance)
 
-    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
+    def parts(self, result: Result) -> list[Part]:
+        """Table 3, the weights of the chosen head, the accuracy by relation, and trees of the chosen probe."""
+        assert isinstance(result, Probes)
+        if not (chosen := result.choices):
+            return []
+        weights = [weights_part(result, Head.parse(chosen["head"]))] if len(result.attention) else []
+        trees = sentences_part(result, chosen["probe"], chosen.get("search", ""), chosen.get("page", 1))
+        return [scores_part(result), *weights, relations_part(result), trees]
+
+    def chosen_finding(self, result: Result) -> Finding | None:
+        """What the page says first, whatever is chosen."""
+        return self.findings(result)[0] if result.choices else None
+
+    def chosen_notes(self, result: Result) -> list[str]:
+        """The weights of the chosen head."""
+        assert isinstance(result, Probes)
+        head = result.choices.get("head")
+        note = weights_of_head(result, Head.parse(head)) if head else ""
+        return [note] if note else []
+
+    def tour_figure(
+        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+    ) -> go.Figure:
         """A line for each probe."""
         assert isinstance(result, Probes)
         return paper_figure(result)

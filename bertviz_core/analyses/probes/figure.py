@@ -1,7 +1,7 @@
 """Table 3 as a chart, as a table and as LaTeX; accuracy by distance; sentences with a probe's guesses."""
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,11 +12,14 @@ from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable, percent_t
 from bertviz_core.analyses.base.statistics import share
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
 from bertviz_core.analyses.probes.options import AS_RELEASED
-from bertviz_core.analyses.probes.result import Probes
+from bertviz_core.analyses.probes.result import ATTENTION_DIRECTIONS, Probes
+from bertviz_core.heads import arrow
 from bertviz_core.plotting import BEST, finish, scores, tabular
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
+from bertviz_core.plotting.head_map import HeadMap, map_figure, weight_map
 
 PAPER = "#cc7000"
+STRUCTURAL = "structural"
 # A color and a marker for each probe; gray for what has learned nothing from a trained network.
 STYLES = {
     "right-branching": ("#8c8c8c", "triangle-right"),
@@ -31,6 +34,22 @@ STYLES = {
 # Probes whose scores by distance are compared at first.
 COMPARED = ("distances-and-words", "attention-only", "attention-and-words")
 STYLES |= {name + AS_RELEASED: (color, "x") for name, (color, _) in STYLES.items() if "words" in name}
+
+
+class GuessedEdge(NamedTuple):
+    """A guess of a probe.
+
+    Attributes:
+        word: The dependent, from 0; of a wrong edge of the structural probe either end.
+        governor: The governor that is guessed, from 0, -1 for ROOT; or the other end.
+        right: Whether it is that of the tree.
+        scored: Whether it counts: punctuation does not, but in edges without direction.
+    """
+
+    word: int
+    governor: int
+    right: bool
+    scored: bool
 
 
 def table_3(result: Probes) -> pd.DataFrame:
@@ -149,23 +168,46 @@ def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
     governors = sentence["governors"]
     relations = sentence["relations"]
     gold = list(map(partial(gold_arc, words), range(len(words)), governors, relations))
-    is_structural = probe == "structural"
-    if is_structural:  # an edge has no direction: drawn as the tree has it where it is right
-        ends = [(b, a) if governors[b] == a + 1 else (a, b) for a, b in sentence["guesses"][probe]]
-    else:
-        ends = [(word, governor - 1) for word, governor in enumerate(sentence["guesses"][probe])]
     guessed = []
-    scored = []
-    for word, governor in ends:
-        right = governors[word] == governor + 1
-        mark, note = ("✓", "right") if right else ("✗", "wrong")
-        guessed.append(Arc(word, governor, mark, note, right))
-        if is_structural or relations[word].split(":")[0] != "punct":
-            scored.append(right)
-    text = f"{sum(scored)} of {len(scored)} {'edges' if is_structural else 'words'} right"
+    edges = guessed_edges(sentence, probe)
+    for edge in edges:
+        mark, note = ("✓", "right") if edge.right else ("✗", "wrong")
+        guessed.append(Arc(edge.word, edge.governor, mark, note, edge.right))
+    scored = [edge.right for edge in edges if edge.scored]
+    text = f"{sum(scored)} of {len(scored)} {'edges' if probe == STRUCTURAL else 'words'} right"
     return text, sentence_svg(words, gold, guessed, f"The treebank's tree and the guesses of {title(probe)}")
+
+
+def guessed_edges(sentence: dict[str, Any], probe: str) -> list[GuessedEdge]:
+    """A probe's guesses in a sentence; an edge of the structural probe has no direction, and is as the tree has it
+    where it is right."""
+    governors = sentence["governors"]
+    guesses = sentence["guesses"][probe]
+    if probe == STRUCTURAL:
+        ends = [(b, a) if governors[b] == a + 1 else (a, b) for a, b in guesses]
+    else:
+        ends = [(word, governor - 1) for word, governor in enumerate(guesses)]
+    return [
+        GuessedEdge(
+            word,
+            governor,
+            governors[word] == governor + 1,
+            probe == STRUCTURAL or sentence["relations"][word].split(":")[0] != "punct",
+        )
+        for word, governor in ends
+    ]
 
 
 def more_figures(result: Probes) -> dict[str, go.Figure]:
     """The further figures of the page, by title."""
-    return {"Accuracy by distance to the governor": distance_figure(result)}
+    weights = {
+        f"Weights of the attention-only probe: {arrow(name)}": map_figure(squares)
+        for name, squares in weight_maps(result).items()
+    }
+    return {"Accuracy by distance to the governor": distance_figure(result)} | weights
+
+
+def weight_maps(result: Probes) -> dict[str, HeadMap]:
+    """The map of heads of each direction, from the names of ATTENTION_DIRECTIONS; none without that probe."""
+    named = zip(ATTENTION_DIRECTIONS, result.attention, strict=False)
+    return {name: weight_map(values, f"weight {arrow(name)}:") for name, values in named}

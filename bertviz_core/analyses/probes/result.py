@@ -1,14 +1,17 @@
 """The result of the probes: Table 3 on one treebank."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from typing_extensions import Doc
 
-from bertviz_core.analyses.base.result import Result, tidy, to_lists
+from bertviz_core.analyses.base.request import View
+from bertviz_core.analyses.base.result import Result, choosing, tidy, to_lists
 from bertviz_core.analyses.base.statistics import share
-from bertviz_core.heads import all_keys
+from bertviz_core.errors import SettingsError
+from bertviz_core.heads import Head, all_keys, highest
 from bertviz_core.numbers import plural
 
 ATTENTION_DIRECTIONS = ("governor->dependent", "dependent->governor")  # the first axis of `attention`
@@ -19,6 +22,40 @@ CAUSAL = (
     "A token of this model sees only what comes earlier: of two words only the later one attends to the other, so that "
     "a probe reads an arc from one side, and nothing says in advance which. All words are scored."
 )
+
+
+@dataclass(frozen=True)
+class ProbesView(View):
+    """The probe whose trees are reported, and the head whose weights are."""
+
+    probe: Annotated[str | None, Doc("The probe whose trees to report; default: attention-only.")] = None
+    head: Annotated[str | None, Doc("The head to report, as 3-1; default: that of the largest weight.")] = None
+    search: Annotated[str, Doc("List sentences that have these words in sequence; * matches any ending.")] = ""
+    page: Annotated[int, Doc("The page of the sentences that is drawn, from 1.")] = 1
+
+    def check(self) -> None:
+        if self.page < 1:
+            raise SettingsError(f"There is no page {self.page}.", hint="Pages count from 1.")
+
+    def choose(self, result: Result) -> Result:
+        """The result with these choices, or with those on which its page opens.
+
+        Raises:
+            SettingsError: The result has no such probe, or the model no such head.
+        """
+        assert isinstance(result, Probes)
+        probe = self.probe or ("attention-only" if "attention-only" in result.probes else result.probes[0])
+        if probe not in result.probes:
+            hint = f"Choose one of {', '.join(result.probes)}."
+            raise SettingsError(f"This run has no probe {probe!r}.", hint=hint)
+        choices: dict[str, Any] = {"probe": probe}
+        weight = result.weight()
+        head = Head.parse(self.head) if self.head else None if weight is None else highest(weight)
+        if head is not None:
+            head.check(*result.attention.shape[1:])
+            choices["head"] = head.key()
+        listed = {"search": self.search} if self.search.strip() else {}
+        return choosing(result, **choices, **listed, **({"page": self.page} if self.page > 1 else {}))
 
 
 @dataclass(frozen=True)

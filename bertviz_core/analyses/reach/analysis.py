@@ -4,14 +4,17 @@ docs/methods.md, section 17)."""
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, cast
 
+import plotly.graph_objects as go
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.head_figures import HeadFigure
+from bertviz_core.analyses.base.parts import Part
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
-from bertviz_core.analyses.reach.figure import offsets_curve, paper_figure, token_rows
+from bertviz_core.analyses.reach.figure import acts_figure, offsets_curve, offsets_figure, paper_figure, token_rows
+from bertviz_core.analyses.reach.head_parts import acts_part, acts_title, looks_title, token_parts
 from bertviz_core.analyses.reach.result import COLUMNS, INACTIVE, LABELS, SENTENCES, SINKS, Reach
 from bertviz_core.analyses.reach.statements import STATEMENTS, inactive_heads
 from bertviz_core.errors import SettingsError
@@ -59,6 +62,27 @@ class ReachAnalysis(Analysis):
         from bertviz_core.analyses.reach import measure
 
         return measure.accumulator(model, request)
+
+    def figures(self, result: Result) -> dict[str, go.Figure]:
+        """Those of all heads; of the chosen head its attention by distance, and how strongly it acts."""
+        assert isinstance(result, Reach)
+        if (key := result.choices.get("head")) is None:
+            return super().figures(result)
+        head = Head.parse(key)
+        of_head = {
+            looks_title(head): offsets_figure(result, head),
+            acts_title(head): acts_figure(result, head),
+        }
+        return super().figures(result) | of_head
+
+    def parts(self, result: Result) -> list[Part]:
+        """The chosen head's numbers, its tokens, the inputs in which it acts most, and those of each tenth."""
+        assert isinstance(result, Reach)
+        if (key := result.choices.get("head")) is None:
+            return []
+        head = Head.parse(key)
+        first, *rest = super().parts(result)
+        return [first, *token_parts(result, head), acts_part(result, head), *rest]
 
     def chosen_notes(self, result: Result) -> list[str]:
         """The chosen head, and the heads whose output is short."""

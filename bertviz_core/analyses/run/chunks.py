@@ -189,6 +189,5 @@ def share_done(store: Store, request: Request) -> float | None:
 def _saved(store: Store, requests: Sequence[Request]) -> str:
     """Name of an entry with the sums of unfinished requests, the one with the fewest others; "" where there is none."""
     keys = {each.key() for each in requests}
-    names = sorted((f"{entry.kind}/{entry.key}" for entry in store.entries()), key=len)
-    works = (name for name in names if name.startswith(WORK))
+    works = (name for name in sorted(store.names("work"), key=len) if name.startswith(WORK))
     return next((name for name in works if keys <= set(name.removeprefix(WORK).split("+"))), "")

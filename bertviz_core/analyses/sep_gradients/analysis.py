@@ -48,10 +48,12 @@ class SepGradientsAnalysis(Analysis):
         peak = sink(result)
         return self.column(GRADIENT.format(peak.token)) if peak else super().default_column(result)
 
-    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
-        """Attention to the sink above its gradient."""
+    def tour_figure(
+        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+    ) -> go.Figure:
+        """Attention to the sink above its gradient, with their ratio in the answer."""
         assert isinstance(result, SepGradients)
-        return no_op_figure(result)
+        return no_op_figure(result, with_ratio=is_answered)
 
     def accumulator(self, model: AttentionModel, request: Request) -> "PredictionAverages":
         from bertviz_core.analyses.sep_gradients import measure

@@ -15,10 +15,10 @@ def paper_figure(result: SepGradients) -> go.Figure:
     return _log_axis(layer_figure([series], height=420), 1, series)
 
 
-def no_op_figure(result: SepGradients) -> go.Figure:
+def no_op_figure(result: SepGradients, with_ratio: bool = True) -> go.Figure:
     """Attention to the sink above its gradient, layer by layer: a no-op is high above and low below. The gradient to
-    other tokens is beside it, since all gradients may fall or rise from layer to layer. The ratio of both is written
-    where most attention goes to the sink, between the two means."""
+    other tokens is beside it, since all gradients may fall or rise from layer to layer. The ratio of both may be
+    written where most attention goes to the sink, between the two means."""
     peak = sink(result)
     assert peak is not None, "drawn only where there is a sink"
     token = peak.token
@@ -26,7 +26,7 @@ def no_op_figure(result: SepGradients) -> go.Figure:
     gradients = [_series(result, GRADIENT, name) for name in (token, "other")]
     figure = layer_figure([[_series(result, ATTENTION, token)], gradients], titles, height=560)
     figure.update_yaxes(title="share of attention", range=[-0.02, 1.02], row=1, col=1)
-    if peak.ratio > 0:  # neither NaN nor without a place on a logarithmic axis
+    if with_ratio and peak.ratio > 0:  # neither NaN nor without a place on a logarithmic axis
         _add_ratio(figure, peak, [float(each.values[peak.layer].mean()) for each in gradients])
     return _log_axis(figure, 2, gradients)
 

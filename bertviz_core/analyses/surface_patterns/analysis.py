@@ -1,6 +1,6 @@
 """Surface patterns: which heads attend to neighbors, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -19,6 +19,7 @@ from bertviz_core.analyses.surface_patterns.result import (
     COLUMNS,
     NORM_LABELS,
     SINKS,
+    BothWeights,
     SurfacePatterns,
     sinks,
 )
@@ -36,10 +37,27 @@ class SurfaceView(ColumnView):
     """The quantity, the head, and the threshold of the heads that are counted and named."""
 
     over: Annotated[float, Doc("Count and name the heads with more than this share.")] = HALF
+    both: Annotated[bool, Doc("Add norms to attention weights, or these to norms, where they are stored.")] = False
 
     def check(self) -> None:
         if not 0 <= self.over < 1:
             raise SettingsError(f"A threshold of {self.over:g} is not a share.", hint="Choose a number from 0 to 1.")
+
+    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
+        """The result, with that of the other weights beside it where both are chosen.
+
+        Raises:
+            SettingsError: That is not stored.
+        """
+        if not self.both:
+            return result
+        other = request.of_weights("attention" if request.settings.weights == "norms" else "norms")
+        beside = find(other)
+        if beside is None:
+            weights = other.settings.weights
+            hint = f"Run the analysis with --weights {weights} first."
+            raise SettingsError(f"No result of {weights} is stored for this model and this text.", hint=hint)
+        return BothWeights.of(cast(SurfacePatterns, result), cast(SurfacePatterns, beside))
 
 
 class SurfacePatternsAnalysis(Analysis):
@@ -82,7 +100,9 @@ class SurfacePatternsAnalysis(Analysis):
             return notes
         return [*notes, heads_over(cast(SurfacePatterns, result), chosen["quantity"], chosen["over"])]
 
-    def tour_figure(self, result: Result, head: Head | None, named: Mapping[str, str]) -> go.Figure:
+    def tour_figure(
+        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+    ) -> go.Figure:
         """The first panel of Figure 2, which fits a slide."""
         assert isinstance(result, SurfacePatterns)
         return paper_figure(result, panels=1)

@@ -1,10 +1,11 @@
 """The result of surface patterns: shares of attention or of norms, their columns and labels, and the sink."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
 
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn, averaged_column
 from bertviz_core.plotting import CLS, FIRST, NEUTRAL, NEXT, OTHER_TO_SEP, PREVIOUS, PUNCTUATION, SEP, TOKENS, Marker
@@ -52,6 +53,45 @@ class SurfacePatterns(HeadAverages):
     """
 
     analysis: ClassVar[str] = "surface_patterns"
+
+
+@dataclass(frozen=True)
+class BothWeights(SurfacePatterns):
+    """Shares of attention with those of norms beside them, or the reverse: a view of two results, which is not stored.
+
+    Attributes:
+        stored: The result that it shows.
+        beside: The result with the other weights.
+    """
+
+    stored: SurfacePatterns
+    beside: SurfacePatterns
+
+    @classmethod
+    def of(cls, result: SurfacePatterns, beside: SurfacePatterns) -> Self:
+        own = {each.name: getattr(result, each.name) for each in fields(SurfacePatterns)}
+        return cls(**own, stored=result, beside=beside)
+
+    @property
+    def runs(self) -> dict[str, dict[str, Any]]:
+        return {"these numbers": self.provenance, f"the {weights_of(self.beside)} beside them": self.beside.provenance}
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table with the shares of the other weights as further columns, as `previous_norms`."""
+        weights = weights_of(self.beside)
+        values = {name: self.beside[name] for name in self.beside.present}
+        beside = {f"{name}_{weights}": value.reshape(-1) for name, value in values.items()}
+        beside |= {f"{name}_{weights}_interval": self.beside.interval(name).reshape(-1) for name in values}
+        return SurfacePatterns.to_frame(self).assign(**beside)
+
+    def summary(self) -> dict[str, Any]:
+        """The shares of the other weights, and where they come from."""
+        return {weights_of(self.beside): {"arrays": self.beside.arrays(), "provenance": self.beside.provenance}}
+
+
+def weights_of(result: HeadAverages) -> str:
+    """What the shares are of: "attention" or "norms"."""
+    return "norms" if result.provenance.get("settings", {}).get("weights") == "norms" else "attention"
 
 
 def sinks(values: HeadAverages | Mapping[str, np.ndarray]) -> list[str]:

@@ -1,5 +1,5 @@
 // Drawings one under the other, or in columns. The text of a title is set as text; a drawing is parsed as XML, not as HTML.
-// Scroll to the words that a drawing is about, where they would be out of sight.
+// Scroll to the words that a drawing is about, whose weight is 700, where they would be out of sight.
 function reveal(box) {
   const [first, last] = [0, -1].map((index) => [...box.querySelectorAll("[font-weight='700']")].at(index)?.getBoundingClientRect());
   const edges = box.getBoundingClientRect(), margin = 60; // pixels, for the other end of an arc

@@ -15,7 +15,8 @@ class Presentation {
     document.addEventListener("mousemove", () => this.moved(), { signal });
     document.addEventListener("keydown", ({ key }) => key === "Escape" && leave(), { signal });
     document.addEventListener("fullscreenchange", () => document.fullscreenElement || leave(), { signal });
-    this.page.requestFullscreen?.().catch(() => {}); // without a key or a click, as by a link, the window stays as it is
+    // Without a key or a click, as by a link, the window stays as it is.
+    this.entered = this.page.requestFullscreen?.().catch(() => {});
     this.page.classList.add("resting");
     this.enlarge();
   }
@@ -33,10 +34,11 @@ class Presentation {
     this.timer = setTimeout(() => this.page.classList.add("resting"), REST);
   }
 
-  close() {
+  async close() {
     this.listeners.abort();
     clearTimeout(this.timer);
     this.page.classList.remove("resting");
+    await this.entered; // who leaves at once would else be shown in full screen what comes after the slide
     if (document.fullscreenElement === this.page) document.exitFullscreen();
   }
 }

@@ -5,7 +5,7 @@ A field is None where its default follows results, as in `choices.py`.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from bertviz_core.analyses.base.analysis import Analysis
@@ -14,10 +14,10 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
-from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
 from bertviz_core.analyses.dependency_heads import guesses
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter, RelationView
 from bertviz_core.analyses.probes.options import PROBES, ProbeOptions
 from bertviz_core.analyses.reach.result import INACTIVE
 from bertviz_core.heads import Head, highest
@@ -238,6 +238,23 @@ class DependencyHeadsChoices(ResultChoices):
         assert isinstance(result, DependencyHeads)
         return self.best_head(show_relations(result, self.filter(result, paper)))
 
+    def reported(self, counts: RelationCounts, head: Head) -> RelationView:
+        """What the page shows of the counts, as the options of the command say it."""
+        relation, direction = self.resolve(counts)
+        options = counts.provenance["options"]
+        return RelationView(
+            **{each.name: options[each.name] for each in fields(RelationFilter)},
+            relation=relation,
+            direction=guesses.DIRECTIONS[direction],
+            head=head.key(),
+            arcs=self.arcs,
+            guesses=self.which,
+            order=self.order,
+            least_weight=self.weight,
+            search=self.search,
+            page=self.sentence_page,
+        )
+
     def best_head(self, counts: RelationCounts) -> Head:
         """The head that is best at what the page shows."""
         relation, direction = self.resolve(counts)
@@ -277,6 +294,20 @@ class CoreferenceHeadsChoices(ResultChoices):
         """The best head on the chosen mentions."""
         assert isinstance(result, CoreferenceHeads)
         return self.best_head(show_mentions(result, self.candidates))
+
+    def reported(self, counts: AntecedentCounts, head: Head) -> CoreferenceView:
+        """What the page shows of the counts, as the options of the command say it."""
+        return CoreferenceView(
+            candidates=self.candidates,
+            kind=self.kind,
+            direction=counts.directions[self.resolve(counts)],
+            head=head.key(),
+            guesses=self.guesses,
+            order=self.order,
+            least_weight=self.over,
+            search=self.document_search,
+            page=self.passage_page,
+        )
 
     def best_head(self, counts: AntecedentCounts) -> Head:
         """The head that is best at what the page shows."""

@@ -10,12 +10,12 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.column_view import ColumnView
+from bertviz_core.analyses.base.parts import head_rows, head_title, segments_note, segments_title
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
-from bertviz_core.heads import first_number, ranks
-from bertviz_core.numbers import number, plural
-from bertviz_core.overview.clearest_heads import segments
+from bertviz_core.heads import first_number
+from bertviz_core.numbers import number
 from bertviz_core.plotting.drawing import HEIGHT, FigureSpec
 from pages.shared import endnotes, page, services, stored, widgets
 from pages.shared.costly import chosen_finding, column_map, findings_of, head_frame
@@ -79,10 +79,11 @@ class AnalysisPage:
                 self.column = choose_column(chosen, self.analysis, self.result, list(self.values))
             self.choose(ColumnView())
 
-    def choose(self, view: ColumnView) -> None:
-        """Let what the page says and saves follow a view, with the column and the head that are chosen."""
+    def choose(self, view: ColumnView, drawn: Result | None = None) -> None:
+        """Let what the page says and saves follow a view, with the column and the head that are chosen; of the result,
+        or of what is `drawn` of it."""
         chosen = replace(view, quantity=self.column.quantity, head=self.selection.head.key())
-        self.shown = view_of(chosen, self.result)
+        self.shown = view_of(chosen, drawn or self.result)
 
     def draw_figures(self, drawing: FigureSpec | None = None) -> None:
         """The finding, the analysis's figure or another `drawing`, the map, and the chosen head's numbers."""
@@ -109,19 +110,17 @@ class AnalysisPage:
             alt = f"Map of all heads, layer by head, colored by {self.column.label}"
             previewed = self.selection if self.analysis.reads_maps else self.selection.of_weights("attention")
             page.head_map(squares, f"{self.analysis.name}-map", alt, previewed)
-        rows = []
-        for column, values in ({self.column: self.values[self.column]} | self.values).items():
-            row = {
-                "quantity": plain(column.short),
-                "value": column.with_interval(self.result, head).replace(" ", NO_BREAK),
-                "rank": f"{ranks(values)[head]} of {values.size}".replace(" ", NO_BREAK),
-            }
-            rows.append(row)
-        label = self.selection.label
-        over = f", with 95% intervals over {self.result.units_text}" if isinstance(self.result, HeadAverages) else ""
+        ordered = {self.column: None} | dict.fromkeys(self.values)
+        rows = [
+            {name: plain(text) if name == "quantity" else text.replace(" ", NO_BREAK) for name, text in row.items()}
+            for row in head_rows(self.result, head, ordered)
+        ]
+        label, separator, over = head_title(self.result, head).partition(",")
         with free_column:
-            st.markdown(f"**Head {label}**{over}")
-            st.table(rows, hide_index=True, alt=f"Every quantity of head {label}, with interval and rank")
+            st.markdown(f"**{label}**{separator}{over}")
+            st.table(
+                rows, hide_index=True, alt=f"Every quantity of head {self.selection.label}, with interval and rank"
+            )
 
     def draw_finding(self, name: str) -> None:
         """Draw the finding of the statement with this name."""
@@ -146,12 +145,13 @@ class AnalysisPage:
         """Draw the segments in which the chosen head shows the quantity most, and the table of all heads."""
         quantity = self.column.quantity
         if isinstance(self.result, HeadAverages) and self.result.texts and quantity in self.result.present:
-            shown = segments(self.result, quantity, self.selection.head)
-            st.header(f"{plural(len(shown), 'segments')} in which head {self.selection.label} shows it most")
-            st.caption(f"Those with the highest value: {plain(self.column.short)}.")
+            shown = self.result.highest_segments(quantity, self.selection.head)
+            st.header(segments_title(len(shown), self.selection.head))
+            st.caption(plain(segments_note(self.column)))
             for segment in shown:
-                location = plain(f"passage {segment.number + 1}, {segment.where}")
-                st.markdown(f"**{number(segment.value)}** {location}: :gray[{joined(' '.join(segment.tokens))}]")
+                st.markdown(
+                    f"**{number(segment.value)}** {plain(segment.place)}: :gray[{joined(' '.join(segment.tokens))}]"
+                )
                 links.to_segment(segment.number, self.selection.head)
         st.header("All heads")
         titles = {column.quantity: column.short for column in self.values}
@@ -160,7 +160,7 @@ class AnalysisPage:
 
     def end(self) -> None:
         """Draw the files, and the end of the page."""
-        page.downloads(self.shown)
+        page.downloads(lambda: self.shown)
         endnotes.ending(self.result, self.analysis, EXAMPLES[self.analysis.corpus].unit)
 
 

@@ -3,21 +3,20 @@
 from operator import itemgetter
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.comparison.change import differences, worded
+from bertviz_core.comparison.figure import head_maps
 from bertviz_core.comparison.result import Comparison, checkpoint_names, checkpoint_result
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import model_sources
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
-from bertviz_core.plotting import DIVERGING, SEQUENTIAL
 from bertviz_core.settings import Settings
 from pages.shared import page, preview, services, uploads, widgets
-from pages.shared.costly import compare, shipped, value_map
+from pages.shared.costly import compare, shipped
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
@@ -25,6 +24,7 @@ from pages.shared.state.choices import CompareChoices
 from pages.shared.state.runs import Run, Runs
 from pages.shared.state.selection import Selection
 
+maps_of = memoized(head_maps)
 result_at = memoized(checkpoint_result)
 
 FURTHER_FILES = ("treebank", "vectors")  # that probes take beside their treebank
@@ -130,24 +130,11 @@ def _result(analysis: str, run_address: str) -> Result | None:
 
 def draw_maps(comparison: Comparison, key: str, selection: Selection) -> None:
     """A and B on one scale, and B - A on a diverging scale centered on 0."""
-    change = comparison.changes[key]
-    both = np.stack([change.a, change.b])
-    low = float(np.nanmin(both))
-    high = float(np.nanmax(both))
-    limits = (min(0.0, low), high)
-    largest = float(np.nanmax(np.abs(change.difference))) or 1.0
-    shown = (
-        ("a", f"A: {comparison.names[0]}", limits, SEQUENTIAL),
-        ("b", f"B: {comparison.names[1]}", limits, SEQUENTIAL),
-        ("difference", "B − A", (-largest, largest), DIVERGING),
-    )
     label = comparison.label(key)
     columns = st.columns(3, gap="medium")
-    for column, (name, title, ends, scale) in zip(columns, shown, strict=True):
+    for column, (name, (title, squares)) in zip(columns, maps_of(comparison, key).items(), strict=True):
         with column:
             st.markdown(f"**{plain(title)}**")
-            values = getattr(change, name)
-            squares = value_map(values, label, limits=ends, scale=scale)
             alt = f"Map of all heads, layer by head: {title}, {label}"
             run = comparison.provenance if name == "a" else comparison.other
             lines = preview.of_run(run, selection)

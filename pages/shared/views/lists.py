@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import streamlit as st
 
 from bertviz_core.analyses.base import guess_lists
+from bertviz_core.analyses.base.list_view import ListView
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.base.result import Result
 from bertviz_core.corpora.source import Source
-from bertviz_core.corpora.word_search import Hit, search, searched_words
+from bertviz_core.corpora.word_search import Hit, search
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import plural
 from pages.shared import services, widgets
@@ -28,27 +28,35 @@ GUESS_OPTIONS = "guess-options"  # key of the popover with what seldom changes o
 Entry = TypeVar("Entry")
 
 
+class Listing(Protocol):
+    """A result with a list of guesses."""
+
+    @property
+    def is_whole(self) -> bool: ...
+
+
 def search_box(field: str, value: str, **more: Any) -> str:
     """Draw the field of the words that are searched."""
     about = "A word, or several consecutive words. * matches any ending."
     return widgets.text("Search", field, value, **({"max_chars": 60, "help": about, "width": 150} | more))
 
 
+def stored_list(result: Listing, request: Request) -> guess_lists.StoredParts | None:
+    """The list that is stored beside a result; None where the result has all of it, or the store has dropped it."""
+    return None if result.is_whole else guess_lists.stored_parts(services.store(), request.key(), request.source)
+
+
 def guesses(
-    result: Result,
-    request: Request,
-    is_whole: bool,
-    query: Callable[..., guess_lists.GuessQuery[Entry]],
+    collection: Any,
+    query: Callable[[ListView], guess_lists.GuessQuery[Entry]],
     size: int,
     names: tuple[str, str, str, str],
     more: Callable[[], object] | None = None,
-) -> tuple[int, list[Entry], bool]:
+) -> tuple[int, list[Entry]]:
     """Draw the choices of a list of guesses, and find the entries of its page.
 
     Args:
-        result: The result, with the first entries.
-        request: Its request.
-        is_whole: Whether the result has all entries.
+        collection: The result, with the first entries, or the stored list with all of them.
         query: Makes the GuessQuery of the choices.
         size: The most entries of a page.
         names: Fields of the page's choices: which guesses, from which weight, the words searched, the page. The order
@@ -56,18 +64,17 @@ def guesses(
         more: Draws choices of the page's own beside those that seldom change; None for none.
 
     Returns:
-        The number of entries, those of the page, and whether they are of the whole corpus.
+        The number of entries, and those of the page.
     """
-    # A result that is not whole has the first entries; the store has all of them until its limit drops them.
-    parts = None if is_whole else guess_lists.stored_parts(services.store(), request.key(), request.source)
     which, least, searched, page = names
     chosen: Any = session.current().part(page)
     weight = getattr(chosen, least)
-    kinds = ("all", "right", "wrong")
     with row("center", gap="xsmall", key="guess-controls"):
-        right = widgets.segmented("Guesses", kinds, which, getattr(chosen, which), label_visibility="collapsed")
+        right = widgets.segmented(
+            "Guesses", guess_lists.GUESSES, which, getattr(chosen, which), label_visibility="collapsed"
+        )
         searching = {"label_visibility": "collapsed", "placeholder": "Search", "width": "stretch"}
-        words = tuple(searched_words(search_box(searched, getattr(chosen, searched), **searching)))
+        text = search_box(searched, getattr(chosen, searched), **searching)
         panel = widgets.popover("", ":material/tune:", GUESS_OPTIONS, help="Order and weight")
         if panel.open:
             with panel:
@@ -75,12 +82,12 @@ def guesses(
                 widgets.slider("Minimum weight", least, weight, 0.05)
                 if more is not None:
                     more()
-        list_page = partial(entries_of, parts or result, query(right, weight, words, chosen.order))
+        list_page = partial(entries_of, collection, query(ListView(right, chosen.order, weight, text)))
         total, entries = list_page(0, size)
         number = widgets.page_of(total, size, page, getattr(chosen, page))
     if number > 1:
         _, entries = list_page(size * (number - 1), size)
-    return total, entries, is_whole or parts is not None
+    return total, entries
 
 
 def corpus_search(source: Source, choose: Callable[[Hit], None]) -> None:

@@ -28,6 +28,7 @@ def test_distance_and_gender_show_shares_with_their_counts(result):
     one = DirectedHead(0, Head(5, 3))
     for figure, (right, total, *_) in (
         (by_group(result, [one, "nearest"]), result.scores(one).of("distance")),
+        (by_group(result, [one, "nearest"], kind="pronoun"), result.scores(one).of("distance", "pronoun")),
         (by_group(result, [one, "nearest"], breakdown="gender"), result.scores(one).of("gender")),
     ):
         trace = figure.data[0]

@@ -7,7 +7,7 @@ import torch
 from bertviz_core.analyses.base.findings import UNDECIDED
 from bertviz_core.analyses.coreference_heads.antecedents import interval_by_document
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, CHANCE, RANDOM, baselines_right
-from bertviz_core.analyses.coreference_heads.groups import TYPE_ROW_COUNT, TYPE_ROWS, by_row
+from bertviz_core.analyses.coreference_heads.groups import BIN_NAMES, TYPE_ROW_COUNT, TYPE_ROWS, by_row
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, earlier_antecedents
 from bertviz_core.analyses.coreference_heads.measure import AntecedentSums, finish
 from bertviz_core.analyses.coreference_heads.passages import first_guesses
@@ -181,7 +181,8 @@ def test_worked_example(tokens):
     # Among all words head 1 guesses ".", "the", ".", "saw": all wrong; head 2 "a", "a", "Ann", "Ann": half right.
     np.testing.assert_array_equal(result.show("words").accuracy[0, :, 0], [[0, 0.5], [0, 0.5], [0, 1], [0, 0]])
     shown = result.default_view()
-    assert shown.scores("nearest").of("distance").n.tolist() == [4, 0, 0, 0, 0, 0]
+    distances = [shown.scores("nearest").of("distance", kind).n.tolist() for kind in TYPE_ROWS]
+    assert distances == [[n, 0, 0, 0, 0, 0] for n in (4, 2, 1, 1)]
     # 1 / candidates: 1/2, 1, 1, 1/2; any antecedent: 1/2, 1, 1, 2/2. Of all other words: 1/7, 1/4, 1/4, 1/4.
     assert shown.of_system(CHANCE).tolist() == [0.75, 0.75, 0.5, 1] and shown.of_system(RANDOM)[0] == 0.875
     assert result.show("words").of_system(CHANCE)[0] == pytest.approx((1 / 7 + 3 / 4) / 4)
@@ -231,6 +232,17 @@ def test_intervals_are_over_documents(tokens):
     low, high = interval_by_document(*result.sums_held_out("all", 0))
     check((low[0], high[0]), [of_head(place, best[1 - number % 2]) for place, number in enumerate(numbers)])
     assert result.documents[0] == len(numbers) == len(nearest)
+    in_bin: dict[int, list[int]] = {}  # nominal mentions 6 to 10 words after their nearest antecedent
+    for window in given:
+        document = window.document
+        for item, is_right in zip(window.items, baselines_right(window)[BASELINES.index("nearest")], strict=True):
+            at = window.heads[item.mention]
+            distance = min(abs(at - window.heads[other]) for other in item.antecedents)
+            if oracle.mention_type(plain(document, tokens), at) == "nominal" and 6 <= distance <= 10:
+                counts = in_bin.setdefault(document.number, [0, 0])
+                counts[0], counts[1] = counts[0] + int(is_right), counts[1] + 1
+    scores = result.scores("nearest").of("distance", "nominal")
+    check((scores.low[1], scores.high[1]), list(in_bin.values()))
     assert np.isnan(interval(CHANCE)).all()
 
 
@@ -311,7 +323,10 @@ def test_the_model_equals_the_oracle(request, which, settings):
     for (measure, candidates, kind), total in oracle.chance(list(documents.values()), *asked).items():
         summed = by_type(ours.chance[("one", "any").index(measure), CANDIDATES.index(candidates)]).sum(-1)
         assert summed[1 + TYPES.index(kind)] == pytest.approx(total, rel=1e-12)
+    check_distances(ours, counts)
     for key, right in counts.items():
+        if key[0] == "bin":
+            continue
         if key[0] == "n":
             assert by_type(ours.group_n)[TYPE_ROWS.index(key[1]), key[2]] == right
         else:
@@ -320,6 +335,22 @@ def test_the_model_equals_the_oracle(request, which, settings):
                 continue  # absent
             place = direction, CANDIDATES.index(candidates), layer, head, 1 + TYPES.index(kind), fold
             assert typed[place] == right, key
+
+
+def check_distances(ours: CoreferenceHeads, counts: dict) -> None:
+    """Right guesses and items of each type of mention in each bin of distance, and of all types, are the oracle's."""
+    keys = [key for key in counts if key[0] == "bin" and key[1] != "n"]
+    assert len({key[3:5] for key in keys}) >= 6  # types and bins
+    for _, direction, candidates, _, _, layer, head in keys:
+        view = ours.show(candidates)
+        if direction >= len(view.directions):
+            continue  # absent
+        for kind in TYPE_ROWS:
+            scores = view.scores(DirectedHead(direction, Head(layer, head))).of("distance", kind)
+            for right, n, name in zip(scores.right, scores.n, BIN_NAMES, strict=True):
+                types = TYPES if kind == "all" else (kind,)
+                expected = (counts.get(("bin", direction, candidates, of, name, layer, head), 0) for of in types)
+                assert (right, n) == (sum(expected), sum(counts.get(("bin", "n", of, name), 0) for of in types))
 
 
 def test_a_causal_model_cannot_look_ahead(tokens):

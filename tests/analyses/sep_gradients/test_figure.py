@@ -66,6 +66,7 @@ def test_the_no_op_picture_has_attention_over_gradient(result: SepGradients) -> 
     sep, other = result["to_sep"][layer].mean(), result["to_other"][layer].mean()
     np.testing.assert_allclose([ratio.y[0], ratio.y[2]], [sep, other])
     assert ratio.text[1] == f"{sep / other:.2f} times"
+    assert not [trace for trace in no_op_figure(result, with_ratio=False).data if trace.mode == "lines+text"]
 
 
 def test_a_class_that_no_segment_has_is_missing_not_zero(result: SepGradients) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.measure import measure
-from bertviz_core.analyses.surface_patterns.result import NORM_QUANTITIES, QUANTITIES, SurfacePatterns
+from bertviz_core.analyses.surface_patterns.result import NORM_QUANTITIES, QUANTITIES, BothWeights, SurfacePatterns
 from bertviz_core.analyses.surface_patterns.statements import lengths_sentence
 from bertviz_core.inputs.encoding import collate
 from bertviz_core.models.attention import LayerAttention
@@ -96,7 +96,9 @@ def test_lengths_beside_other_tokens_and_the_head_with_the_lowest_correlation():
 
 def test_both_curves_stand_in_the_figure_when_asked():
     weights, moved = averages([[0.2, 0.4], [0.9, 0.7]]), averages([[0.1, 0.1], [0.2, 0.0]])
-    dashed = [t for t in paper_figure(weights, moved).data if t.mode == "lines" and t.line.dash == "dash"]
+    dashed = [
+        t for t in paper_figure(BothWeights.of(weights, moved)).data if t.mode == "lines" and t.line.dash == "dash"
+    ]
     assert len(dashed) == len(QUANTITIES) and dashed[-1].name == "means of attention"
     line = next(t for t in dashed if "mean attention to [SEP] %{y" in t.hovertemplate)
     assert list(line.y) == pytest.approx([0.1, 0.1])

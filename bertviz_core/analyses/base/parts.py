@@ -1,0 +1,119 @@
+"""What a page shows under its figures of what is chosen of a result, for the result's files: tables about the chosen
+head, and inputs with what it does in them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
+from bertviz_core.analyses.base.head_facts import HeadFacts
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.heads import Head, ranks
+from bertviz_core.inputs.tokens import joined_pieces
+from bertviz_core.numbers import number, plural
+
+
+class Example(NamedTuple):
+    """An input as a page shows it.
+
+    Attributes:
+        title: Where it is, and what is shown of it.
+        text: Its words.
+        svg: The drawing; empty where the text is all that is shown.
+        notes: A line for each thing that is pointed out in it.
+    """
+
+    title: str
+    text: str
+    svg: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A table under a heading, and the inputs that it is about.
+
+    Attributes:
+        name: Of the table in a ZIP, as "sentences".
+        title: The heading.
+        table: All rows.
+        note: What is under the heading; may be empty.
+        examples: The inputs that are shown in place of the table where files are read by people.
+        legend: What the signs of their drawings mean.
+    """
+
+    name: str
+    title: str
+    table: pd.DataFrame
+    note: str = ""
+    examples: tuple[Example, ...] = ()
+    legend: str = ""
+
+
+def table_part(name: str, title: str, rows: Sequence[dict[str, Any]], note: str = "") -> Part:
+    """The part of a table given as rows."""
+    return Part(name, title, pd.DataFrame(rows), note)
+
+
+def head_rows(result: Result, head: Head, columns: Iterable[HeadColumn]) -> list[dict[str, str]]:
+    """The head's number and rank in each of the columns that the result has."""
+    rows = []
+    for column in columns:
+        values = column.read(result)
+        if values is not None:
+            rank = f"{ranks(values)[head]} of {values.size}"
+            rows.append({"quantity": column.short, "value": column.with_interval(result, head), "rank": rank})
+    return rows
+
+
+def head_title(result: Result, head: Head) -> str:
+    """The heading of `head_rows`."""
+    over = f", with 95% intervals over {result.units_text}" if isinstance(result, HeadAverages) else ""
+    return f"Head {head.label()}{over}"
+
+
+def column_parts(result: Result, column: HeadColumn, columns: Iterable[HeadColumn]) -> list[Part]:
+    """The numbers of the chosen head, that of the chosen column first, and the inputs in which that is highest."""
+    head = Head.parse(result.choices["head"])
+    ordered = [column, *(each for each in columns if each != column)]
+    parts = [table_part("head", head_title(result, head), head_rows(result, head, ordered))]
+    if isinstance(result, HeadAverages) and result.texts and column.quantity in result:
+        parts.append(segments_part(result, column, head))
+    return parts
+
+
+def segments_part(result: HeadAverages, column: HeadColumn, head: Head) -> Part:
+    """The inputs in which a head's value is highest, the highest first."""
+    rows = []
+    examples = []
+    for segment in result.highest_segments(column.quantity, head):
+        tokens = " ".join(segment.tokens)
+        row = {"passage": segment.number + 1, "where": segment.where, column.quantity: segment.value, "tokens": tokens}
+        rows.append(row)
+        examples.append(Example(f"{number(segment.value)}, {segment.place}", joined_pieces(tokens)))
+    title = segments_title(len(rows), head)
+    return Part("passages", title, pd.DataFrame(rows), segments_note(column), tuple(examples))
+
+
+def segments_title(count: int, head: Head) -> str:
+    return f"{plural(count, 'segments')} in which head {head.label()} shows it most"
+
+
+def segments_note(column: HeadColumn) -> str:
+    return f"Those with the highest value: {column.short}."
+
+
+def fact_parts(facts: Iterable[HeadFacts]) -> list[Part]:
+    """Tables about a head, each named after its first column."""
+    return [
+        Part(
+            f"by_{table.columns[0].title.replace(' ', '_')}",
+            f"{each.title}{each.detail}",
+            pd.DataFrame({column.title: column.values for column in table.columns}),
+            each.caption,
+        )
+        for each in facts
+        for table in each.tables
+    ]

@@ -1,0 +1,77 @@
+"""Table 2 as the page shows it: each system, the best heads and the chosen head on each type of mention."""
+
+from typing import Any
+
+from bertviz_core import paper
+from bertviz_core.analyses.base.parts import Part, table_part
+from bertviz_core.analyses.base.result import head_frame
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
+from bertviz_core.corpora.files import SAMPLES
+from bertviz_core.heads import DirectedHead, arrow
+from bertviz_core.plotting import percent
+
+PAPER_HEAD = "head 5-4"
+
+
+def cited(counts: AntecedentCounts) -> dict[str, tuple[int, ...]]:
+    """The paper's Table 2, beside numbers of the corpus that it is about."""
+    origin = counts.provenance
+    is_sample = origin["corpus"]["name"] in SAMPLES["coreference"]
+    return paper.TABLE_2 if "CoNLL-2012" in origin["format"] and not is_sample else {}
+
+
+def best_by_type(counts: AntecedentCounts) -> list[DirectedHead | None]:
+    """The best head on each of TYPE_ROWS; None where there are no such mentions."""
+    return [counts.best(name) if count else None for name, count in zip(TYPE_ROWS, counts.n, strict=True)]
+
+
+def table_2(counts: AntecedentCounts, choice: DirectedHead) -> Part:
+    """The systems, the best heads and the chosen head, in percent, with the paper's numbers in parentheses."""
+    rows = []
+    printed = cited(counts)
+    best = best_name(counts)
+    for name, by_kind in _by_type(counts, choice).items():
+        cells = [percent(share, count).removesuffix("%") for share, count in zip(by_kind, counts.n, strict=True)]
+        for row, number in enumerate(printed.get(PAPER_HEAD if name == best else name, ())):
+            cells[row] += f" ({number})"
+        rows.append({"system": name} | dict(zip(TYPE_ROWS, cells, strict=True)))
+    beside = "; in parentheses: the paper's, on CoNLL-2012" if printed else ""
+    return table_part("table_2", f"Table 2: accuracy (%), mention → antecedent{beside}", rows, _note(counts))
+
+
+def heads_part(counts: AntecedentCounts, direction: int) -> Part:
+    """The accuracy of all heads in a direction, in percent."""
+    frame = head_frame(dict(zip(TYPE_ROWS, 100 * counts.accuracy[direction], strict=True)))
+    return Part("accuracy", f"Accuracy of all heads (%), {arrow(DIRECTIONS[direction])}", frame.round(2))
+
+
+def best_name(counts: AntecedentCounts) -> str:
+    """The name of the row of the head that is best on all mentions."""
+    return f"best head, {counts.best().head.label()}"
+
+
+def _by_type(counts: AntecedentCounts, choice: DirectedHead) -> dict[str, Any]:
+    """The accuracy of each system on each type of mention."""
+    accuracy = counts.accuracy.transpose(0, 2, 3, 1)  # (direction, layer, head, type)
+    shares: dict[str, Any] = dict(zip(counts.systems, counts.systems_accuracy, strict=True))
+    shares[best_name(counts)] = accuracy[counts.best().at]
+    shares["best head for each type"] = [
+        accuracy[directed.at][row] if directed else float("nan") for row, directed in enumerate(best_by_type(counts))
+    ]
+    for other in range(1, len(counts.directions)):
+        directed = counts.best(direction=other)
+        shares[f"{arrow(DIRECTIONS[other])}: best head, {directed.head.label()}"] = accuracy[directed.at]
+    name = f"{arrow(DIRECTIONS[choice.direction])}: chosen head, {choice.head.label()}"
+    return shares | {name: accuracy[choice.at]}
+
+
+def _note(counts: AntecedentCounts) -> str:
+    """How many mentions each type has and its best head, as sentences."""
+    labels = [directed.head.label() if directed else "none" for directed in best_by_type(counts)]
+    texts = [f"{name} {count:,} ({head})" for name, count, head in zip(TYPE_ROWS, counts.n, labels, strict=True)]
+    neural = ""
+    if printed := cited(counts):
+        neural = f" Wiseman et al.'s neural system reaches {printed['neural coreference'][0]} in the paper."
+    return f"n and best head: {', '.join(texts)}.{neural}"
