@@ -135,6 +135,7 @@ def draw_method() -> None:
 
 
 def draw_export() -> None:
+    """Draw the files of what is chosen, with the whole list of guesses where it is stored."""
     now = session.current()  # the list may change without the rest of the page
 
     def shown() -> AntecedentCounts:

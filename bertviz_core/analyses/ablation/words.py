@@ -11,10 +11,12 @@ from bertviz_core.inputs.tokens import joined_pieces
 
 
 def words_title(head: Head) -> str:
+    """The title of the words whose loss rises most without a head."""
     return f"Words that head {head.label()} helps to predict"
 
 
 def words_note(count: int) -> str:
+    """The note above so many of these words."""
     return "Largest increase of the loss first." if count else "No word is predicted worse without this head."
 
 

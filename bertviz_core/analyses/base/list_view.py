@@ -41,6 +41,7 @@ class ListView(View):
 
     @property
     def searched(self) -> tuple[str, ...]:
+        """The words that are searched, in lower case."""
         return tuple(searched_words(self.search))
 
 

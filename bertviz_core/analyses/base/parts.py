@@ -98,10 +98,12 @@ def segments_part(result: HeadAverages, column: HeadColumn, head: Head) -> Part:
 
 
 def segments_title(count: int, head: Head) -> str:
+    """The title of so many segments with a high value of a head."""
     return f"{plural(count, 'segments')} in which head {head.label()} shows it most"
 
 
 def segments_note(column: HeadColumn) -> str:
+    """The note above the segments with the highest values of a column."""
     return f"Those with the highest value: {column.short}."
 
 

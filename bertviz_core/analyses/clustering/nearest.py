@@ -9,6 +9,7 @@ from bertviz_core.plotting import BEHAVIORS
 
 
 def nearest_title(head: Head) -> str:
+    """The title of the heads that are most like a head."""
     return f"Head {head.label()} and the most similar heads"
 
 

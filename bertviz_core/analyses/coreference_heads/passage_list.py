@@ -50,6 +50,7 @@ def passage_part(counts: AntecedentCounts) -> Part | None:
 
 
 def drawing_title(passage: PassageExample) -> str:
+    """The title of a drawn passage: where it is, and how many of its guesses are right."""
     outside = len(passage.listed) - len(passage.drawn)
     more = f"; guesses that point out of the passage, listed alone: {outside}" if outside else ""
     return f"{passage.where}: {passage.right} of {passage.total} guesses right{more}"

@@ -66,6 +66,7 @@ def sentence_part(counts: RelationCounts) -> Part | None:
 
 
 def drawing_title(example: SentenceExample) -> str:
+    """The title of a drawn sentence: where it is, and how many of its guesses are right."""
     return f"{example.where}: {example.right} of {len(example.chosen)} right"
 
 

@@ -17,14 +17,17 @@ ACTS = (
 
 
 def looks_title(head: Head) -> str:
+    """The title of a head's attention by distance."""
     return f"Where head {head.label()} looks"
 
 
 def tokens_title(head: Head) -> str:
+    """The title of the tokens that a head looks at and from."""
     return f"At and from which tokens head {head.label()} looks"
 
 
 def acts_title(head: Head) -> str:
+    """The title of a head's inputs by activation."""
     return f"How strongly head {head.label()} acts"
 
 
@@ -54,6 +57,7 @@ def acts(result: Reach, head: Head) -> list[Act]:
 
 
 def act_title(act: Act) -> str:
+    """The title of an input in which a head acts: where it is, and the weight of its strongest pair."""
     return f"Passage {act.number + 1}, {act.where}: weight {act.value:.2f}"
 
 

@@ -69,6 +69,7 @@ class BothWeights(SurfacePatterns):
 
     @classmethod
     def of(cls, result: SurfacePatterns, beside: SurfacePatterns) -> Self:
+        """A result with the other weights' result beside it."""
         own = {each.name: getattr(result, each.name) for each in fields(SurfacePatterns)}
         return cls(**own, stored=result, beside=beside)
 
