@@ -133,7 +133,7 @@ def attention(
     if single.cut:
         caption += f" {single.cut:,} tokens at the end did not fit."
     caption = " ".join([caption, *single.notices(loaded)])
-    return AttentionLines(shown, first, offered, checkpoint.name, caption)
+    return AttentionLines(attention=shown, head=first, heads=offered, model=checkpoint.name, caption=caption)
 
 
 def head(
@@ -241,7 +241,14 @@ def _request(analysis: Analysis, model: Model, corpus: Corpus | None, options: d
     others = {name: source_of(file, analysis.corpus) for name, file in files.items() if file is not None}
     settings = analysis.relevant(Settings(**general))
     source = source_of(corpus, analysis.corpus)
-    return Request(analysis.name, checkpoint_of(model), source, settings, chosen.to_json(), others), view
+    return Request(
+        analysis=analysis.name,
+        checkpoint=checkpoint_of(model),
+        source=source,
+        settings=settings,
+        options=chosen.to_json(),
+        others=others,
+    ), view
 
 
 def load_from_memory(model: Model, checkpoint: Checkpoint) -> run_pass.Load | None:

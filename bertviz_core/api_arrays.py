@@ -58,7 +58,7 @@ def attention_lines(
         head = heads[0] if heads else "1-1"
     first, offered = choose_heads(attention, head, heads)
     caption = f"{_sums(maps)}{_direction(maps, keys is None)} Layers and heads count from 1."
-    return AttentionLines(attention, first, offered, name, caption)
+    return AttentionLines(attention=attention, head=first, heads=offered, model=name, caption=caption)
 
 
 def head_map(values: Any, *, name: str = "", limits: tuple[float, float] | None = None) -> HeadValues:

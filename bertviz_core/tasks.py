@@ -124,7 +124,14 @@ def _open_request(fields: Mapping[str, Any], store: Store) -> Request:
     source = _open_source(fields["source"], store)
     settings = Settings(**fields["settings"])
     others = {role: _open_source(each, store) for role, each in fields["others"].items()}
-    return Request(fields["analysis"], model, source, settings, fields["options"], others)
+    return Request(
+        analysis=fields["analysis"],
+        checkpoint=model,
+        source=source,
+        settings=settings,
+        options=fields["options"],
+        others=others,
+    )
 
 
 def _open_source(fields: Mapping[str, Any], store: Store) -> Source:

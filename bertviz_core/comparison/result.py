@@ -212,7 +212,15 @@ def compare(a: Result, b: Result) -> Comparison:
     others = {key: others[key] for key in shared}
     is_alike = estimates[shared[0]].values.shape == others[shared[0]].values.shape
     by_quantity = changes(estimates, others) if is_alike else {}
-    return Comparison(first.provenance, a.analysis, estimates, others, second.provenance, missing, by_quantity)
+    return Comparison(
+        provenance=first.provenance,
+        compared=a.analysis,
+        a=estimates,
+        b=others,
+        other=second.provenance,
+        missing=missing,
+        changes=by_quantity,
+    )
 
 
 def _estimates(result: Result) -> dict[str, Estimate]:

@@ -105,7 +105,7 @@ def _record(source: Source, number: int, line: int, value: Any) -> ExampleRecord
         shape = "a string" if is_text else "a list of strings with at least one entry"
         raise InputError(f"`{form}` is not {shape}.", where=where, hint=f"Make it {shape}.")
     texts = list(map(replace_surrogates, parts))
-    return ExampleRecord(number, line, form, texts[0] if is_text else texts, value)
+    return ExampleRecord(number=number, line=line, form=form, value=texts[0] if is_text else texts, other=value)
 
 
 def json_list(source: Source) -> Iterator[tuple[int, Any]]:

@@ -147,13 +147,12 @@ def _plain(value: Any) -> Any:
 
 def _form(entry_type: str, kind: str) -> Form:
     """How entries of a type are written for an analysis; raises InputError where they lack what it needs."""
-    json_list = {"start": "[", "between": ", ", "end": "]"}
     forms = {
         "texts": Form("texts", _text),
         "trees": Form("trees", _tree, between="\n"),
         "sentences": Form("sentences", lambda entry, number: entry.serialize()),
-        "records": Form("records", _json, **json_list),
-        "lists of words": Form("examples", _words, **json_list),
+        "records": Form("records", _json, start="[", between=", ", end="]"),
+        "lists of words": Form("examples", _words, start="[", between=", ", end="]"),
         "documents": Form("documents", lambda entry, number: _text(parsed.to_lines(entry), number)),
     }
     if entry_type == "lists of words" and kind in MISSING:

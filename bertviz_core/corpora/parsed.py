@@ -108,11 +108,11 @@ def _spacy_sentence(span: Any, text: str) -> ParsedSentence:
     tokens = [token for token in span if not token.is_space]
     numbers = {token.i: number for number, token in enumerate(tokens, start=1)}
     return ParsedSentence(
-        text,
-        [token.text for token in tokens],
-        [_spacy_governor(token, numbers) for token in tokens],
-        [token.dep_ for token in tokens],
-        [token.pos_ for token in tokens],
+        text=text,
+        words=[token.text for token in tokens],
+        governors=[_spacy_governor(token, numbers) for token in tokens],
+        relations=[token.dep_ for token in tokens],
+        tags=[token.pos_ for token in tokens],
     )
 
 
@@ -149,7 +149,13 @@ def _stanza_sentence(sentence: Any) -> ParsedSentence:
     forms = [word.text for word in words]
     text = sentence.text or " ".join(forms)
     governors = [word.head for word in words]
-    return ParsedSentence(_joined(text), forms, governors, [w.deprel for w in words], [w.upos for w in words])
+    return ParsedSentence(
+        text=_joined(text),
+        words=forms,
+        governors=governors,
+        relations=[w.deprel for w in words],
+        tags=[w.upos for w in words],
+    )
 
 
 def _stanza_chains(document: Any) -> Iterator[list[tuple[int, int]]]:

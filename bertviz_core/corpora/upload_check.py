@@ -105,9 +105,8 @@ class UploadCheck:
         with tempfile.TemporaryDirectory(prefix="bertviz-upload-") as folder:
             for number, (_, data) in enumerate(files):
                 Path(folder, str(number)).write_bytes(data)
-            pipe = subprocess.PIPE
-            options: dict[str, Any] = {"cwd": ROOT, "stdin": pipe, "stdout": pipe, "stderr": subprocess.DEVNULL}
-            with subprocess.Popen([*COMMAND, folder], **options) as process:
+            command, pipe = [*COMMAND, folder], subprocess.PIPE
+            with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process:
                 self._process = process
                 try:
                     if self._ended.is_set():

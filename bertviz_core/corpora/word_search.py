@@ -65,7 +65,9 @@ def search(source: Source, text: str, first: int, count: int) -> tuple[int, list
             end = words[at + len(searched) - 1].end()
             before = passage[max(0, start - CONTEXT) : start]
             after = passage[end : end + CONTEXT]
-            hits.append(Hit(line, restarts, record, before, passage[start:end], after))
+            hits.append(
+                Hit(line=line, part=restarts, record=record, before=before, match=passage[start:end], after=after)
+            )
         total += 1
     return total, hits
 

@@ -63,7 +63,14 @@ class Uploads:
         Raises:
             InputError: There is no space for it.
         """
-        new = Upload(secrets.token_urlsafe(32), name, kind, hashlib.sha256(data).hexdigest(), len(data), contents or {})
+        new = Upload(
+            token=secrets.token_urlsafe(32),
+            name=name,
+            kind=kind,
+            digest=hashlib.sha256(data).hexdigest(),
+            size=len(data),
+            contents=contents or {},
+        )
         expire = DAY * (1 if self.access.public else self.access.upload_days)
         with self._lock:
             if not self.access.public:

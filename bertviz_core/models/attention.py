@@ -129,7 +129,18 @@ def observed_attention(
     rounded = weights.to(value.dtype)
     output = combine(rounded, value) if combine else rounded @ value
     if observer is not None:
-        observer(AttentionInternals(query, key, value, float(scale), at_least_float32(logits), s_aux, weights, output))
+        observer(
+            AttentionInternals(
+                query=query,
+                key=key,
+                value=value,
+                scale=float(scale),
+                logits=at_least_float32(logits),
+                sink=s_aux,
+                weights=weights,
+                output=output,
+            )
+        )
     return output.transpose(1, 2).contiguous(), weights
 
 
@@ -204,4 +215,12 @@ def _layer_attention(model: AttentionModel, layer: int, scores: AttentionInterna
     factor = model.factors[layer]
     norms = (scores.value.to(factor.dtype) @ factor).norm(dim=-1)
     shifted = norm_logits(scores.logits, norms)
-    return LayerAttention(layer, shifted.softmax(-1), shifted, model.causal, norms, scores.weights, scores)
+    return LayerAttention(
+        layer=layer,
+        weights=shifted.softmax(-1),
+        logits=shifted,
+        causal=model.causal,
+        vector_norms=norms,
+        attention=scores.weights,
+        scores=scores,
+    )

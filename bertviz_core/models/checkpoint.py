@@ -214,7 +214,15 @@ def describe(model: Any, tokenizer: Any) -> Checkpoint:
     size = sum(sizes.values())
     config |= common_numbers(model.config)
     name = f"{type(model).__name__} in memory"
-    return Checkpoint(name, Path(), None, config, total.hexdigest(), size, unknown_code(model))
+    return Checkpoint(
+        name=name,
+        folder=Path(),
+        revision=None,
+        config=config,
+        digest=total.hexdigest(),
+        size=size,
+        unknown_code=unknown_code(model),
+    )
 
 
 def _describe_tokenizer(tokenizer: Any) -> Any:
@@ -248,4 +256,6 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
 def paper_model() -> Checkpoint:
     """BERT-base without files: its requests can be estimated and named, but nothing is stored under such a name."""
     digest = f"not on this machine: {PAPER_MODEL}"
-    return Checkpoint(PAPER_MODEL, Path(PAPER_MODEL), None, PAPER_CONFIG, digest, 110_000_000)
+    return Checkpoint(
+        name=PAPER_MODEL, folder=Path(PAPER_MODEL), revision=None, config=PAPER_CONFIG, digest=digest, size=110_000_000
+    )

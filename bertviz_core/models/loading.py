@@ -185,7 +185,15 @@ def prepare(
     if has_dynamic(encoder):
         encoder.register_forward_pre_hook(forget_earlier_inputs)
     checkpoint = replace(checkpoint, longest=_longest_input(encoder))
-    model = AttentionModel(checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, has_types)
+    model = AttentionModel(
+        checkpoint=checkpoint,
+        encoder=encoder,
+        tokens=tokens,
+        device=device,
+        layers=checkpoint.layers,
+        heads=checkpoint.heads,
+        has_types=has_types,
+    )
     known = length_limit(encoder.config.to_dict())
     model.length_limit = tried_limit(encoder) if known is None else known
     with _explained(checkpoint):

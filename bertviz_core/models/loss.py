@@ -237,4 +237,8 @@ def predict_words(
     counts = labels.counts
     right = counts.new_zeros(len(counts)).index_add(0, labels.rows, (guess == labels.ids).long())
     loss = losses.new_zeros(len(counts)).index_add(0, labels.rows, losses) / counts
-    return loss.sum(), Predictions(loss.detach(), right, counts, losses.detach(), guess), output
+    return (
+        loss.sum(),
+        Predictions(loss=loss.detach(), right=right, selected=counts, word_loss=losses.detach(), guess=guess),
+        output,
+    )

@@ -209,5 +209,7 @@ def predict(
         likeliest = zip(token_labels(best, model.tokens), row[best].tolist(), strict=True)
         label = original.layout.tokens.labels[position]
         rank = int((row > share).sum()) + 1
-        predictions.append(Prediction(position, label, float(share), rank, tuple(likeliest)))
+        predictions.append(
+            Prediction(position=position, original=label, probability=float(share), rank=rank, best=tuple(likeliest))
+        )
     return tuple(predictions)

@@ -77,7 +77,15 @@ def clear_input(results: Results, head: Head) -> ClearInput | None:
             top = result.highest_segments(column.quantity, head)
             if top:
                 settings = Settings(**result.provenance["settings"])
-                found.append(ClearInput(head, row, top[0], settings, result.provenance["corpus"]["name"]))
+                found.append(
+                    ClearInput(
+                        head=head,
+                        row=row,
+                        segment=top[0],
+                        settings=settings,
+                        corpus=result.provenance["corpus"]["name"],
+                    )
+                )
     return max(found, key=lambda each: each.row.score, default=None)
 
 

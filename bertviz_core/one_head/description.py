@@ -134,17 +134,17 @@ def one_head(results: Results, head: Head, known: OfModel | None = None) -> OneH
     shown = in_order(results)
     figures = [(name, each) for name, result in shown for each in ANALYSES[name].head_figures(result, head)]
     return OneHead(
-        label_of(shown[0][1].provenance["model"]["name"]),
-        head,
-        head.label(),
-        head.full_label(),
-        first_number(),
-        role_of(results, head, known),
-        distinctive(results, head),
-        findings_on(known.findings, head),
-        tuple(figures),
-        tuple(analysis.title for name, analysis in ANALYSES.items() if name not in results),
-        {name: origin(result.default_view().provenance) for name, result in shown},
+        model=label_of(shown[0][1].provenance["model"]["name"]),
+        head=head,
+        label=head.label(),
+        full_label=head.full_label(),
+        first=first_number(),
+        role=role_of(results, head, known),
+        facts=distinctive(results, head),
+        findings=findings_on(known.findings, head),
+        figures=tuple(figures),
+        missing=tuple(analysis.title for name, analysis in ANALYSES.items() if name not in results),
+        origins={name: origin(result.default_view().provenance) for name, result in shown},
     )
 
 

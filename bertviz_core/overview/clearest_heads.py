@@ -51,7 +51,11 @@ def clearest(results: Results) -> list[ClearestHead]:
             values = result[quantity]
             head = highest(values)
             top = result.highest_segments(quantity, head)
-            examples.append(ClearestHead(role, name, quantity, head, float(values[head]), top))
+            examples.append(
+                ClearestHead(
+                    name=role, analysis=name, quantity=quantity, head=head, value=float(values[head]), segments=top
+                )
+            )
     return examples
 
 

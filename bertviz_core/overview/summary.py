@@ -84,15 +84,15 @@ def behaviors_finding(results: Results) -> Finding:
         number = f"{with_behavior(labels)} of {labels.size} heads"
         claim = one_line(labels)
     return Finding(
-        "overview.behaviors",
-        "overview",
-        "3",
-        "Many of BERT-base's 12 × 12 heads do one simple thing: they attend to the next or the previous token, to "
-        "[SEP], to full stops and commas, or broadly to everything.",
-        "One head is above a threshold of Figure 6, or is shown to find a relation or antecedents; broad heads do not "
-        "count, since a randomly initialized network has them too.",
-        state,
-        sentence,
+        id="overview.behaviors",
+        analysis="overview",
+        section="3",
+        statement="Many of BERT-base's 12 × 12 heads do one simple thing: they attend to the next or the previous "
+        "token, to [SEP], to full stops and commas, or broadly to everything.",
+        rule="One head is above a threshold of Figure 6, or is shown to find a relation or antecedents; broad heads do "
+        "not count, since a randomly initialized network has them too.",
+        state=state,
+        sentence=sentence,
         number=number,
         claim=claim,
     )
@@ -178,7 +178,7 @@ def _group(behavior: str, members: tuple[str, ...]) -> MarkerGroup:
     color, symbol, letter, name = BEHAVIORS[behavior]
     is_other = behavior == OTHER
     title = "" if is_other else f"{name} ({len(members)})"
-    return MarkerGroup(title, color, symbol, letter, members, small=is_other)
+    return MarkerGroup(name=title, color=color, symbol=symbol, letter=letter, heads=members, small=is_other)
 
 
 def _found_groups(members: Iterable[str], found: Mapping[str, str]) -> list[MarkerGroup]:
@@ -188,7 +188,9 @@ def _found_groups(members: Iterable[str], found: Mapping[str, str]) -> list[Mark
     for label in members:
         by_word.setdefault(found[label], []).append(label)
     return [
-        MarkerGroup(f"{word} ({len(labels)})", color, "diamond", word[0].upper(), tuple(labels))
+        MarkerGroup(
+            name=f"{word} ({len(labels)})", color=color, symbol="diamond", letter=word[0].upper(), heads=tuple(labels)
+        )
         for word, labels in by_word.items()
     ]
 

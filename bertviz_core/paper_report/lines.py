@@ -73,7 +73,16 @@ def lines_of(results: Results, model: AttentionModel, paper: bool) -> Iterator[A
         labels = list(units.labels)
         special = units.special.tolist()
         weights = shown.weights[each.head].copy()
-        yield AttentionExample(each.figure, title, example.where, labels, special, rows, each.red_keys, weights)
+        yield AttentionExample(
+            figure=each.figure,
+            title=title,
+            where=example.where,
+            labels=labels,
+            special=special,
+            red=rows,
+            red_keys=each.red_keys,
+            weights=weights,
+        )
 
 
 def _behaviors(results: Results, tokens: Tokens) -> Iterator[DrawnInput]:

@@ -136,7 +136,7 @@ class ReportRequest:
                 lines = [
                     AttentionExample(**each, weights=values[f"weights/{i}"]) for i, each in enumerate(values["lines"])
                 ]
-        return Report(self.checkpoint, results, missing, self.settings, lines)
+        return Report(checkpoint=self.checkpoint, results=results, missing=missing, settings=self.settings, lines=lines)
 
     def _results(self, store: Store) -> Results:
         """The stored results as pages open."""

@@ -108,7 +108,7 @@ def value_map(
         f"{head.label()}: {text}; rank {rank} of {values.size}"
         for head, text, rank in zip(all_heads(layers, heads), shown, ranks(values).flat, strict=True)
     )
-    return HeadMap(hover, layers, heads, values, limits, unit, scale)
+    return HeadMap(hover=hover, layers=layers, heads=heads, values=values, limits=limits, unit=unit, scale=scale)
 
 
 def accuracy_map(values: np.ndarray, of: str) -> HeadMap:

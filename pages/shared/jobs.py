@@ -1,7 +1,6 @@
 """One reader's jobs on the page: submitted, shown with their progress, cancelled; other readers' are never shown."""
 
 from collections.abc import Callable
-from typing import Any
 
 import streamlit as st
 
@@ -131,8 +130,12 @@ def _running(jobs: list[Job], passes: list[int], *, in_full: bool) -> None:
         if job.state == "waiting":
             before = sum(queue.before(job) for queue in services.queues())
             text = f"Queued, {before} job{'s' * (before > 1)} ahead" if before else "Queued, next in line"
-        beside: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center", "gap": "xsmall", "wrap": False}
-        with st.container(**({} if in_full else beside)):
+        with st.container(
+            horizontal=not in_full,
+            vertical_alignment="top" if in_full else "center",
+            gap="small" if in_full else "xsmall",
+            wrap=in_full,
+        ):
             st.progress(job.progress.fraction, text=messages.plain(text if in_full else f"{job.title}: {text}"))
             if job.progress.losses and in_full:
                 st.caption("Loss so far (nats per word)")

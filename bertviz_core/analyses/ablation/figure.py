@@ -11,13 +11,27 @@ from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, TOKENS, HeadSeries, 
 def paper_figure(result: Ablation) -> go.Figure:
     """The change of the loss by layer, a dot for each head: without the head, and without its attention to the sink."""
     series = [
-        HeadSeries("loss_change", result["loss_change"], "without the head", (BEST, "circle"), "loss change, nats")
+        HeadSeries(
+            key="loss_change",
+            values=result["loss_change"],
+            name="without the head",
+            marker=(BEST, "circle"),
+            label="loss change, nats",
+        )
     ]
     if result.sink:
         name, marker = TOKENS[result.sink]
         values = result["to_sink_loss_change"]
         label = f"loss change without attention to {name}, nats"
-        series.append(HeadSeries("to_sink_loss_change", values, f"without attention to {name}", marker, label))
+        series.append(
+            HeadSeries(
+                key="to_sink_loss_change",
+                values=values,
+                name=f"without attention to {name}",
+                marker=marker,
+                label=label,
+            )
+        )
     return layer_figure([series], height=400).update_yaxes(title="change of the loss, nats")
 
 

@@ -37,13 +37,13 @@ def matter(result: Ablation) -> Answer:
     at = highest(change)
     note = tiny(intervals.at(at), change[at], least, f"{NO_OP:.0%} of the loss")
     return Answer(
-        states[at],
-        f"Without head {head.label()} the {result.loss_name} changes most, by {number(change[head], '+')} ± "
+        state=states[at],
+        sentence=f"Without head {head.label()} the {result.loss_name} changes most, by {number(change[head], '+')} ± "
         f"{half_width(result.interval('loss_change')[head])} nats; {int((states == SHOWN).sum())} of {change.size} "
         f"heads matter.{note}",
-        head,
-        "loss_change",
-        f"{change[head]:+.3f} nats",
+        head=head,
+        quantity="loss_change",
+        number=f"{change[head]:+.3f} nats",
     )
 
 
@@ -69,12 +69,12 @@ def no_op(result: Ablation) -> Answer:
                 f"{number(group['loss_change'], '+')} ± {half_width(group['interval'])} when all are ablated."
             )
     return Answer(
-        decide(Interval(-largest, -smallest, enough), -NO_OP * result.loss),
-        f"Without the attention of head {head.label()} to {name} the {result.loss_name} of {result.loss:.2f} nats "
-        f"changes most, by {number(change[head], '+')} ± {half}; {together}",
-        head,
-        "to_sink_loss_change",
-        f"{change[head]:+.3f} nats",
+        state=decide(Interval(-largest, -smallest, enough), -NO_OP * result.loss),
+        sentence=f"Without the attention of head {head.label()} to {name} the {result.loss_name} of {result.loss:.2f} "
+        f"nats changes most, by {number(change[head], '+')} ± {half}; {together}",
+        head=head,
+        quantity="to_sink_loss_change",
+        number=f"{change[head]:+.3f} nats",
     )
 
 
@@ -91,20 +91,26 @@ def together(result: Ablation) -> Answer:
 
 STATEMENTS = (
     Statement(
-        "matter",
-        "",
-        "",
-        f"A head matters where the loss without it rises by {NO_OP:.0%} or more of the whole model's, with an interval "
-        "corrected for the number of heads.",
-        matter,
+        name="matter",
+        section="",
+        statement="",
+        rule=f"A head matters where the loss without it rises by {NO_OP:.0%} or more of the whole model's, with an "
+        "interval corrected for the number of heads.",
+        answer=matter,
     ),
     Statement(
-        "no_op",
-        "",
-        "",
-        "Without its attention to the sink (the special token that receives the most attention) no head changes "
+        name="no_op",
+        section="",
+        statement="",
+        rule="Without its attention to the sink (the special token that receives the most attention) no head changes "
         f"the loss by {NO_OP:.0%} or more of the whole model's, with intervals corrected for the number of heads.",
-        no_op,
+        answer=no_op,
     ),
-    Statement("together", "", "", "The curve has no interval, so nothing is decided.", together),
+    Statement(
+        name="together",
+        section="",
+        statement="",
+        rule="The curve has no interval, so nothing is decided.",
+        answer=together,
+    ),
 )

@@ -196,7 +196,9 @@ class HeadColumn:
 
     def series(self, result: Result) -> HeadSeries:
         """The column of a result as dots of a figure by layer."""
-        return HeadSeries(self.quantity, self.values(result), self.short, self.marker, self.label)
+        return HeadSeries(
+            key=self.quantity, values=self.values(result), name=self.short, marker=self.marker, label=self.label
+        )
 
     def map(self, result: Result) -> head_map.HeadMap:
         """The map of heads.

@@ -300,7 +300,17 @@ def column_finding(analysis: str, column: HeadColumn, result: Result) -> Finding
     unit = " nats" if column.label.endswith(NATS) else ""
     sentence = f"Head {head.label()} has the highest {name}: {value}{unit}{beside}.{remark}"
     identity = f"{analysis}.{column.quantity}"
-    return Finding(identity, analysis, "", "", rule, str(state), sentence, head, column.quantity)
+    return Finding(
+        id=identity,
+        analysis=analysis,
+        section="",
+        statement="",
+        rule=rule,
+        state=str(state),
+        sentence=sentence,
+        head=head,
+        quantity=column.quantity,
+    )
 
 
 def _least(column: HeadColumn, baseline: float, name: str) -> tuple[float, str]:

@@ -147,17 +147,17 @@ def column_row(column: HeadColumn, result: Result, head: Head) -> HeadRow | None
     baseline, baseline_name = column.baseline(result) if column.baseline else (nan, "")
     ends = [0.0, column.maximum or float(np.nanmax(values)), *([] if isnan(baseline) else [baseline])]
     return HeadRow(
-        column.label.removesuffix(numbers.NATS),
-        value,
-        text + unit,
-        values,
-        column.text(float(np.nanmedian(values))) + unit,
-        head,
-        (min(*ends, float(np.nanmin(values))), max(ends)),
-        value - half,
-        value + half,
-        baseline,
-        f"{baseline_name} {column.text(baseline)}{unit}" if baseline_name else "",
+        name=column.label.removesuffix(numbers.NATS),
+        value=value,
+        text=text + unit,
+        others=values,
+        median_text=column.text(float(np.nanmedian(values))) + unit,
+        head=head,
+        limits=(min(*ends, float(np.nanmin(values))), max(ends)),
+        low=value - half,
+        high=value + half,
+        baseline=baseline,
+        baseline_text=f"{baseline_name} {column.text(baseline)}{unit}" if baseline_name else "",
     )
 
 

@@ -33,13 +33,13 @@ def nearest_rows(result: Clustering, head: Head) -> tuple[HeadRow, ...]:
     median = number(float(np.nanmedian(divergences))) if divergences.size > 1 else ""
     return tuple(
         HeadRow(
-            f"divergence of {other.label()}, {result.unit}",
-            value,
-            number(value),
-            divergences,
-            median,
-            other,
-            limits,
+            name=f"divergence of {other.label()}, {result.unit}",
+            value=value,
+            text=number(value),
+            others=divergences,
+            median_text=median,
+            head=other,
+            limits=limits,
             other=other,
         )
         for other, value in result.nearest(head)

@@ -76,20 +76,20 @@ def behaviors_are_alike(result: Clustering) -> Answer:
 
 STATEMENTS = (
     Statement(
-        "layers",
-        "6",
-        "Heads of one layer are often fairly close to each other, perhaps because dropout makes several learn the "
-        "same.",
-        "The mean divergence of two heads of one layer is below that of two of different layers, by "
+        name="layers",
+        section="6",
+        statement="Heads of one layer are often fairly close to each other, perhaps because dropout makes several "
+        "learn the same.",
+        rule="The mean divergence of two heads of one layer is below that of two of different layers, by "
         f"{LEAST:.0%} or more, and by more than in 95% of {PERMUTATIONS} permutations of the heads.",
-        layers_are_alike,
+        answer=layers_are_alike,
     ),
     Statement(
-        "behaviors",
-        "6",
-        "Heads with the same behavior form clusters.",
-        "The mean divergence of two heads with the same behavior is below that of two with different ones, by "
+        name="behaviors",
+        section="6",
+        statement="Heads with the same behavior form clusters.",
+        rule="The mean divergence of two heads with the same behavior is below that of two with different ones, by "
         f"{LEAST:.0%} or more, and by more than in 95% of {PERMUTATIONS} permutations of these heads.",
-        behaviors_are_alike,
+        answer=behaviors_are_alike,
     ),
 )

@@ -23,7 +23,14 @@ LEGEND = (
 
 def passage_query(choice: DirectedHead, kind: str, chosen: ListView) -> PassageQuery:
     """The passages that the list has."""
-    return PassageQuery(choice, chosen.guesses, chosen.least_weight, chosen.searched, chosen.order, kind)
+    return PassageQuery(
+        choice=choice,
+        which=chosen.guesses,
+        minimum=chosen.least_weight,
+        searched=chosen.searched,
+        order=chosen.order,
+        kind=kind,
+    )
 
 
 def list_title(counts: AntecedentCounts, head: Head, kind: str, total: int) -> str:

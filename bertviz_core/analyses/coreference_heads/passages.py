@@ -286,9 +286,21 @@ class GuessedPassages:
             guessed = mention_text(document, guess.guessed)
             head = document["mentions"][guess.mention][3] - window[0]
             right = tuple(mention_text(document, index) for index in antecedents(document, guess.mention, window))
-            listed.append(ListedGuess(mention, guessed, guess.weight, guess.right, right, words[window], head))
+            listed.append(
+                ListedGuess(
+                    mention=mention,
+                    guessed=guessed,
+                    weight=guess.weight,
+                    right=guess.right,
+                    antecedents=right,
+                    window=words[window],
+                    head=head,
+                )
+            )
         part, drawn = cut_passage(document, guesses, span)
-        return PassageExample(part, span, len(items.items), int(items.right.sum()), drawn, listed)
+        return PassageExample(
+            document=part, span=span, total=len(items.items), right=int(items.right.sum()), drawn=drawn, listed=listed
+        )
 
     def _is_selected(self, items: ItemGuesses) -> np.ndarray:
         """(item,) bool: whether the query selects the item's guess."""

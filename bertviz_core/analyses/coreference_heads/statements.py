@@ -114,19 +114,19 @@ def head_sentence(counts: AntecedentCounts, kind: str, choice: DirectedHead) -> 
 
 STATEMENTS = (
     Statement(
-        "simple_baselines",
-        "4.3",
-        f"One head finds the antecedents of {HEAD_2}% of the mentions, the nearest mention "
+        name="simple_baselines",
+        section="4.3",
+        statement=f"One head finds the antecedents of {HEAD_2}% of the mentions, the nearest mention "
         f"{paper.TABLE_2['nearest'][0]}%, a match of head words {paper.TABLE_2['head match'][0]}%.",
-        f"The best head is {GAIN:.0%} or more above every simple baseline ({', '.join(SIMPLE)}), {RULE}",
-        above_simple,
-        "coreference",
+        rule=f"The best head is {GAIN:.0%} or more above every simple baseline ({', '.join(SIMPLE)}), {RULE}",
+        answer=above_simple,
+        role="coreference",
     ),
     Statement(
-        "rule_based",
-        "4.3",
-        f"It comes close to a rule-based system ({paper.TABLE_2['rule-based'][0]}%).",
-        f"The best head is at most {MAX_SHORTFALL:.0%} below the rule-based system, {RULE}",
-        close_to_rules,
+        name="rule_based",
+        section="4.3",
+        statement=f"It comes close to a rule-based system ({paper.TABLE_2['rule-based'][0]}%).",
+        rule=f"The best head is at most {MAX_SHORTFALL:.0%} below the rule-based system, {RULE}",
+        answer=close_to_rules,
     ),
 )

@@ -112,7 +112,17 @@ def examples(
 ) -> list[SentenceExample]:
     """The sentences of a result that have the relation, in one of ORDERS; the first `count`, or all."""
     view, is_merged = (result.provenance["options"][name] for name in ("view", "merge_subtypes"))
-    query = SentenceQuery(choice, "all", 0.0, (), order, relation, view, is_merged, result.is_causal)
+    query = SentenceQuery(
+        choice=choice,
+        which="all",
+        minimum=0.0,
+        searched=(),
+        order=order,
+        relation=relation,
+        view=view,
+        merge_subtypes=is_merged,
+        causal=result.is_causal,
+    )
     return page(result, query, count=count)[1]
 
 

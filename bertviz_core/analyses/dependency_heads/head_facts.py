@@ -153,10 +153,10 @@ def _examples_of(counts: RelationCounts, relation: Relation) -> HeadExamples:
         words = tuple(each.sentence["words"])
         drawings.append(ExampleDrawing(each.where, example_svg(each, relation.choice), words, tuple(each.chosen)))
     return HeadExamples(
-        relation_finding(counts, relation.name),
-        relation.name,
-        relation.choice.head,
-        relation.choice.direction,
-        tuple(drawings),
-        "Show all sentences",
+        finding=relation_finding(counts, relation.name),
+        target=relation.name,
+        head=relation.choice.head,
+        direction=relation.choice.direction,
+        drawings=tuple(drawings),
+        more="Show all sentences",
     )

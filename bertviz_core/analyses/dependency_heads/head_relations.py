@@ -80,14 +80,14 @@ def _relation(
     direction = int(directions)
     offsets = counts.offset_accuracy(direction)[:, row]
     return Relation(
-        counts.relations[row],
-        DirectedHead(direction, head),
-        float(accuracy),
-        float(offsets.max()),
-        int(counts.offsets[offsets.argmax()]),
-        int(n),
-        int(head_ranks[head]),
-        COUNTED.format(SIDES[direction]) if counts.is_causal else "",
+        name=counts.relations[row],
+        choice=DirectedHead(direction, head),
+        accuracy=float(accuracy),
+        baseline=float(offsets.max()),
+        offset=int(counts.offsets[offsets.argmax()]),
+        n=int(n),
+        rank=int(head_ranks[head]),
+        counted=COUNTED.format(SIDES[direction]) if counts.is_causal else "",
     )
 
 

@@ -291,7 +291,14 @@ def accumulator(model: AttentionModel, request: Request) -> RelationSums:
         possessives = POSSESSIVES
     if request.settings.paper:
         possessives = RELEASE_POSSESSIVES
-    return RelationSums(model.layers, model.heads, model.device, possessives, request.settings.paper, model.causal)
+    return RelationSums(
+        layers=model.layers,
+        heads=model.heads,
+        device=model.device,
+        possessives=possessives,
+        first_piece=request.settings.paper,
+        causal=model.causal,
+    )
 
 
 def finish(accumulator: RelationSums, examples: Sentences, provenance: dict[str, Any]) -> DependencyHeads:

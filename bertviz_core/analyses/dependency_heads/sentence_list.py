@@ -25,11 +25,11 @@ def sentence_query(counts: RelationCounts, choice: DirectedHead, relation: str, 
     """The sentences that the list has."""
     view, is_merged = (counts.provenance["options"][name] for name in ("view", "merge_subtypes"))
     return SentenceQuery(
-        choice,
-        chosen.guesses,
-        chosen.least_weight,
-        chosen.searched,
-        chosen.order,
+        choice=choice,
+        which=chosen.guesses,
+        minimum=chosen.least_weight,
+        searched=chosen.searched,
+        order=chosen.order,
         relation=relation,
         view=view,
         merge_subtypes=is_merged,

@@ -104,7 +104,9 @@ def relation_finding(counts: RelationCounts, relation: str) -> Finding:
         head, accuracy, baseline, offset = paper.TABLE_1[relation]
         statement = f"Head {head} finds {accuracy}% of {relation}, the fixed offset {offset:+d} {baseline}%."
     rule = f"The best head is {GAIN:.0%} or more above the best fixed offset{CONTROL_NOTE}, {CORRECTED}"
-    declared = Statement(relation, "4.2", statement, rule, partial(relation_answer, relation=relation))
+    declared = Statement(
+        name=relation, section="4.2", statement=statement, rule=rule, answer=partial(relation_answer, relation=relation)
+    )
     return declared.finding("dependency_heads", "", counts)
 
 
@@ -171,31 +173,32 @@ def dependents_attend(counts: RelationCounts) -> Answer:
 
 STATEMENTS = (
     Statement(
-        "relation",
-        "4.2",
-        f"Single heads find single relations, far above fixed offsets: {DOBJ[0]} direct objects in {DOBJ[1]}% of cases "
-        f"(offset {DOBJ[2]}%), {DET[0]} determiners in {DET[1]}% ({DET[2]}%).",
-        f"For the clearest relation the best head is more than {MIN_DIFFERENCE:.0%} above the best offset"
+        name="relation",
+        section="4.2",
+        statement=f"Single heads find single relations, far above fixed offsets: {DOBJ[0]} direct objects in "
+        f"{DOBJ[1]}% of cases (offset {DOBJ[2]}%), {DET[0]} determiners in {DET[1]}% ({DET[2]}%).",
+        rule=f"For the clearest relation the best head is more than {MIN_DIFFERENCE:.0%} above the best offset"
         f"{CONTROL_NOTE}, {CORRECTED}",
-        clearest_relation,
-        "a relation",
+        answer=clearest_relation,
+        role="a relation",
     ),
     Statement(
-        "overall",
-        "4.2",
-        f"No single head does syntax as a whole: the best finds {ALL_1[1]}% of all governors, a fixed offset "
+        name="overall",
+        section="4.2",
+        statement=f"No single head does syntax as a whole: the best finds {ALL_1[1]}% of all governors, a fixed offset "
         f"{ALL_1[2]}%.",
-        f"On all words the best head is less than {OVERALL:.0%} above the best offset, with its interval. {HELD_OUT}",
-        no_head_parses,
+        rule=f"On all words the best head is less than {OVERALL:.0%} above the best offset, with its interval. "
+        f"{HELD_OUT}",
+        answer=no_head_parses,
     ),
     Statement(
-        "direction",
-        "4.2",
-        "Dependents attend to their governors rather than the other way around, since a word has one governor and any "
-        "number of dependents.",
-        "Of the relations whose best head is above the best fixed offset, more than half have one that reads "
+        name="direction",
+        section="4.2",
+        statement="Dependents attend to their governors rather than the other way around, since a word has one "
+        "governor and any number of dependents.",
+        rule="Of the relations whose best head is above the best fixed offset, more than half have one that reads "
         f"dependent → governor, with the interval of that share; at least {MIN_UNITS} relations.",
-        dependents_attend,
+        answer=dependents_attend,
     ),
 )
 

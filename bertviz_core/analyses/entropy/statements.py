@@ -49,14 +49,14 @@ def broad_early_head(result: Entropy) -> Answer:
         f"largest weight per token {largest[head]:.1%}, of all heads {largest.mean():.1%}"
     )
     return Answer(
-        all_of(is_broad, everywhere),
-        f"Of {layers} head {head.label()} has the highest entropy: {entropy:.2f} nats, where uniform attention "
-        f"would have {result.uniform:.2f}; its largest weight per token is {largest[head]:.1%} ± {width} "
+        state=all_of(is_broad, everywhere),
+        sentence=f"Of {layers} head {head.label()} has the highest entropy: {entropy:.2f} nats, where uniform "
+        f"attention would have {result.uniform:.2f}; its largest weight per token is {largest[head]:.1%} ± {width} "
         f"percentage points on average, that of all heads {largest.mean():.1%}.{deeper}{others}",
-        head,
-        "entropy",
-        f"{entropy:.2f} of {result.uniform:.2f} nats",
-        "" if others else claim,
+        head=head,
+        quantity="entropy",
+        number=f"{entropy:.2f} of {result.uniform:.2f} nats",
+        claim="" if others else claim,
     )
 
 
@@ -73,11 +73,11 @@ def broad_from_cls(result: Entropy) -> Answer:
     gain = last.minus(everywhere)
     difference = means[-1] - means.mean()
     return Answer(
-        decide_worth(gain, difference, BROADER),
-        f"Attention from [CLS] has an entropy of {means[-1]:.2f} nats in the last layer, {means.mean():.2f} "
+        state=decide_worth(gain, difference, BROADER),
+        sentence=f"Attention from [CLS] has an entropy of {means[-1]:.2f} nats in the last layer, {means.mean():.2f} "
         f"on average over all layers.{tiny(gain, difference, BROADER, f'{BROADER} nats')}",
-        None,
-        "from_cls",
+        head=None,
+        quantity="from_cls",
     )
 
 
@@ -89,21 +89,22 @@ def narrow_heads(result: Entropy, share: float) -> str:
 
 STATEMENTS = (
     Statement(
-        "broad",
-        "3.3",
-        "Some heads of the lower layers attend very broadly: at most 10% of their attention goes to any one token.",
-        "In the first third of the layers the mean largest weight of the head with the highest entropy is below "
+        name="broad",
+        section="3.3",
+        statement="Some heads of the lower layers attend very broadly: at most 10% of their attention goes to any one "
+        "token.",
+        rule="In the first third of the layers the mean largest weight of the head with the highest entropy is below "
         f"{BROAD:.0%}, with an interval corrected for the number of these heads, and the mean over all heads is above, "
         "since in a randomly initialized network every head is broad.",
-        broad_early_head,
-        "broad",
+        answer=broad_early_head,
+        role="broad",
     ),
     Statement(
-        "from_cls",
-        "3.3",
-        f"From [CLS] the last layer attends very broadly: {paper.FROM_CLS_LAST_LAYER} nats.",
-        f"The last layer's mean entropy from [CLS] is {BROADER} nats or more above the mean of all layers, with the "
-        "intervals of both.",
-        broad_from_cls,
+        name="from_cls",
+        section="3.3",
+        statement=f"From [CLS] the last layer attends very broadly: {paper.FROM_CLS_LAST_LAYER} nats.",
+        rule=f"The last layer's mean entropy from [CLS] is {BROADER} nats or more above the mean of all layers, with "
+        "the intervals of both.",
+        answer=broad_from_cls,
     ),
 )

@@ -32,24 +32,24 @@ def strongest(result: Induction, quantity: str) -> Answer:
     gives = f"Head {head.label()} gives {values[head]:.1%} of its attention {where}"
     claim = f"{gives}; {result[control][head]:.1%} where nothing is repeated"
     return Answer(
-        decide_worth(gain.at(head), difference, LEAST),
-        f"Head {head.label()} gives the most attention {KINDS[quantity][0]}: {values[head]:.1%} ± {half} in "
+        state=decide_worth(gain.at(head), difference, LEAST),
+        sentence=f"Head {head.label()} gives the most attention {KINDS[quantity][0]}: {values[head]:.1%} ± {half} in "
         f"repeated sequences; {result[control][head]:.1%} {words}.{tiny(gain.at(head), difference, LEAST, IN_POINTS)}",
-        head,
-        quantity,
-        f"{values[head]:.1%}",
-        claim,
+        head=head,
+        quantity=quantity,
+        number=f"{values[head]:.1%}",
+        claim=claim,
     )
 
 
 STATEMENTS = tuple(
     Statement(
-        kind,
-        "",
-        "",
-        f"The head with the highest attention {label} gives less {CONTROLS[kind][1]}, by {IN_POINTS} or more and "
+        name=kind,
+        section="",
+        statement="",
+        rule=f"The head with the highest attention {label} gives less {CONTROLS[kind][1]}, by {IN_POINTS} or more and "
         "with the intervals of both corrected for the number of heads.",
-        partial(strongest, quantity=kind),
+        answer=partial(strongest, quantity=kind),
     )
     for kind, (label, *_) in KINDS.items()
 )

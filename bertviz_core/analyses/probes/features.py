@@ -86,7 +86,7 @@ class ProbeInputs:
         for (n, indices), array in zip(members.items(), arrays, strict=True):
             governors = np.array([sentences[i].governors for i in indices.tolist()])
             words = np.stack([rows[i] for i in indices.tolist()])
-            group = Group(indices, array[:, :n], array[:, n:], governors, words)
+            group = Group(indices=indices, maps=array[:, :n], root=array[:, n:], governors=governors, words=words)
             self.groups.append(group)
             self.places |= {i: (group, row) for row, i in enumerate(indices.tolist())}
 

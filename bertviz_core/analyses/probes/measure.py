@@ -117,7 +117,15 @@ class ProbeRun:
         at_best = {i: scoring.at_offset(size, best) for i, size in sizes.items()}
         for name, guessed in (("right-branching", branching), ("best-offset", at_best)):
             if name in self.names:
-                self.outcomes.append(Outcome(name, "UAS", self.gold.right(guessed), self.gold.counted, guessed))
+                self.outcomes.append(
+                    Outcome(
+                        name=name,
+                        metric="UAS",
+                        right=self.gold.right(guessed),
+                        counted=self.gold.counted,
+                        guessed=guessed,
+                    )
+                )
 
     def _train_mapped(self, names: list[str]) -> None:
         """The probes of distances, those on the trained network, and those on networks re-initialized at random."""
@@ -166,17 +174,27 @@ class ProbeRun:
             probe = kind(heads, self.vectors, paper=paper, misaligned_root=name.endswith(AS_RELEASED))
         probe = probe.to(self.model.device)
         if kind is probes.AttentionOnly and self.options.optimizer == "lbfgs" and not paper:
-            losses = fit_lbfgs(probe, train, validation, self.progress, text)
+            losses = fit_lbfgs(probe, train=train, validation=validation, progress=self.progress, name=text)
             self._add_training(text, len(losses), ITERATIONS, "iterations")
         else:
             schedule = self._with_options(PAPER if paper else schedule)
-            losses = fit_adam(probe, train, validation, schedule, self.progress, text)
+            losses = fit_adam(
+                probe, train=train, validation=validation, schedule=schedule, progress=self.progress, name=text
+            )
             self._add_training(text, len(losses), schedule.epochs, "epochs")
         seconds = time.monotonic() - started
         self.progress.start(f"Scoring {text}")
         guesses = scoring.guesses(probe, test, self.progress)
         size = sum(map(torch.numel, probe.parameters()))
-        return Outcome(name, "UAS", self.gold.right(guesses), self.gold.counted, guesses, size, seconds), probe
+        return Outcome(
+            name=name,
+            metric="UAS",
+            right=self.gold.right(guesses),
+            counted=self.gold.counted,
+            guessed=guesses,
+            parameters=size,
+            seconds=seconds,
+        ), probe
 
     def _add_training(self, name: str, length: int, maximum: int, unit: str) -> None:
         """Add how long a probe was trained; of several trainings the longest."""
@@ -228,7 +246,17 @@ class ProbeRun:
         right = structural.right_edges(found, self.sentences)
         edge = self.gold.edge
         guessed = {i: layers[best] for i, layers in found.items()}
-        self.outcomes.append(Outcome("structural", "UUAS", right[best], edge, guessed, dimension * rank, seconds))
+        self.outcomes.append(
+            Outcome(
+                name="structural",
+                metric="UUAS",
+                right=right[best],
+                counted=edge,
+                guessed=guessed,
+                parameters=dimension * rank,
+                seconds=seconds,
+            )
+        )
         self.about["structural"] = {"layer": best, "rank": rank}
         self.weights["layers"] = right[:, edge].mean(1)
 

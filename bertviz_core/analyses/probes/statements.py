@@ -41,37 +41,38 @@ def above(result: Probes, probe: str, other: str, points: float) -> Answer:
     if result.is_demonstration:
         few = f" Trained on {trained:,} sentences, fewer than {MIN_TRAINED:,}: a demonstration, not a finding."
     return Answer(
-        DEMONSTRATION if few else decide(first.minus(second), points),
-        f"The probe “{names[0]}” finds {scores[0]} of the governors, “{names[1]}” {scores[1]}.{few}",
-        None if (weight := result.weight()) is None else highest(weight),
-        "weight",
-        f"{100 * (rows.score.iloc[0] - rows.score.iloc[1]):.1f} points",
-        claim + (f"; trained on only {trained:,} sentences" if few else ""),
+        state=DEMONSTRATION if few else decide(first.minus(second), points),
+        sentence=f"The probe “{names[0]}” finds {scores[0]} of the governors, “{names[1]}” {scores[1]}.{few}",
+        head=None if (weight := result.weight()) is None else highest(weight),
+        quantity="weight",
+        number=f"{100 * (rows.score.iloc[0] - rows.score.iloc[1]):.1f} points",
+        claim=claim + (f"; trained on only {trained:,} sentences" if few else ""),
     )
 
 
 STATEMENTS = (
     Statement(
-        "attention_only",
-        "5",
-        f"All heads together encode much syntax: attention only reaches {paper.TABLE_3['attention-only']} UAS, "
-        f"right-branching {paper.TABLE_3_WITH_PUNCTUATION['right-branching']}, punctuation included.",
-        f"Attention only is more than {MIN_DIFFERENCE:.0%} above right-branching, {INTERVAL_NOTE}",
-        partial(above, probe="attention-only", other="right-branching", points=MIN_DIFFERENCE),
+        name="attention_only",
+        section="5",
+        statement=f"All heads together encode much syntax: attention only reaches {paper.TABLE_3['attention-only']} "
+        f"UAS, right-branching {paper.TABLE_3_WITH_PUNCTUATION['right-branching']}, punctuation included.",
+        rule=f"Attention only is more than {MIN_DIFFERENCE:.0%} above right-branching, {INTERVAL_NOTE}",
+        answer=partial(above, probe="attention-only", other="right-branching", points=MIN_DIFFERENCE),
     ),
     Statement(
-        "words",
-        "5",
-        f"With word vectors attention reaches {paper.TABLE_3['attention-and-words']} UAS, distances and words "
-        f"{paper.TABLE_3['distances-and-words']}.",
-        f"Attention and words is more than {MIN_DIFFERENCE:.0%} above distances and words, {INTERVAL_NOTE}",
-        partial(above, probe="attention-and-words", other="distances-and-words", points=MIN_DIFFERENCE),
+        name="words",
+        section="5",
+        statement=f"With word vectors attention reaches {paper.TABLE_3['attention-and-words']} UAS, distances and "
+        f"words {paper.TABLE_3['distances-and-words']}.",
+        rule=f"Attention and words is more than {MIN_DIFFERENCE:.0%} above distances and words, {INTERVAL_NOTE}",
+        answer=partial(above, probe="attention-and-words", other="distances-and-words", points=MIN_DIFFERENCE),
     ),
     Statement(
-        "random",
-        "5",
-        f"That is learned: on random attention the same probe has {paper.TABLE_3['random-attention-and-words']} UAS.",
-        f"Attention and words is more than {MIN_DIFFERENCE:.0%} above random attention and words, {INTERVAL_NOTE}",
-        partial(above, probe="attention-and-words", other="random-attention-and-words", points=MIN_DIFFERENCE),
+        name="random",
+        section="5",
+        statement="That is learned: on random attention the same probe has "
+        f"{paper.TABLE_3['random-attention-and-words']} UAS.",
+        rule=f"Attention and words is more than {MIN_DIFFERENCE:.0%} above random attention and words, {INTERVAL_NOTE}",
+        answer=partial(above, probe="attention-and-words", other="random-attention-and-words", points=MIN_DIFFERENCE),
     ),
 )

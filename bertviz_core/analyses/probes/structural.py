@@ -133,7 +133,9 @@ def fit(
             sums += len(chosen) * losses(chosen)
         return sums.cpu() / sum(map(len, held_out))
 
-    return run_epochs(probe, schedule, parts, step, validate, progress, "structural")
+    return run_epochs(
+        probe, schedule=schedule, parts=parts, step=step, validate=validate, progress=progress, name="structural"
+    )
 
 
 def _minibatches(states: Sequence[np.ndarray], chosen: np.ndarray) -> list[list[int]]:

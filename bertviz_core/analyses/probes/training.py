@@ -181,7 +181,15 @@ def fit_adam(
     parts = train.parts(1 if schedule.singly else schedule.words)
     if schedule.singly:  # The release takes the sentences in file order.
         parts.sort(key=lambda part: int(part[0].indices[part[1][0]]))
-    return run_epochs(probe, schedule, parts, step, partial(mean_loss, probe, validation), progress, name)
+    return run_epochs(
+        probe,
+        schedule=schedule,
+        parts=parts,
+        step=step,
+        validate=partial(mean_loss, probe, validation),
+        progress=progress,
+        name=name,
+    )
 
 
 def run_epochs(

@@ -63,13 +63,13 @@ def offsets_curve(result: Reach, head: Head) -> HeadCurve:
     known = ~np.isnan(shares).all(1)
     low, high = np.quantile(shares[known], MIDDLE, axis=1)
     return HeadCurve(
-        tuple(tick for tick, is_known in zip(TICKS, known, strict=True) if is_known),
-        result.offsets[:, *head][known],
-        result.offset_intervals()[:, *head][known],
-        low,
-        high,
-        "position of the key minus that of the query, tokens",
-        "share of attention",
+        ticks=tuple(tick for tick, is_known in zip(TICKS, known, strict=True) if is_known),
+        values=result.offsets[:, *head][known],
+        half=result.offset_intervals()[:, *head][known],
+        low=low,
+        high=high,
+        axis="position of the key minus that of the query, tokens",
+        name="share of attention",
     )
 
 

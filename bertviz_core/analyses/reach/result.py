@@ -203,7 +203,7 @@ class Reach(HeadAverages):
         for number, value, (query, key) in zip(*(each.tolist() for each in fields), strict=True):
             if number >= 0:
                 text = self.texts[str(number)]
-                yield Act(number, value, query, key, text["where"], text["tokens"])
+                yield Act(number=number, value=value, query=query, key=key, where=text["where"], tokens=text["tokens"])
 
     def token_half(self, share: str, head: Head) -> np.ndarray:
         """(token,) half-widths of the 95% intervals of what the tokens receive or give in a head."""
@@ -217,7 +217,13 @@ class Reach(HeadAverages):
         order = np.argsort(-values, kind="stable")[: min(most, int((~np.isnan(values)).sum()))]
         counts = self.token_counts
         return [
-            TokenShare(index, self.tokens[index], float(values[index]), float(half[index]), int(counts[index]))
+            TokenShare(
+                place=index,
+                token=self.tokens[index],
+                value=float(values[index]),
+                half=float(half[index]),
+                occurrences=int(counts[index]),
+            )
             for index in order.tolist()
         ]
 

@@ -50,11 +50,11 @@ def some_have_a_sink(result: Reach) -> Answer:
     over = int((rates > MOST).any(0).sum())
     token = TOKENS[quantity.removeprefix("sink_")][0]
     return Answer(
-        decide(intervals, MOST)[head],
-        f"Head {head.label()} puts more than {SINK} of its attention on {token} in {result[quantity][head]:.0%} of "
-        f"the inputs; {over} of {rates[0].size} heads have a sink in most inputs.",
-        head,
-        quantity,
+        state=decide(intervals, MOST)[head],
+        sentence=f"Head {head.label()} puts more than {SINK} of its attention on {token} in "
+        f"{result[quantity][head]:.0%} of the inputs; {over} of {rates[0].size} heads have a sink in most inputs.",
+        head=head,
+        quantity=quantity,
     )
 
 
@@ -88,27 +88,27 @@ def _with_interval(result: Reach, quantity: str, head: Head) -> str:
 
 STATEMENTS = (
     Statement(
-        "near",
-        "",
-        "",
-        f"More than {MOST:.0%} of the heads have a smaller mean distance than uniform attention, with intervals "
+        name="near",
+        section="",
+        statement="",
+        rule=f"More than {MOST:.0%} of the heads have a smaller mean distance than uniform attention, with intervals "
         "corrected for their number.",
-        most_look_near,
+        answer=most_look_near,
     ),
     Statement(
-        "sink",
-        "",
-        "",
-        f"One head puts more than {SINK} of its attention on one token, [CLS], [SEP] or the first, in more than "
+        name="sink",
+        section="",
+        statement="",
+        rule=f"One head puts more than {SINK} of its attention on one token, [CLS], [SEP] or the first, in more than "
         f"{MOST:.0%} of the inputs, with an interval corrected for the number of heads and tokens.",
-        some_have_a_sink,
+        answer=some_have_a_sink,
     ),
     Statement(
-        "inactive",
-        "",
-        "",
-        f"One head's output is on average shorter than {INACTIVE} times the mean of its layer's heads, with an "
+        name="inactive",
+        section="",
+        statement="",
+        rule=f"One head's output is on average shorter than {INACTIVE} times the mean of its layer's heads, with an "
         "interval corrected for the number of heads.",
-        some_are_inactive,
+        answer=some_are_inactive,
     ),
 )

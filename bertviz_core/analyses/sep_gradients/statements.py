@@ -33,23 +33,23 @@ def no_op(result: SepGradients) -> Answer:
     if not np.isnan(ratio):
         matters = f"the gradient there is {ratio:.2f} times that to other tokens"
     return Answer(
-        decide(gain)[layer] if other.high[layer] > 0 else UNDECIDED,
-        f"Layer {layer + first_number()} puts {attention:.0%} of its attention on {TOKENS[token][0]} "
+        state=decide(gain)[layer] if other.high[layer] > 0 else UNDECIDED,
+        sentence=f"Layer {layer + first_number()} puts {attention:.0%} of its attention on {TOKENS[token][0]} "
         f"({result.input_name}), the most that a layer puts on a special token; {matters}.",
-        highest(result[ATTENTION.format(token)]),
-        GRADIENT.format(token),
-        "" if np.isnan(ratio) else f"{ratio:.2f} times as much",
+        head=highest(result[ATTENTION.format(token)]),
+        quantity=GRADIENT.format(token),
+        number="" if np.isnan(ratio) else f"{ratio:.2f} times as much",
     )
 
 
 STATEMENTS = (
     Statement(
-        "no_op",
-        "3.2",
-        f"From layer {paper.NO_OP_FROM_LAYER} on, where attention to [SEP] is high, its gradient is very small: it "
-        "is a no-op.",
-        "In the layer that attends most to a special token, the mean gradient to that token is below "
+        name="no_op",
+        section="3.2",
+        statement=f"From layer {paper.NO_OP_FROM_LAYER} on, where attention to [SEP] is high, its gradient is very "
+        "small: it is a no-op.",
+        rule="In the layer that attends most to a special token, the mean gradient to that token is below "
         f"{NO_OP} times that to other tokens, with the intervals of both.",
-        no_op,
+        answer=no_op,
     ),
 )

@@ -42,12 +42,12 @@ def head_over_half(result: HeadAverages, quantity: str) -> Answer:
     head = highest(values)
     over = int((values > HALF).sum())
     return Answer(
-        decide(head_intervals(result, quantity), HALF)[head],
-        f"Head {head.label()} puts {values[head]:.3f} ± {half_width(result.interval(quantity)[head], '.3f')} of "
-        f"its attention on the {quantity} token; {over} of {values.size} heads put more than {HALF} there.",
-        head,
-        quantity,
-        f"{values[head]:.3f}",
+        state=decide(head_intervals(result, quantity), HALF)[head],
+        sentence=f"Head {head.label()} puts {values[head]:.3f} ± {half_width(result.interval(quantity)[head], '.3f')} "
+        f"of its attention on the {quantity} token; {over} of {values.size} heads put more than {HALF} there.",
+        head=head,
+        quantity=quantity,
+        number=f"{values[head]:.3f}",
     )
 
 
@@ -56,12 +56,12 @@ def highest_over(result: HeadAverages, quantity: str, threshold: float) -> Answe
     values = result[quantity]
     head = highest(values)
     return Answer(
-        decide(head_intervals(result, quantity), threshold)[head],
-        f"{int((values > threshold).sum())} of {values.size} heads have more than {threshold:g} as their "
+        state=decide(head_intervals(result, quantity), threshold)[head],
+        sentence=f"{int((values > threshold).sum())} of {values.size} heads have more than {threshold:g} as their "
         f"{BY_QUANTITY[quantity].label}; the highest is {head.label()}, with {values[head]:.3f} ± "
         f"{half_width(result.interval(quantity)[head], '.3f')}.",
-        head,
-        quantity,
+        head=head,
+        quantity=quantity,
     )
 
 
@@ -69,7 +69,9 @@ def over_finding(result: HeadAverages, quantity: str, threshold: float) -> Findi
     """The finding of `highest_over`, for a threshold other than the paper's."""
     rule = f"One head is above {threshold:g}, with an interval corrected for the number of heads."
     answer = partial(highest_over, quantity=quantity, threshold=threshold)
-    return Statement(quantity, "", "", rule, answer).finding("surface_patterns", "", result)
+    return Statement(name=quantity, section="", statement="", rule=rule, answer=answer).finding(
+        "surface_patterns", "", result
+    )
 
 
 def heads_over(result: HeadAverages, quantity: str, threshold: float) -> str:
@@ -90,10 +92,10 @@ def little_to_itself(result: HeadAverages) -> Answer:
     heads = head_intervals(result, "current")
     share = Interval((heads.high < TO_ITSELF).mean(), (heads.low < TO_ITSELF).mean(), heads.enough)
     return Answer(
-        decide(share, MOST_HEADS),
-        f"{(values < TO_ITSELF).mean():.0%} of the heads put less than {TO_ITSELF} on the token itself.",
-        highest(values),
-        "current",
+        state=decide(share, MOST_HEADS),
+        sentence=f"{(values < TO_ITSELF).mean():.0%} of the heads put less than {TO_ITSELF} on the token itself.",
+        head=highest(values),
+        quantity="current",
     )
 
 
@@ -112,11 +114,11 @@ def layer_over(result: HeadAverages, quantity: str, threshold: float) -> Answer:
     layer = int(values.mean(1).argmax())
     label = BY_QUANTITY[quantity].label
     return Answer(
-        decide(layer_intervals(result, quantity), threshold)[layer],
-        f"{label[0].upper()}{label[1:]} is highest in layer {layer + first_number()}, with a mean of "
+        state=decide(layer_intervals(result, quantity), threshold)[layer],
+        sentence=f"{label[0].upper()}{label[1:]} is highest in layer {layer + first_number()}, with a mean of "
         f"{values[layer].mean():.2f}.",
-        highest(values),
-        quantity,
+        head=highest(values),
+        quantity=quantity,
     )
 
 
@@ -138,13 +140,13 @@ def sink(result: HeadAverages) -> Answer:
     over = [str(index + first_number()) for index in np.flatnonzero(mean > HALF)]
     where = f"layer{'s' * (len(over) > 1)} {', '.join(over)}" if over else "no layer"
     return Answer(
-        decide(layer_intervals(result, quantity, len(ranked)), HALF)[layer],
-        f"The sink, the special token that receives the most attention, is {BY_QUANTITY[quantity].short}: "
+        state=decide(layer_intervals(result, quantity, len(ranked)), HALF)[layer],
+        sentence=f"The sink, the special token that receives the most attention, is {BY_QUANTITY[quantity].short}: "
         f"{mean[layer]:.2f} in layer {layer + first_number()}, the highest mean of a layer, and {mean.mean():.2f} over "
         f"all layers; more than {HALF} in {where}.",
-        highest(result[quantity]),
-        quantity,
-        f"{BY_QUANTITY[quantity].short}, with {mean[layer]:.2f} in layer {layer + first_number()}",
+        head=highest(result[quantity]),
+        quantity=quantity,
+        number=f"{BY_QUANTITY[quantity].short}, with {mean[layer]:.2f} in layer {layer + first_number()}",
     )
 
 
@@ -173,55 +175,56 @@ def order_of_layers(result: HeadAverages) -> Answer:
 STATEMENTS = (
     *(
         Statement(
-            name,
-            "3.1",
-            f"Some heads attend mostly to the {name} token: {count} put over half of their attention there.",
-            f"One head is above {HALF}, with an interval corrected for the number of heads.",
-            partial(head_over_half, quantity=name),
-            f"{name} token",
+            name=name,
+            section="3.1",
+            statement=f"Some heads attend mostly to the {name} token: {count} put over half of their attention there.",
+            rule=f"One head is above {HALF}, with an interval corrected for the number of heads.",
+            answer=partial(head_over_half, quantity=name),
+            role=f"{name} token",
         )
         for name, count in paper.HEADS_OVER_HALF.items()
     ),
     Statement(
-        "current",
-        "3.1",
-        "Most heads put little attention on the current token.",
-        f"More than {MOST_HEADS:.0%} of the heads are below {TO_ITSELF}, with intervals corrected for their number.",
-        little_to_itself,
+        name="current",
+        section="3.1",
+        statement="Most heads put little attention on the current token.",
+        rule=f"More than {MOST_HEADS:.0%} of the heads are below {TO_ITSELF}, with intervals corrected for their "
+        "number.",
+        answer=little_to_itself,
     ),
     Statement(
-        "sink",
-        "3.2",
-        f"One special token, [SEP], receives most of the attention: up to {max(paper.LAYER_MEANS['to_sep'])} of a "
-        f"layer's attention, in layer {PEAKS['to_sep']}.",
-        f"The special token with the highest mean of a layer, the first token included, is above {HALF} there, with an "
-        "interval corrected for the number of layers and tokens.",
-        sink,
-        "the sink",
+        name="sink",
+        section="3.2",
+        statement=f"One special token, [SEP], receives most of the attention: up to {max(paper.LAYER_MEANS['to_sep'])} "
+        f"of a layer's attention, in layer {PEAKS['to_sep']}.",
+        rule=f"The special token with the highest mean of a layer, the first token included, is above {HALF} there, "
+        "with an interval corrected for the number of layers and tokens.",
+        answer=sink,
+        role="the sink",
     ),
     Statement(
-        "to_sep",
-        "3.2",
-        "In layers 6 to 10 more than half of the attention goes to [SEP], up to "
+        name="to_sep",
+        section="3.2",
+        statement="In layers 6 to 10 more than half of the attention goes to [SEP], up to "
         f"{max(paper.LAYER_MEANS['to_sep'])} in a layer's mean; by chance a token that occurs twice in 128 would get "
         "about 1/64.",
-        f"The mean of one layer is above {HALF}, {ONE_LAYER}",
-        partial(layer_over, quantity="to_sep", threshold=HALF),
+        rule=f"The mean of one layer is above {HALF}, {ONE_LAYER}",
+        answer=partial(layer_over, quantity="to_sep", threshold=HALF),
     ),
     Statement(
-        "sep_to_sep",
-        "3.2",
-        "Heads that process [SEP] attend almost entirely (more than 90%) to themselves and the other [SEP].",
-        f"The mean of one layer, from [SEP] to [SEP], is above {SEP_TO_SEP}, {ONE_LAYER}",
-        partial(layer_over, quantity="sep_to_sep", threshold=SEP_TO_SEP),
+        name="sep_to_sep",
+        section="3.2",
+        statement="Heads that process [SEP] attend almost entirely (more than 90%) to themselves and the other [SEP].",
+        rule=f"The mean of one layer, from [SEP] to [SEP], is above {SEP_TO_SEP}, {ONE_LAYER}",
+        answer=partial(layer_over, quantity="sep_to_sep", threshold=SEP_TO_SEP),
     ),
     Statement(
-        "order",
-        "3.2",
-        f"Early heads attend to [CLS], middle ones to [SEP], deep ones to full stops and commas: highest in layers "
-        f"{PEAKS['to_cls']}, {PEAKS['to_sep']} and {PEAKS['to_punct']}.",
-        "The layers with the highest means stand in this order, and so do all layers that the intervals allow.",
-        order_of_layers,
+        name="order",
+        section="3.2",
+        statement="Early heads attend to [CLS], middle ones to [SEP], deep ones to full stops and commas: highest in "
+        f"layers {PEAKS['to_cls']}, {PEAKS['to_sep']} and {PEAKS['to_punct']}.",
+        rule="The layers with the highest means stand in this order, and so do all layers that the intervals allow.",
+        answer=order_of_layers,
     ),
 )
 

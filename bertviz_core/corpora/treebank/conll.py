@@ -127,11 +127,13 @@ def _in_order(names: Sequence[str], **options: bool) -> Columns:
     """Columns by their names in CoNLL-U; ID, FORM, HEAD and DEPREL must be among them."""
     number, form, head, relation = map(names.index, NEEDED)
     tag, misc = (names.index(name) if name in names else None for name in ("UPOS", "MISC"))
-    return Columns(len(names), number, form, tag, head, relation, misc, **options)
+    return Columns(
+        width=len(names), number=number, form=form, tag=tag, head=head, relation=relation, misc=misc, **options
+    )
 
 
 TEN = _in_order(NAMES)
-CONLL_2009 = Columns(12, 0, 1, 4, 8, 10, is_minimum=True)
+CONLL_2009 = Columns(width=12, number=0, form=1, tag=4, head=8, relation=10, is_minimum=True)
 
 
 def rows_of(block: Sequence[Line]) -> list[Line]:

@@ -29,7 +29,14 @@ MEASURES = {"attention": "weights", "norms": "weights × vector length"}
 def settings(chosen: HeaderChoices, checkpoint: Checkpoint) -> Settings:
     """The settings of the header, with a length that the model takes."""
     length, _ = _lengths(chosen, checkpoint)
-    return Settings(length, chosen.limit or None, chosen.seed, chosen.mode, chosen.dtype, chosen.weights)
+    return Settings(
+        max_length=length,
+        limit=chosen.limit or None,
+        seed=chosen.seed,
+        mode=chosen.mode,
+        dtype=chosen.dtype,
+        weights=chosen.weights,
+    )
 
 
 def draw(

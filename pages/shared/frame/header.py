@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -65,9 +64,8 @@ def _title(now: session.Session, entry: links.PageEntry) -> DeltaGenerator:
     now.title = line.empty()
     retitle(entry.title)
     line.caption(messages.plain(entry.section), wrap=False)
-    at_right: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center", "gap": "xsmall", "width": "content"}
-    right = line.container(key="page-head", **at_right)
-    now.title_line = right.container(**at_right)
+    right = line.container(key="page-head", horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
+    now.title_line = right.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
     return right
 
 

@@ -63,23 +63,60 @@ class PageEntry:
 
 ALL_KINDS: tuple[CorpusKind, ...] = ("text", "treebank", "coreference")
 VIEWER = PageEntry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5")
-DEFAULT = PageEntry("overview", "Overview", ":material/dashboard:", "All heads, every analysis", ALL_KINDS)
+DEFAULT = PageEntry(
+    name="overview",
+    title="Overview",
+    icon=":material/dashboard:",
+    section="All heads, every analysis",
+    corpora=ALL_KINDS,
+)
 EXPLORE = (
     DEFAULT,
-    PageEntry("head", "Head", ":material/my_location:", "All that one head does", ALL_KINDS),
-    VIEWER,
-    PageEntry("compare", "Compare", ":material/compare_arrows:", "Two runs side by side", (), False, False, False),
     PageEntry(
-        "emergence", "Emergence", ":material/timeline:", "Heads during training", ALL_KINDS[:2], False, has_model=False
+        name="head", title="Head", icon=":material/my_location:", section="All that one head does", corpora=ALL_KINDS
     ),
-    PageEntry("tour", "Guided tour", ":material/tour:", "The paper as slides", ALL_KINDS, reads_maps=False),
+    VIEWER,
+    PageEntry(
+        name="compare",
+        title="Compare",
+        icon=":material/compare_arrows:",
+        section="Two runs side by side",
+        corpora=(),
+        reads_maps=False,
+        has_model=False,
+        has_settings=False,
+    ),
+    PageEntry(
+        name="emergence",
+        title="Emergence",
+        icon=":material/timeline:",
+        section="Heads during training",
+        corpora=ALL_KINDS[:2],
+        reads_maps=False,
+        has_model=False,
+    ),
+    PageEntry(
+        name="tour",
+        title="Guided tour",
+        icon=":material/tour:",
+        section="The paper as slides",
+        corpora=ALL_KINDS,
+        reads_maps=False,
+    ),
 )
 
 
 def _entry_of(analysis: Analysis) -> PageEntry:
     naming = [each.corpus for each in ANALYSES.values() if each.names_heads and analysis.marks_named_heads]
     corpora = tuple(dict.fromkeys((analysis.corpus, *naming)))
-    return PageEntry(analysis.name, analysis.title, analysis.icon, analysis.section, corpora, analysis.reads_maps)
+    return PageEntry(
+        name=analysis.name,
+        title=analysis.title,
+        icon=analysis.icon,
+        section=analysis.section,
+        corpora=corpora,
+        reads_maps=analysis.reads_maps,
+    )
 
 
 BY_SECTION = sorted(map(_entry_of, ANALYSES.values()), key=lambda entry: entry.section)

@@ -61,7 +61,9 @@ class Selection:
         """The request for an analysis of what is chosen."""
         settings = ANALYSES[analysis].relevant(self.settings)
         source = self.corpora[ANALYSES[analysis].corpus]
-        return Request(analysis, self.checkpoint, source, settings, options or {})
+        return Request(
+            analysis=analysis, checkpoint=self.checkpoint, source=source, settings=settings, options=options or {}
+        )
 
     def of_weights(self, weights: Weights) -> "Selection":
         """The same of attention weights, or of norms."""

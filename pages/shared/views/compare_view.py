@@ -108,7 +108,13 @@ def _described(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> R
     corpus = origin["corpus"]["digest"]
     samples = {sample(name).digest for name in SAMPLES[ANALYSES[origin["analysis"]].corpus]}
     settings = frozenset((name, str(value)) for name, value in (origin["settings"] | origin["options"]).items())
-    return Run(_name(origin, model, corpora), origin["model"]["fingerprint"], settings, corpus, corpus in samples)
+    return Run(
+        name=_name(origin, model, corpora),
+        model=origin["model"]["fingerprint"],
+        settings=settings,
+        corpus=corpus,
+        is_sample=corpus in samples,
+    )
 
 
 def _name(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import streamlit as st
 
@@ -35,10 +35,18 @@ class Listing(Protocol):
     def is_whole(self) -> bool: ...
 
 
-def search_box(field: str, value: str, **more: Any) -> str:
-    """Draw the field of the words that are searched."""
-    about = "A word, or several consecutive words. * matches any ending."
-    return widgets.text("Search", field, value, **({"max_chars": 60, "help": about, "width": 150} | more))
+def search_box(field: str, value: str, *, width: int | Literal["stretch"] = 150, is_labeled: bool = True) -> str:
+    """Draw the field of the words that are searched, with its label above or inside it."""
+    return widgets.text(
+        "Search",
+        field,
+        value,
+        max_chars=60,
+        help="A word, or several consecutive words. * matches any ending.",
+        width=width,
+        label_visibility="visible" if is_labeled else "collapsed",
+        placeholder=None if is_labeled else "Search",
+    )
 
 
 def stored_list(result: Listing, request: Request) -> guess_lists.StoredParts | None:
@@ -73,8 +81,7 @@ def guesses(
         right = widgets.segmented(
             "Guesses", guess_lists.GUESSES, which, getattr(chosen, which), label_visibility="collapsed"
         )
-        searching = {"label_visibility": "collapsed", "placeholder": "Search", "width": "stretch"}
-        text = search_box(searched, getattr(chosen, searched), **searching)
+        text = search_box(searched, getattr(chosen, searched), width="stretch", is_labeled=False)
         panel = widgets.popover("", ":material/tune:", GUESS_OPTIONS, help="Order and weight")
         if panel.open:
             with panel:
