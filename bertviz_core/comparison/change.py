@@ -9,6 +9,7 @@ from scipy.special import stdtr
 
 from bertviz_core.analyses.base.findings import Interval, gain_interval
 from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.base.statistics import ALPHA, Estimate, t_quantile, wilson
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import short_names
@@ -173,7 +174,6 @@ WORDS = {  # words for values in names; other values follow the name of their pa
     "max_length": "at most {} tokens",
     "limit": "{} inputs",
 }
-Provenance = dict[str, Any]
 
 
 def differences(a: Provenance, b: Provenance) -> dict[str, list[tuple[Any, Any]]]:

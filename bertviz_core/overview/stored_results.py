@@ -8,7 +8,7 @@ from typing import Any
 from bertviz_core.analyses.base.findings import DECIDED
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import key_version
-from bertviz_core.analyses.base.result import Results, csv_bytes, describe_header, origin
+from bertviz_core.analyses.base.result import Provenance, Results, csv_bytes, describe_header, origin
 from bertviz_core.analyses.run import compute
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError
@@ -33,7 +33,7 @@ class StoredResult:
 
     key: str
     analysis: str
-    provenance: dict[str, Any]
+    provenance: Provenance
 
 
 def stored_results(store: Store) -> Iterator[StoredResult]:

@@ -2,10 +2,10 @@
 
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any
 
 import streamlit as st
 
+from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.errors import BertvizError, StoreError
 from bertviz_core.models.single_input import from_text
 from bertviz_core.viewer.input_attention import InputView
@@ -38,7 +38,7 @@ def of_sentence(sentence: str, selection: Selection) -> bytes:
     return of_input(attention, len(single.example) + single.cut)
 
 
-def of_run(origin: dict[str, Any], selection: Selection) -> bytes:
+def of_run(origin: Provenance, selection: Selection) -> bytes:
     """The preview, as JSON, of the model that computed a stored result; empty if it is neither chosen nor stored."""
     fingerprint = origin["model"]["fingerprint"]
     settings = origin["settings"]

@@ -3,7 +3,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
@@ -14,6 +13,7 @@ from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
 from bertviz_core.analyses.base.accumulators import SegmentAverages
 from bertviz_core.analyses.base.corpus_run import RunStage
 from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.base.statistics import t_quantile
 from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER, Thresholds, behaviors
 from bertviz_core.analyses.entropy import measure as entropy
@@ -236,7 +236,7 @@ def removals(change: np.ndarray) -> list[np.ndarray]:
     return [(rank < count).reshape(change.shape) for count in counts]
 
 
-def finish(run: AblationRun, segments: Segments, provenance: dict[str, Any]) -> Ablation:
+def finish(run: AblationRun, segments: Segments, provenance: Provenance) -> Ablation:
     """Create the result: averages for each head, a record for each group, the pruning curve, and the worst words.
 
     Args:

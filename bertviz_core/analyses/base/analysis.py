@@ -10,7 +10,7 @@ from typing import Any, Literal
 from bertviz_core.analyses.base.corpus_run import CorpusRun
 from bertviz_core.analyses.base.presentation import Presentation
 from bertviz_core.analyses.base.request import Options, Request
-from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.result import Provenance, Result
 from bertviz_core.engine.forward_pass import Accumulator
 from bertviz_core.engine.progress import Progress
 from bertviz_core.inputs.encoding import Batch, Encoded
@@ -121,7 +121,7 @@ class Analysis(Presentation):
         """The model that a pass of this request runs on: the loaded one, or a variant of it."""
         return model
 
-    def finish(self, accumulator: Any, examples: Any, provenance: dict[str, Any]) -> Result:
+    def finish(self, accumulator: Any, examples: Any, provenance: Provenance) -> Result:
         """Create the result of a finished pass.
 
         Args:

@@ -8,6 +8,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.result import Result
@@ -61,7 +62,7 @@ def counted(state: str, count: int) -> str:
     return f"{count} {state}" + ("s" if state == DEMONSTRATION and count > 1 else "")
 
 
-def decide(interval: Interval, threshold: Any = 0.0) -> np.ndarray:
+def decide(interval: Interval, threshold: ArrayLike = 0.0) -> np.ndarray:
     """Decide whether numbers are above a threshold (docs/methods.md, section 6, Decisions).
 
     Args:
@@ -74,7 +75,8 @@ def decide(interval: Interval, threshold: Any = 0.0) -> np.ndarray:
     """
     low = np.asarray(interval.low)
     high = np.asarray(interval.high)
-    states = np.where(low > threshold, SHOWN, np.where(high <= threshold, NOT_SHOWN, UNDECIDED))
+    limit = np.asarray(threshold)
+    states = np.where(low > limit, SHOWN, np.where(high <= limit, NOT_SHOWN, UNDECIDED))
     return np.where(interval.enough, states, UNDECIDED)
 
 
@@ -83,7 +85,7 @@ def all_of(*states: object) -> str:
     return next((state for state in (NOT_SHOWN, UNDECIDED) if state in states), SHOWN)
 
 
-def decide_worth(interval: Interval, difference: Any, least: float) -> np.ndarray:
+def decide_worth(interval: Interval, difference: ArrayLike, least: float) -> np.ndarray:
     """Decide whether differences are not chance, and worth the name (docs/methods.md, section 6, Decisions).
 
     Args:
@@ -122,20 +124,22 @@ def layer_intervals(result: HeadAverages, quantity: str, comparisons: int = 1) -
     return Interval(low.mean(1), high.mean(1), enough)
 
 
-def share_interval(share: Any, n: Any, comparisons: int = 1, freedom: Any = inf, enough: Any = True) -> Interval:
+def share_interval(
+    share: ArrayLike, n: ArrayLike, comparisons: int = 1, freedom: ArrayLike = inf, enough: bool | np.ndarray = True
+) -> Interval:
     """Wilson's intervals of shares of words or mentions (docs/methods.md, Uncertainty, Shares).
 
     Of held-out shares n is that of one half: where both halves choose the same head the scores of the two are not
     independent, and each half then scores what the other has chosen for being high.
 
     Args:
-        share: Shares, 0 to 1.
+        share: Shares, 0 to 1, of any shape.
         n: Effective numbers of words or mentions, see `effective_n`.
         comparisons: Among how many the shares were chosen, see `t_quantile`.
         freedom: Degrees of freedom, see `t_quantile`.
         enough: Whether n and its documents can decide.
     """
-    return Interval(*wilson(np.asarray(share) * n, n, t_quantile(freedom, comparisons)), enough)
+    return Interval(*wilson(np.asarray(share) * np.asarray(n), n, t_quantile(freedom, comparisons)), enough)
 
 
 def gain_interval(share: Any, interval: Interval, other: Any, others: Interval) -> Interval:

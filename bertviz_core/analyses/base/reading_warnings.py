@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.result import Provenance, Result
 from bertviz_core.corpora import UNKNOWN
 from bertviz_core.corpora.word_checks import MARKUP, ODD
 from bertviz_core.numbers import unit_name
@@ -21,7 +21,7 @@ def reading_warnings(result: Result) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def warnings_of(provenance: dict[str, Any]) -> list[str]:
+def warnings_of(provenance: Provenance) -> list[str]:
     """What was skipped or is no text, where it is much of the input; and tokens that the model does not know."""
     entries = provenance["skipped"]
     name = provenance["corpus"]["name"]
@@ -54,7 +54,7 @@ def split_warning(name: str, share: float) -> str:
     )
 
 
-def _share(unit: str, entries: list[dict[str, Any]], provenance: dict[str, Any]) -> str:
+def _share(unit: str, entries: list[dict[str, Any]], provenance: Provenance) -> str:
     """What was skipped of one unit, where it is more than a third; "" for less."""
     skipped = [entry for entry in entries if entry.get("unit") == unit]
     count = sum(entry["count"] for entry in skipped)
@@ -70,7 +70,7 @@ def _share(unit: str, entries: list[dict[str, Any]], provenance: dict[str, Any])
     )
 
 
-def _unknown(entries: list[dict[str, Any]], provenance: dict[str, Any]) -> list[str]:
+def _unknown(entries: list[dict[str, Any]], provenance: Provenance) -> list[str]:
     tokens = provenance.get("tokens", 0)
     unknown = sum(entry["count"] for entry in entries if entry["reason"] == UNKNOWN)
     if unknown <= UNKNOWN_SHARE * tokens or not tokens:

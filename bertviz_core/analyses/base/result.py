@@ -18,6 +18,7 @@ from bertviz_core.numbers import plural
 # What the size of a corpus is counted in.
 UNITS = ("documents", "segments", "sequences", "sentences", "windows", "words", "tokens")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
+Provenance = dict[str, Any]  # JSON, see `Result.provenance`
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -32,7 +33,7 @@ class Result:
     """
 
     analysis: ClassVar[str]
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     def arrays(self) -> dict[str, Any]:
         """The part "arrays" of JSON exports: each quantity by its name, axes (layer, head)."""
@@ -161,12 +162,12 @@ def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str 
     return replace(result, **changes)
 
 
-def corpus_size(provenance: dict[str, Any]) -> str:
+def corpus_size(provenance: Provenance) -> str:
     """The size of the corpus, as "64 documents, 126 segments, 15,682 tokens"."""
     return ", ".join(plural(provenance[unit], unit) for unit in UNITS if unit in provenance)
 
 
-def origin(provenance: dict[str, Any]) -> dict[str, Any]:
+def origin(provenance: Provenance) -> dict[str, Any]:
     """Provenance in a few flat fields, for tables and captions; of each further file its name and its digest, and what
     is chosen of the result as "chosen_relation"."""
     settings = provenance["settings"]

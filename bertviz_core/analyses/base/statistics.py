@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,9 +71,9 @@ def counts_of_best(correct: np.ndarray, best: np.ndarray) -> np.ndarray:
     return correct[best[:, 0], np.arange(len(best)), best[:, 1], best[:, 2]]
 
 
-def share(correct: Any, n: np.ndarray) -> np.ndarray:
+def share(correct: ArrayLike, n: np.ndarray) -> np.ndarray:
     """The shares correct / n, both of any shape; NaN where n is 0."""
-    return np.asarray(correct / np.where(n > 0, n, np.nan))
+    return np.asarray(correct) / np.where(n > 0, n, np.nan)
 
 
 def error_by_document(n: np.ndarray, s: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

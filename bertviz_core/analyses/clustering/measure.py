@@ -25,6 +25,7 @@ from torch import Tensor
 
 from bertviz_core.analyses.base.accumulators import SegmentAverages, as_tensor
 from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
 from bertviz_core.analyses.clustering.embedding import dendrogram, embed
 from bertviz_core.analyses.clustering.result import Clustering
@@ -121,7 +122,7 @@ def accumulator(model: AttentionModel, request: Request) -> DivergenceSums:
     return DivergenceSums(smoothed, known, values, model.layers, model.heads, model.device)
 
 
-def finish(sums: DivergenceSums, segments: Segments, provenance: dict[str, Any]) -> Clustering:
+def finish(sums: DivergenceSums, segments: Segments, provenance: Provenance) -> Clustering:
     """Create the result: mean divergences per token, their embedding by the run's seed, and their dendrogram.
 
     Args:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from bertviz_core.analyses.base.accumulators import DocumentSums
 from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, baselines_right
 from bertviz_core.analyses.coreference_heads.groups import GROUPS, by_row
 from bertviz_core.analyses.coreference_heads.guesses import (
@@ -238,7 +239,7 @@ def accumulator(model: AttentionModel, request: Request) -> AntecedentSums:
     return AntecedentSums(model.layers, model.heads, model.device, request.settings.paper)
 
 
-def finish(accumulator: AntecedentSums, windows: Windows, provenance: dict[str, Any]) -> CoreferenceHeads:
+def finish(accumulator: AntecedentSums, windows: Windows, provenance: Provenance) -> CoreferenceHeads:
     """Create the result: counts of all heads and baselines, and the guesses for the first MAX_ITEMS items.
 
     Args:

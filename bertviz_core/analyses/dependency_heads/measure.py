@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.dependency_heads.guesses import (
     DIRECTIONS,
     FOLDS,
@@ -102,7 +103,7 @@ class RelationSums(Accumulator):
 
     def open(self, batch: Batch) -> None:
         """Prepare for the layers of a batch."""
-        examples: Any = batch.examples
+        examples = cast(tuple[EncodedSentence, ...], batch.examples)
         self.words = membership(list(map(word_of, examples)), self.device, first_piece=self.first_piece)
         self.last = torch.tensor([[len(example.sentence) - 1] for example in examples], device=self.device)
         self.batches.append(GuessedBatch(examples))
@@ -301,7 +302,7 @@ def accumulator(model: AttentionModel, request: Request) -> RelationSums:
     )
 
 
-def finish(accumulator: RelationSums, examples: Sentences, provenance: dict[str, Any]) -> DependencyHeads:
+def finish(accumulator: RelationSums, examples: Sentences, provenance: Provenance) -> DependencyHeads:
     """Create the result: for each row, a view and a relation, the sums of all names that it adds up.
 
     Args:

@@ -11,7 +11,7 @@ from typing_extensions import Doc
 
 from bertviz_core.analyses.base.list_view import ListView
 from bertviz_core.analyses.base.request import Request, View
-from bertviz_core.analyses.base.result import Result, choosing
+from bertviz_core.analyses.base.result import Provenance, Result, choosing
 from bertviz_core.analyses.dependency_heads.guesses import (
     DEFAULT_VIEW,
     DIRECTIONS,
@@ -181,7 +181,7 @@ class DependencyHeads(Result):
         )
 
     def _show_sides(
-        self, provenance: dict[str, Any], rows: list[int], sides: list[list[int]], is_offset: np.ndarray
+        self, provenance: Provenance, rows: list[int], sides: list[list[int]], is_offset: np.ndarray
     ) -> RelationCounts:
         """The counts of one view of a causal model, where each direction counts the words that it can see.
 

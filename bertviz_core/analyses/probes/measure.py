@@ -12,6 +12,7 @@ import torch
 
 from bertviz_core.analyses.base.corpus_run import RunStage
 from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.probes import probes, scoring, structural
 from bertviz_core.analyses.probes.features import Group, ProbeInputs, reinitialized, word_vectors
 from bertviz_core.analyses.probes.options import AS_RELEASED, ProbeOptions
@@ -272,7 +273,7 @@ def model_of(model: AttentionModel, request: Request) -> AttentionModel:
     return model if seed is None else reinitialized(model, seed)
 
 
-def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Probes:
+def finish(probe_run: ProbeRun, examples: Any, provenance: Provenance) -> Probes:
     """Create the result: scores of each probe with their intervals, and counts by relation and by distance.
 
     Args:

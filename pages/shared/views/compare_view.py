@@ -1,12 +1,11 @@
 """The choice of two stored runs, the head that changed most, and their maps side by side."""
 
 from operator import itemgetter
-from typing import Any
 
 import streamlit as st
 
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.result import Provenance, Result
 from bertviz_core.comparison.change import differences, worded
 from bertviz_core.comparison.figure import head_maps
 from bertviz_core.comparison.result import Comparison, checkpoint_names, checkpoint_result
@@ -104,7 +103,7 @@ def _corpora(analysis: str) -> dict[str, str]:
     return names | {source.digest: source.name for source in map(sample, SAMPLES[corpus])}
 
 
-def _described(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> Run:
+def _described(origin: Provenance, model: str, corpora: dict[str, str]) -> Run:
     corpus = origin["corpus"]["digest"]
     samples = {sample(name).digest for name in SAMPLES[ANALYSES[origin["analysis"]].corpus]}
     settings = frozenset((name, str(value)) for name, value in (origin["settings"] | origin["options"]).items())
@@ -117,7 +116,7 @@ def _described(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> R
     )
 
 
-def _name(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> str:
+def _name(origin: Provenance, model: str, corpora: dict[str, str]) -> str:
     """The model, what differs from the defaults, and the corpus, as in "demo, norms on encyclopedia"."""
     defaults = origin | {"settings": Settings().to_json(), "options": {}, "others": {}}
     parts = [model]
