@@ -11,6 +11,7 @@ from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head, ranks
 
+OUTER = 0.75  # share of all heads on one side of a number that sets a head apart
 MIDDLE = (0.05, 0.95)  # quantiles over heads between which the band behind one head lies
 TO_DEVIATION = 1.4826  # from the median absolute deviation of a normal distribution to its standard deviation
 FROM_MEAN = 1.2533  # the same from its mean absolute deviation
@@ -77,8 +78,10 @@ class HeadRow:
 
     @property
     def is_apart(self) -> bool:
-        """Whether its interval, where one is known, does not have the median of all heads."""
-        return self.value != self.median and not self.low <= self.median <= self.high
+        """Whether three quarters of all heads are below it, or above it, and its interval, where one is known, does not
+        have their median: where most numbers are nearly equal, one in the midst of them may be far from the median."""
+        beyond = max(float((self.known < self.value).mean()), float((self.known > self.value).mean()))
+        return beyond >= OUTER and not self.low <= self.median <= self.high
 
     @property
     def sentence(self) -> str:
