@@ -79,7 +79,7 @@ class CheckpointRequests:
         rows: list[dict[str, Any]] = []
         checkpoints = []
         followed: list[Mapping[str, Any]] = []  # results by analysis, of each step
-        notices: dict[str, None] = {}  # notices of all checkpoints, each once
+        notices: dict[str, None] = {}  # The notices of all checkpoints, each of them once.
         for step, checkpoint in zip(training.steps, training.checkpoints, strict=True):
             name = name_of(checkpoint)
             results: dict[str, Any] = {each: find(request) for each, request in self.requests_of(checkpoint).items()}

@@ -90,7 +90,7 @@ def run(
 
     def cancellable() -> Iterator[Encoded]:
         for example in examples:
-            progress.advance(0)  # raises Cancelled: thousands are encoded before the first batch
+            progress.advance(0)  # It raises Cancelled: thousands of examples are encoded before the first batch.
             yield example
 
     for group in _groups(model, cancellable(), batch_tokens):
@@ -113,7 +113,8 @@ def run(
                 progress.advance(sum(map(len, part)))
                 continue
             parts[:0] = part[: len(part) // 2], part[len(part) // 2 :]
-            if model.device != "cpu":  # after the error, which has references to the failed pass
+            # Memory is freed here, where the error, which has references to the failed pass, is gone.
+            if model.device != "cpu":
                 import torch
 
                 torch.get_device_module(model.device).empty_cache()
@@ -174,7 +175,7 @@ def extract(
         what = f"The file cannot be written ({error.strerror})."
         raise SettingsError(what, where=str(path), hint="Choose another path.") from error
     finally:
-        unfinished.unlink(missing_ok=True)  # half a file would read as maps of zeros
+        unfinished.unlink(missing_ok=True)  # Half a file would be read as maps of zeros.
 
 
 def _write_maps(

@@ -53,7 +53,7 @@ def _resolved(config: str) -> dict[str, Any]:
         raise ModelError(what, hint="Install a transformers that knows it, or choose another model.")
     try:
         return common_numbers(transformers.CONFIG_MAPPING[family].from_dict(entries))
-    except Exception as error:  # whatever a class of configurations raises for what it cannot read
+    except Exception as error:  # A class of configurations may raise anything for what it cannot read.
         reason = " ".join(str(error).split())[:200]
         what = f"The model cannot be loaded: transformers cannot read its configuration ({reason})."
         raise ModelError(what, hint="Save the model again with save_pretrained.") from error

@@ -75,7 +75,7 @@ def _changes(part: Any, length: int) -> bool:
         states = torch.zeros(1, 1, 1, device=first.device)
         with torch.inference_mode(), suppress(TypeError, ValueError, RuntimeError, AttributeError, IndexError):
             alone, beside = (deepcopy(part)(states, positions, **more) for positions in (first, further))
-            if isinstance(alone, torch.Tensor):  # complex numbers in place of cosines and sines
+            if isinstance(alone, torch.Tensor):  # The part gives complex numbers in place of cosines and sines.
                 alone, beside = (alone,), (beside,)
             pairs = zip(alone, beside, strict=True)
             if any(not torch.equal(one, other[:, :TRIED]) for one, other in pairs):

@@ -250,7 +250,7 @@ def finish(run: AblationRun, segments: Segments, provenance: Provenance) -> Abla
     change = averages["mean"][0, 0].tolist()
     interval = (t_quantile(averages["effective_units"][0] - 1) * averages["error"][0, 0]).tolist()
     records = []
-    first = curve  # the number of the set of the next group
+    first = curve  # The sets of the next group begin at this number.
     for name, sets in run.groups.items():
         end = first + len(sets)
         draws = change[first + 1 : end]

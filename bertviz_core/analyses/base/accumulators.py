@@ -242,7 +242,7 @@ class SegmentAverages(Accumulator, Generic[L]):
         self.documents.merge(other.documents)
         self._keep_top(slice(None), other.top_values, other.top)
         self.examples |= other.examples
-        if not is_batch:  # only here: which segments are the top ones is known once the device has finished
+        if not is_batch:  # Not before: which segments are the top ones is known only once the device has finished.
             self.examples = self._top_examples()
 
     def to_bytes(self) -> bytes:

@@ -157,7 +157,7 @@ def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str 
         return result
     changes: dict[str, Any] = {"provenance": changed}
     about = getattr(result, "about", {})
-    if "vectors" in about and "vectors" in others:  # probes have the name of their file of vectors twice
+    if "vectors" in about and "vectors" in others:  # Probes hold the name of their file of vectors twice.
         changes["about"] = about | {"vectors": about["vectors"] | {"name": others["vectors"]["name"]}}
     return replace(result, **changes)
 

@@ -130,7 +130,8 @@ def _flow(words: Sequence[str], starts: set[int], letters: int) -> list[WordBox]
     mirrored = right_to_left(words)
     for index, (word, after) in enumerate(zip_longest(words, words[1:], fillvalue="")):
         length = display_width(_shown(word, letters))
-        behind = 2 if len(after) == 1 and not after.isalnum() else 0  # a full stop or comma begins no line of its own
+        # Room is left for a full stop or a comma, which must not begin a line.
+        behind = 2 if len(after) == 1 and not after.isalnum() else 0
         if index in starts or line < 0 or column + length + behind > letters:
             column, line = 0, line + 1
         first = letters - column - length if mirrored else column

@@ -160,7 +160,8 @@ class AntecedentSums(Accumulator):
                 table.append([number, item.mention, starts[passage], *window.span])
             own = np.s_[row, ..., : len(table)]
             arrays = (guess[own], weight[own], right[own])
-            items = np.array(table, dtype=np.uint32).reshape(-1, 5)  # none where a causal model sees no antecedent
+            # The table is empty where a causal model sees no antecedent.
+            items = np.array(table, dtype=np.uint32).reshape(-1, 5)
             self.blocks[window.item_number] = ItemGuesses(items, *arrays)
             if window.item_number < MAX_ITEMS and number not in self.documents:
                 self.documents[number] = document_record(window.document, window.heads)

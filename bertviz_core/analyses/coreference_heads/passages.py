@@ -279,7 +279,7 @@ class GuessedPassages:
         selected = items.take(self._is_selected(items))
         guesses = selected.guesses()
         windows = [tuple(ends) for ends in selected.items[:, 3:].tolist()]
-        words = {window: tuple(document["words"][slice(*window)]) for window in windows}  # each window once
+        words = {window: tuple(document["words"][slice(*window)]) for window in windows}  # Each window is cut once.
         listed = []
         for guess, window in zip(guesses, windows, strict=True):
             mention = mention_text(document, guess.mention)

@@ -133,7 +133,7 @@ class GuessedSentences:
             is_chosen = np.array([self._is_chosen(name) for name in part[f"{query.view}/names"]], dtype=bool)
             chosen.append(is_chosen[part[f"{query.view}/relations"]])
         self.chosen = np.concatenate(chosen)
-        if query.causal:  # only governors on the side that the direction finds
+        if query.causal:  # Only the governors on the side where the direction looks are left.
             words = 1 + np.arange(len(self.governors)) - np.repeat(self.starts, self.lengths)
             is_later = self.governors > words
             self.chosen &= (self.governors > 0) & (is_later == bool(query.choice.direction))

@@ -134,7 +134,8 @@ class Probes(Result):
 
         names = all_keys(*self.attention.shape[1:])
         weights = np.concatenate([self.attention, self.root]).reshape(-1, len(names))
-        ways = (*ATTENTION_DIRECTIONS, *ROOT_DIRECTIONS)[: len(weights)]  # mode paper has no weights of ROOT's own
+        # In the mode of the paper ROOT has no weights of its own.
+        ways = (*ATTENTION_DIRECTIONS, *ROOT_DIRECTIONS)[: len(weights)]
         return {
             "relations": shares("relation", self.relations, self.relation_n, self.relation_right),
             "distances": shares("distance", self.distances.tolist(), self.distance_n, self.distance_right),

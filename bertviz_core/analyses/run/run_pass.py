@@ -203,7 +203,7 @@ def last_model_loader() -> Load:
         if key not in last or (with_head and not last[key].language_model):
             if last:
                 last.clear()
-                gc.collect()  # modules refer to one another in circles
+                gc.collect()  # Modules refer to one another in circles, so only a collection frees them.
             last[key] = loading.load(model, execution.device, dtype, language_model=with_head)
         return last[key]
 
