@@ -81,7 +81,7 @@ def stop_using(role: Role, address: str) -> None:
 
 @session.fragment
 def draw_sentences() -> None:
-    st.header("Gold and predicted trees")
+    st.header("Gold and predicted trees", anchor=False)
     default = "attention-only" if "attention-only" in result.probes else result.probes[0]
     with page.row():
         now = session.page(Choices)
@@ -147,6 +147,17 @@ if vectors := result.about.get("vectors"):
     entries.append(("Words without a vector", f"{vectors['unknown_words']:.1%}", source))
 page.metrics(entries or [("Best fixed offset", f"{result.about['best_offset']:+d}", "on the training part")])
 
+if len(result.attention):
+    st.header("Weights of the attention-only probe", anchor=False)
+    directions = "governor → dependent", "dependent → governor"
+    columns = st.columns(2, gap="medium")
+    for column, values, name in zip(columns, result.attention, directions, strict=True):
+        with column:
+            st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
+            squares = weight_map(values, f"weight {name}:")
+            alt = f"Map of all heads colored by the weight of attention {name}"
+            page.head_map(squares, f"weights {name}", alt, selection)
+
 units = result.about["units"]
 st.markdown(f"**Table 3** (%); 95% intervals over {units_text(units['test'], units['unit'])}")
 parts = result.about["sentences"]
@@ -178,17 +189,6 @@ st.caption(
 if layer := result.about.get("structural"):
     name = f"layer {layer['layer']}" if layer["layer"] else "the embeddings"
     st.caption(f"Best layer of the structural probe, chosen without the test set: {name}; rank {layer['rank']}.")
-
-if len(result.attention):
-    st.header("Weights of the attention-only probe")
-    directions = "governor → dependent", "dependent → governor"
-    columns = st.columns(2, gap="medium")
-    for column, values, name in zip(columns, result.attention, directions, strict=True):
-        with column:
-            st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
-            squares = weight_map(values, f"weight {name}:")
-            alt = f"Map of all heads colored by the weight of attention {name}"
-            page.head_map(squares, f"weights {name}", alt, selection)
 
 st.markdown("**Accuracy by relation** (%); punctuation is not scored")
 st.caption(

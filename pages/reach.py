@@ -58,19 +58,19 @@ page.metrics(entries)
 if has_output:
     st.caption(plain(inactive_heads(result, below)))
 
-st.header(f"Where head {selection.label} looks")
+st.header(f"Where head {selection.label} looks", anchor=False)
 page.restriction(result)
 alt = f"Share of the attention of head {selection.label} by the distance of the key from the query"
 page.chart(page.drawn(offsets_figure, result, head), "reach-offsets", alt, selection.basis)
 
-st.header(f"At and from which tokens head {selection.label} looks")
+st.header(f"At and from which tokens head {selection.label} looks", anchor=False)
 st.caption(plain(f"{result.about_tokens} 1 is what uniform attention gives; with 95% intervals."))
 if result.tokens:
     for place, share in zip(st.columns(2, gap="medium"), SHARES, strict=True):
         with place:
             draw_tokens(share)
 
-st.header(f"How strongly head {selection.label} acts")
+st.header(f"How strongly head {selection.label} acts", anchor=False)
 st.caption(
     "The largest weight between two different ordinary tokens of each input; [CLS], [SEP] and the first token are left "
     "out. Below, inputs of each tenth, drawn at random by the seed, with these two tokens."

@@ -133,13 +133,15 @@ class AnalysisPage:
         quantity = self.column.quantity
         if isinstance(self.result, HeadAverages) and self.result.texts and quantity in self.result.present:
             shown = segments(self.result, quantity, self.selection.head)
-            st.header(f"{plural(len(shown), 'segments')} in which head {self.selection.label} shows it most")
+            st.header(
+                f"{plural(len(shown), 'segments')} in which head {self.selection.label} shows it most", anchor=False
+            )
             st.caption(f"Those with the highest value: {plain(self.column.short)}.")
             for segment in shown:
                 location = plain(f"passage {segment.number + 1}, {segment.where}")
                 st.markdown(f"**{number(segment.value)}** {location}: :gray[{joined(' '.join(segment.tokens))}]")
                 links.to_segment(segment.number, self.selection.head)
-        st.header("All heads")
+        st.header("All heads", anchor=False)
         titles = {column.quantity: column.short for column in self.values}
         frame = head_frame({column.quantity: values for column, values in self.values.items()})
         page.table(frame, [*titles], self.selection, f"{self.analysis.name}-table", titles=titles)
