@@ -22,7 +22,7 @@ def test_a_stage_counts_and_knows_how_long_it_will_take():
 
 
 def test_the_passes_to_come_take_as_long_as_those_so_far():
-    """Pass 1 of 3 has loaded for 5 seconds and run for 2 at 5 a second, which are 6 to go: 13 in all, and 26 after it."""
+    """Pass 1 of 3 has loaded for 5 seconds and run for 2 at 5 a second; 6 are to go, 13 in all, and 26 after it."""
     progress = Progress()
     progress.start_pass(1, 3, "demo")
     progress.begun -= 7.0
