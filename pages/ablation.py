@@ -43,17 +43,17 @@ page.metrics(entries)
 
 left, right = st.columns(2, gap="medium")
 with left:
-    st.header("Does the gradient predict it?")
+    st.header("Does the gradient predict it?", anchor=False)
     alt = "Scatter plot: the gradient estimate of each head against the measured change of the loss"
     drawing = page.drawn(estimate_figure, result)
     page.chart(drawing, "ablation-estimate", alt, selection.basis, head=selection.head)
-    st.header("How many heads are needed?")
+    st.header("How many heads are needed?", anchor=False)
     view.draw_finding("together")
     alt = "Curve: the loss while heads are ablated, the least important first"
     page.chart(page.drawn(curve_figure, result), "ablation-curve", alt, selection.basis)
 with right:
     words = list(result.words(selection.head))
-    st.header(words_title(selection.head))
+    st.header(words_title(selection.head), anchor=False)
     st.caption(words_note(len(words)))
     for word in words:
         original = word["original"]
@@ -65,7 +65,7 @@ with right:
         )
         links.to_segment(word["number"], selection.head)
 
-st.header("Groups of heads")
+st.header("Groups of heads", anchor=False)
 st.caption("All heads of a behavior or a layer at once, beside as many heads drawn from the same layers, five times.")
 alt = "The change of the loss without each group of heads, with intervals, and without random heads"
 page.chart(page.drawn(groups_figure, result), "ablation-groups", alt, selection.basis)

@@ -63,16 +63,16 @@ page.metrics([stress, behavior_metric(result.behaviors)])
 if named:
     st.caption("Crosses mark heads of this model that are best at a relation or at coreference in a stored analysis.")
 
-st.header(nearest_title(head))
+st.header(nearest_title(head), anchor=False)
 alt = f"Head {selection.label} and the heads with the smallest divergence from it"
 st.dataframe(page.aligned(nearest_table(result, head)), hide_index=True, alt=alt)
 
-st.header("All pairs, ordered by a dendrogram")
+st.header("All pairs, ordered by a dendrogram", anchor=False)
 st.caption("Each square under the tree is a head, colored by its behavior; click it to choose the head.")
 alt = "Matrix of divergences of all pairs of heads, ordered by average-linkage clustering"
 page.chart(page.drawn(matrix, result), "clustering-matrix", alt, selection.basis, head=head)
 
-st.header("All heads")
+st.header("All heads", anchor=False)
 columns = ["behavior", "nearest", "x", "y", *result.present]
 frame = to_frame(result)
 page.table(frame, columns, selection, "clustering-table")

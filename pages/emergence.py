@@ -227,7 +227,7 @@ else:
         "its checkpoints as the model under the title."
     )
 
-st.header("All steps")
+st.header("All steps", anchor=False)
 st.caption("Click a row to move the slider to its step.")
 frame = to_frame(result)
 loss = result.loss_name

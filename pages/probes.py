@@ -106,7 +106,7 @@ def reported(now: ProbesChoices) -> ProbesView:
 def draw_sentences() -> None:
     """Draw the test sentences with their gold arcs above, and the guesses of a chosen probe below; it draws itself
     anew."""
-    st.header("Gold and predicted trees")
+    st.header("Gold and predicted trees", anchor=False)
     with page.row():
         now = session.page(ProbesChoices)
         probe = probe_of(now)
@@ -166,6 +166,19 @@ if vectors := result.about.get("vectors"):
     entries.append(("Words without a vector", f"{vectors['unknown_words']:.1%}", source))
 page.metrics(entries or [("Best fixed offset", f"{result.about['best_offset']:+d}", "on the training part")])
 
+if len(result.attention):
+    st.header("Weights of the attention-only probe", anchor=False)
+    columns = st.columns(2, gap="medium")
+    for column, (way, squares) in zip(columns, maps_of(result).items(), strict=True):
+        with column:
+            name = arrow(way)
+            st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
+            alt = f"Map of all heads colored by the weight of attention {name}"
+            page.head_map(squares, f"weights {name}", alt, selection)
+    st.caption(plain(page_parts.weights_of_head(result, selection.head)))
+    st.markdown(f"**{(weights := weights_of(result, selection.head)).title}**")
+    st.dataframe(weights.table, hide_index=True, height="content", alt=weights.title)
+
 scores = scores_of(result)
 heading, separator, over = scores.title.partition(";")
 st.markdown(f"**{heading.removesuffix(' (%)')}** (%){separator}{over}")
@@ -193,19 +206,6 @@ st.caption(
 if layer := result.about.get("structural"):
     name = f"layer {layer['layer']}" if layer["layer"] else "the embeddings"
     st.caption(f"Best layer of the structural probe, chosen without the test set: {name}; rank {layer['rank']}.")
-
-if len(result.attention):
-    st.header("Weights of the attention-only probe")
-    columns = st.columns(2, gap="medium")
-    for column, (way, squares) in zip(columns, maps_of(result).items(), strict=True):
-        with column:
-            name = arrow(way)
-            st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
-            alt = f"Map of all heads colored by the weight of attention {name}"
-            page.head_map(squares, f"weights {name}", alt, selection)
-    st.caption(plain(page_parts.weights_of_head(result, selection.head)))
-    st.markdown(f"**{(weights := weights_of(result, selection.head)).title}**")
-    st.dataframe(weights.table, hide_index=True, height="content", alt=weights.title)
 
 relations = relations_of(result)
 st.markdown("**Accuracy by relation** (%); punctuation is not scored")

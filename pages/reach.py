@@ -66,19 +66,19 @@ page.metrics(entries)
 if has_output:
     st.caption(plain(inactive_heads(result, below)))
 
-st.header(looks_title(head))
+st.header(looks_title(head), anchor=False)
 page.restriction(result)
 alt = f"Share of the attention of head {selection.label} by the distance of the key from the query"
 page.chart(page.drawn(offsets_figure, result, head), "reach-offsets", alt, selection.basis)
 
-st.header(tokens_title(head))
+st.header(tokens_title(head), anchor=False)
 st.caption(plain(tokens_note(result)))
 if result.tokens:
     for place, share in zip(st.columns(2, gap="medium"), SHARES, strict=True):
         with place:
             draw_tokens(share)
 
-st.header(acts_title(head))
+st.header(acts_title(head), anchor=False)
 st.caption(ACTS)
 alt = f"Number of inputs by the largest weight of head {selection.label}"
 page.chart(page.drawn(acts_figure, result, head), "reach-acts", alt, selection.basis)

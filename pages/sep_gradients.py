@@ -33,7 +33,7 @@ page.metrics(entries)
 if peak:
     if name == "[SEP]":
         header.retitle(plain(f"{name} gradients"))  # the paper's
-    st.header(f"Is attention to {plain(name)} a no-op?")
+    st.header(f"Is attention to {plain(name)} a no-op?", anchor=False)
     st.caption(
         "The gradient says how much the loss would change if a weight changed slightly. Much attention with a gradient "
         f"near 0 is a no-op: the paper finds that of [SEP] in BERT-base from layer {paper.NO_OP_FROM_LAYER} on."

@@ -59,7 +59,7 @@ elif is_norms:
 view.draw_heads()
 # Norms alone have it.
 if "norm_correlation" in result.present:
-    st.header("Lengths of the vectors")
+    st.header("Lengths of the vectors", anchor=False)
     st.markdown(f"{plain(lengths_sentence(result))}.")
     st.caption(
         "Length: the mean over what the tokens of a class pass on through a head. Correlation: Spearman's, over "

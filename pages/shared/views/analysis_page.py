@@ -153,7 +153,7 @@ class AnalysisPage:
                     f"**{number(segment.value)}** {plain(segment.place)}: :gray[{joined(' '.join(segment.tokens))}]"
                 )
                 links.to_segment(segment.number, self.selection.head)
-        st.header("All heads")
+        st.header("All heads", anchor=False)
         titles = {column.quantity: column.short for column in self.values}
         frame = head_frame({column.quantity: values for column, values in self.values.items()})
         page.table(frame, [*titles], self.selection, f"{self.analysis.name}-table", titles=titles)
