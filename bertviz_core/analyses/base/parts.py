@@ -5,12 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.head_facts import HeadFacts
 from bertviz_core.analyses.base.result import Result
-from bertviz_core.heads import Head, ranks
+from bertviz_core.heads import Head, first_number, ranks
 from bertviz_core.inputs.tokens import joined_pieces
 from bertviz_core.numbers import number, plural
 
@@ -50,6 +51,29 @@ class Part:
     note: str = ""
     examples: tuple[Example, ...] = ()
     legend: str = ""
+
+
+Card = tuple[str, str, str]  # name, value, and a note such as the paper's number
+
+
+def cards_part(cards: Iterable[Card]) -> Part:
+    """The key numbers of a page as a table."""
+    return table_part(
+        "numbers", "Key numbers", [dict(zip(("name", "value", "note"), card, strict=True)) for card in cards]
+    )
+
+
+def column_cards(result: Result, column: HeadColumn) -> list[Card]:
+    """The highest layer of a column, and the mean over all heads beside the baseline."""
+    values = column.values(result)
+    baseline, name = column.baseline(result) if column.baseline else (np.nan, "")
+    means = np.nanmean(values, axis=1)
+    layer = int(means.argmax())
+    highest_mean = f"mean of its heads: {column.text(means[layer])}"
+    return [
+        ("Highest layer", str(layer + first_number()), highest_mean),
+        ("Mean over heads", column.text(np.nanmean(values)), f"{name}: {column.text(baseline)}" if name else ""),
+    ]
 
 
 def table_part(name: str, title: str, rows: Sequence[dict[str, Any]], note: str = "") -> Part:
