@@ -4,8 +4,8 @@ from functools import partial
 
 import streamlit as st
 
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.coreference_heads import document_figure
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import COMPARED
 from bertviz_core.analyses.coreference_heads.figure import BY_DISTANCE, BY_GENDER, BY_TYPE, by_group, has_genders
 from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
@@ -20,7 +20,7 @@ from bertviz_core.analyses.coreference_heads.passage_list import (
 )
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.coreference_heads.statements import type_finding
-from bertviz_core.analyses.coreference_heads.systems_table import cards, table_2
+from bertviz_core.analyses.coreference_heads.systems_table import cards, systems_part
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent_decimals
 from pages.shared import endnotes, page, stored, widgets
@@ -34,7 +34,7 @@ from pages.shared.views import lists
 
 finding_of = memoized(type_finding)
 cards_of = memoized(cards)
-table_of = memoized(table_2)
+table_of = memoized(systems_part)
 
 LETTERS = 52  # in a line of a passage beside the map
 TABS = ["Table 2", "By type", "By distance", "All heads", "Method", "Export"]
@@ -119,7 +119,7 @@ def draw_method() -> None:
 def draw_export() -> None:
     now = session.current()  # the list may change without the rest of the page
 
-    def shown() -> AntecedentCounts:
+    def shown() -> Result:
         view = now.of_page(Choices).reported(result, selection.head)
         return view.choose(result.with_lists(lists.stored_list(result, request)))
 

@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 
 from bertviz_core import exports
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.dependency_heads import figure, guesses
 from bertviz_core.analyses.dependency_heads.cards import cards
 from bertviz_core.analyses.dependency_heads.guess_preview import of_guesses
@@ -181,7 +182,7 @@ def draw_method() -> None:
 def draw_export() -> None:
     now = session.current()  # the list may change without the rest of the page
 
-    def shown() -> RelationCounts:
+    def shown() -> Result:
         view = now.of_page(Choices).reported(result, selection.head)
         return view.choose(result.with_lists(lists.stored_list(result, request)))
 

@@ -27,7 +27,7 @@ with view.controls:
 is_norms = selection.settings.weights == "norms"
 other_weights = selection.of_weights("attention" if is_norms else "norms")
 other = services.find(other_weights.request(result.analysis))
-drawn = both_weights(result, other) if chosen.both and other else result
+drawn = both_weights(result, other) if chosen.both and isinstance(other, HeadAverages) else result
 view.choose(SurfaceView(over=over, both=drawn is not result), drawn)
 view.draw_figures(page.drawn(paper_figure, drawn))
 

@@ -23,7 +23,7 @@ from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.passage_list import passage_part
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
 from bertviz_core.analyses.coreference_heads.statements import STATEMENTS, head_sentence, type_finding
-from bertviz_core.analyses.coreference_heads.systems_table import cards, heads_part, table_2
+from bertviz_core.analyses.coreference_heads.systems_table import cards, heads_part, systems_part
 from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.inputs.annotated_words import Windows
 from bertviz_core.inputs.tokens import Tokens
@@ -89,7 +89,7 @@ class CoreferenceAnalysis(Analysis):
         if passages is None:  # there are no such mentions
             return []
         heads = heads_part(counts, chosen[1].direction)
-        return [passages, table_2(counts, chosen[1]), cards_part(self.cards(result)), heads]
+        return [passages, systems_part(counts, chosen[1]), cards_part(self.cards(result)), heads]
 
     def chosen_notes(self, result: Result) -> list[str]:
         """What the chosen head finds of these mentions, if there are any."""

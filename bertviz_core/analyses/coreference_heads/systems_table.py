@@ -29,7 +29,7 @@ def best_by_type(counts: AntecedentCounts) -> list[DirectedHead | None]:
     return [counts.best(name) if count else None for name, count in zip(TYPE_ROWS, counts.n, strict=True)]
 
 
-def table_2(counts: AntecedentCounts, choice: DirectedHead) -> Part:
+def systems_part(counts: AntecedentCounts, choice: DirectedHead) -> Part:
     """The systems, the best heads and the chosen head, in percent, with the paper's numbers in parentheses."""
     rows = []
     printed = cited(counts)

@@ -9,6 +9,7 @@ from typing_extensions import Doc
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.parts import Card
@@ -59,7 +60,7 @@ class SurfaceView(ColumnView):
             weights = other.settings.weights
             hint = f"Run the analysis with --weights {weights} first."
             raise SettingsError(f"No result of {weights} is stored for this model and this text.", hint=hint)
-        return BothWeights.of(cast(SurfacePatterns, result), cast(SurfacePatterns, beside))
+        return BothWeights.of(cast(HeadAverages, result), cast(HeadAverages, beside))
 
 
 class SurfacePatternsAnalysis(Analysis):
