@@ -43,6 +43,8 @@ class Part:
         note: What is under the heading; may be empty.
         examples: The inputs that are shown in place of the table where files are read by people.
         legend: What the signs of their drawings mean.
+        decimals: Those of its numbers where people read them; None for as many as they need.
+        signed: Columns of whole numbers that are read with their sign.
     """
 
     name: str
@@ -51,6 +53,8 @@ class Part:
     note: str = ""
     examples: tuple[Example, ...] = ()
     legend: str = ""
+    decimals: int | None = None
+    signed: tuple[str, ...] = ()
 
 
 Card = tuple[str, str, str]  # name, value, and a note such as the paper's number
@@ -134,9 +138,10 @@ def fact_parts(facts: Iterable[HeadFacts]) -> list[Part]:
     return [
         Part(
             f"by_{table.columns[0].title.replace(' ', '_')}",
-            f"{each.title}{each.detail}",
+            f"{each.title}, by {table.columns[0].title}{each.detail}",
             pd.DataFrame({column.title: column.values for column in table.columns}),
             each.caption,
+            decimals=1,
         )
         for each in facts
         for table in each.tables

@@ -46,7 +46,7 @@ def systems_part(counts: AntecedentCounts, choice: DirectedHead) -> Part:
 def heads_part(counts: AntecedentCounts, direction: int) -> Part:
     """The accuracy of all heads in a direction, in percent."""
     frame = head_frame(dict(zip(TYPE_ROWS, 100 * counts.accuracy[direction], strict=True)))
-    return Part("accuracy", f"Accuracy of all heads (%), {arrow(DIRECTIONS[direction])}", frame.round(2))
+    return Part("accuracy", f"Accuracy of all heads (%), {arrow(DIRECTIONS[direction])}", frame, decimals=1)
 
 
 def cards(counts: AntecedentCounts, kind: str, choice: DirectedHead) -> list[Card]:

@@ -120,7 +120,7 @@ class DependencyAnalysis(Analysis):
             return []
         view = counts.provenance["options"]["view"]
         head = Head.parse(counts.choices["head"])
-        table = Part("table_1", TABLE_1, relation_table(counts), TOTALS)
+        table = Part("table_1", TABLE_1, relation_table(counts), TOTALS, signed=("offset",))
         return [
             sentences,
             table,

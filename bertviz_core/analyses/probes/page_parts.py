@@ -63,7 +63,9 @@ def relations_part(result: Probes) -> Part:
         "Labels are as annotated, since the probes learn the annotated trees. The page Dependency heads reads function "
         "words as governors, with the paper's labels: obj is dobj there, and case is prep."
     )
-    return Part("relations", "Accuracy by relation (%); punctuation is not scored", pd.DataFrame(columns), note)
+    return Part(
+        "relations", "Accuracy by relation (%); punctuation is not scored", pd.DataFrame(columns), note, decimals=1
+    )
 
 
 def probe_names(result: Probes) -> list[str]:
