@@ -4,8 +4,6 @@ import streamlit as st
 
 from bertviz_core.analyses.ablation.figure import curve_figure, estimate_figure, groups_figure
 from bertviz_core.analyses.ablation.words import words_note, words_title
-from bertviz_core.numbers import number
-from bertviz_core.plotting import TOKENS
 from pages.shared import page, widgets
 from pages.shared.frame import links
 from pages.shared.messages import joined, plain
@@ -30,16 +28,7 @@ result = view.result
 selection = view.selection
 view.draw_figures()
 
-entries = [
-    ("Loss of the full model", f"{result.loss:.2f} nats", f"in {int(result.segments.max()):,} passages"),
-]
-if "to_sink_loss_change" in result.present:
-    head = result.largest("to_sink_loss_change")
-    change = number(result["to_sink_loss_change"][head], "+")
-    title = f"Largest loss change without attention to {TOKENS[result.sink][0]}, nats"
-    entries.append((title, change, f"head {head.label()}; no-op: 0"))
-entries.append(("Gradient estimate", f"{result.correlation():.2f}", "Spearman's correlation"))
-page.metrics(entries)
+view.draw_cards()
 
 left, right = st.columns(2, gap="medium")
 with left:

@@ -5,7 +5,6 @@ from dataclasses import asdict
 import streamlit as st
 
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.behaviors import behavior_metric
 from bertviz_core.analyses.clustering.analysis import ClusteringView
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, matrix
 from bertviz_core.analyses.clustering.nearest import nearest_table, nearest_title
@@ -58,8 +57,7 @@ with right:
     st.markdown("**By layer**")
     alt = "The same scatter plot colored by layer, darker for later layers"
     page.chart(page.drawn(by_layer, result), "clustering-layer", alt, selection.basis, head=head)
-stress = ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact")
-page.metrics([stress, behavior_metric(result.behaviors)])
+page.metrics(ANALYSES["clustering"].cards(result))
 if named:
     st.caption("Crosses mark heads of this model that are best at a relation or at coreference in a stored analysis.")
 

@@ -64,7 +64,8 @@ best = figure.best_heads(comparison)
 headers = {name: label for name, label in BEST.items() if name in best}
 alt = "For each quantity the head with the highest value in A and B"
 st.dataframe(page.aligned(best), hide_index=True, column_config=headers, alt=alt)
-page.downloads(lambda: comparison.on(key))
+shown = comparison.on(key)
+page.downloads(lambda: shown)
 endnotes.about(change.Change.of)
 for label, run in zip("AB", (comparison.provenance, comparison.other), strict=True):
     title = f"Where the numbers of {label} come from"

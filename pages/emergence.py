@@ -66,7 +66,8 @@ def draw_at(index: int) -> None:
 
 def step_of(now: EmergenceChoices) -> int:
     """The step that is shown, the last where the training lacks the chosen one."""
-    return now.at_step if now.at_step in result.steps.tolist() else int(result.steps[-1])
+    steps = result.steps.tolist()
+    return now.at_step if now.at_step is not None and now.at_step in steps else int(steps[-1])
 
 
 def choose_step() -> int:
@@ -74,7 +75,7 @@ def choose_step() -> int:
     steps = result.steps.tolist()
     now = session.current()
     step = step_of(session.page(EmergenceChoices))
-    if now.playing in steps:
+    if now.playing is not None and now.playing in steps:
         step = now.playing
     index = steps.index(step)
 

@@ -13,7 +13,6 @@ from bertviz_core.analyses.probes.figure import (
     distance_figure,
     paper_figure,
     sentence_drawing,
-    table_3,
     title,
     weight_maps,
 )
@@ -36,7 +35,6 @@ from pages.shared.views import lists
 maps_of = memoized(weight_maps)
 relations_of = memoized(page_parts.relations_part)
 scores_of = memoized(page_parts.scores_part)
-table_of = memoized(table_3)
 weights_of = memoized(page_parts.weights_part)
 
 DECIMAL = st.column_config.NumberColumn(format="%.1f")
@@ -150,21 +148,7 @@ with right:
     alt = "Accuracy of every probe by distance to the governor"
     page.chart(page.drawn(distance_figure, result), "distance-figure", alt, selection.basis)
 
-table = table_of(result)
-entries = []
-papers = table["paper"].fillna(0)
-for probe, score, printed in zip(result.probes, result.score, papers, strict=True):
-    if probe.startswith("attention") and printed:
-        text = "as released; " if probe.endswith(AS_RELEASED) else ""
-        name = title(probe.removesuffix(AS_RELEASED))
-        entries.append((name, f"{score:.1%}", f"{text}paper: {printed:g}%"))
-if control := result.about.get("control"):
-    selectivity = f"{100 * control['selectivity']:.1f}"
-    entries.append(("Selectivity, attention only", selectivity, f"control task: {control['accuracy']:.1%}"))
-if vectors := result.about.get("vectors"):
-    source = plain(vectors["name"].removeprefix("the model's "))  # as much as fits
-    entries.append(("Words without a vector", f"{vectors['unknown_words']:.1%}", source))
-page.metrics(entries or [("Best fixed offset", f"{result.about['best_offset']:+d}", "on the training part")])
+page.metrics(ANALYSES["probes"].cards(result))
 
 if len(result.attention):
     st.header("Weights of the attention-only probe", anchor=False)
