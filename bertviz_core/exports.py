@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -24,10 +25,10 @@ from bertviz_core.emergence import figure as emergence_figure
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import counting_from
 from bertviz_core.models.checkpoint import label_of
-from bertviz_core.numbers import number
+from bertviz_core.numbers import column_decimals, fixed, number
 from bertviz_core.plotting import drawing
 from bertviz_core.plotting.drawing import figure_html, html_page
-from bertviz_core.plotting.html import bullets, element
+from bertviz_core.plotting.html import bullets, element, table
 
 OTHERS: dict[str, ModuleType] = {"comparison": comparison_figure, "emergence": emergence_figure}
 PRINTED = 10  # rows of a table that are printed
@@ -116,7 +117,7 @@ def _part_text(part: Part) -> list[str]:
     for each in part.examples:
         lines += [f"  {each.title}", f"    {each.text}", *(f"    {note}" for note in each.notes)]
     if not part.examples and len(part.table):
-        lines += part.table.head(PRINTED).to_string(index=False, float_format=number, na_rep="-").splitlines()
+        lines += _cells(part, PRINTED).to_string(index=False).splitlines()
         if len(part.table) > PRINTED:
             lines.append(f"... {len(part.table) - PRINTED:,} more rows: --out x.zip has all.")
     return lines
@@ -170,15 +171,36 @@ def _table_html(frame: pd.DataFrame) -> str:
     return f"<div class=wide>{table}</div>"
 
 
+def _cells(part: Part, rows: int) -> pd.DataFrame:
+    """The first rows of a part's table as texts, all numbers of a column with the same decimals, without columns that
+    are empty."""
+    texts = {}
+    for name, column in part.table.head(rows).items():
+        if column.dtype.kind == "f":
+            decimals = _decimals(column.to_numpy()) if part.decimals is None else part.decimals
+            texts[str(name)] = [fixed(value, decimals) for value in column]
+        else:
+            form = ("+," if name in part.signed else ",") if column.dtype.kind in "iu" else ""
+            texts[str(name)] = ["–" if pd.isna(value) else format(value, form) for value in column]
+    return pd.DataFrame({name: column for name, column in texts.items() if any(column)})
+
+
+def _decimals(values: np.ndarray) -> int:
+    """As few decimals as show rounded numbers, at most those of `column_decimals`."""
+    most = column_decimals(float(np.nanmax(np.abs(values), initial=0)))
+    return next((count for count in range(most) if np.allclose(values.round(count), values, equal_nan=True)), most)
+
+
 def _part_html(part: Part) -> str:
     """A part with the drawings of its examples, or else with its table."""
     about = " ".join(filter(None, (part.legend, part.note)))
     sections = [element("h2", part.title), element("p class=caption", about) if about else ""]
     for each in part.examples:
-        drawing = f"<div class=wide>{each.svg}</div>" if each.svg else element("p dir=auto", each.text)
-        sections.append(f"<figure>{element('h3', each.title)}{drawing}{bullets(each.notes)}</figure>")
+        shown = f"<div class=wide>{each.svg}</div>" if each.svg else element("p dir=auto", each.text)
+        sections.append(f"<figure>{element('h3', each.title)}{shown}{bullets(each.notes)}</figure>")
     if not part.examples:
-        sections.append(_table_html(part.table.head(SHOWN)))
+        texts = _cells(part, SHOWN)
+        sections.append(table("", list(texts.columns), texts.to_numpy().tolist()))
         if len(part.table) > SHOWN:
             more = f"{len(part.table) - SHOWN:,} more rows are in the ZIP and the JSON."
             sections.append(element("p class=caption", more))

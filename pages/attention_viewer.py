@@ -117,18 +117,20 @@ guesses = {"": predict(model, original, masked)}
 if ablated is not None:
     names = [head.key() for head in all_heads(*ablated.shape) if ablated[head]]
     guesses[" ".join(names)] = predict(model, original, masked, ablated)
+shift = None
 with notes:
     viewer_input.warn_of_cut(original, selection)
     viewer_input.draw_notices(original, model)
     if positions:
         weights = selection.settings.weights
         before, after = (services.attention(model, each.example, weights) for each in (original, masked))
-        viewer_heads.draw_shift(attention_shift(before, after), selection)
+        shift = attention_shift(before, after)
+        viewer_heads.draw_shift(shift, selection)
     if positions or ablated is not None:
         viewer_heads.draw_guesses(guesses)
     st.markdown("**All heads** on this input; click one to choose it")
     viewer_panes.draw_pictures(first)
 
 pair = viewer_heads.draw_token_pair(first)
-viewer_panes.offer_downloads(first, pair, guesses, products, as_lines=shape == "lines")
+viewer_panes.offer_downloads(first, pair, guesses, products, beside=second, shift=shift, as_lines=shape == "lines")
 endnotes.about(apply_view)

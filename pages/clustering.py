@@ -5,7 +5,6 @@ from dataclasses import asdict
 import streamlit as st
 
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.behaviors import behavior_metric
 from bertviz_core.analyses.clustering.analysis import ClusteringView
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, matrix
 from bertviz_core.analyses.clustering.nearest import nearest_table, nearest_title
@@ -58,21 +57,20 @@ with right:
     st.markdown("**By layer**")
     alt = "The same scatter plot colored by layer, darker for later layers"
     page.chart(page.drawn(by_layer, result), "clustering-layer", alt, selection.basis, head=head)
-stress = ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact")
-page.metrics([stress, behavior_metric(result.behaviors)])
+page.metrics(ANALYSES["clustering"].cards(result))
 if named:
     st.caption("Crosses mark heads of this model that are best at a relation or at coreference in a stored analysis.")
 
-st.header(nearest_title(head))
+st.header(nearest_title(head), anchor=False)
 alt = f"Head {selection.label} and the heads with the smallest divergence from it"
 st.dataframe(page.aligned(nearest_table(result, head)), hide_index=True, alt=alt)
 
-st.header("All pairs, ordered by a dendrogram")
+st.header("All pairs, ordered by a dendrogram", anchor=False)
 st.caption("Each square under the tree is a head, colored by its behavior; click it to choose the head.")
 alt = "Matrix of divergences of all pairs of heads, ordered by average-linkage clustering"
 page.chart(page.drawn(matrix, result), "clustering-matrix", alt, selection.basis, head=head)
 
-st.header("All heads")
+st.header("All heads", anchor=False)
 columns = ["behavior", "nearest", "x", "y", *result.present]
 frame = to_frame(result)
 page.table(frame, columns, selection, "clustering-table")

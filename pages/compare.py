@@ -46,25 +46,26 @@ if comparison.compared not in REQUIRED:
 if comparison.changes:
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        st.header("A against B")
+        st.header("A against B", anchor=False)
         drawing = page.drawn(figure.scatter, comparison, key)
         alt = f"{comparison.label(key)}: a dot for each head, run A across and run B up"
         page.chart(drawing, "compare-scatter", alt, basis, head=selection.head)
     with right:
-        st.header("Heads that changed most")
+        st.header("Heads that changed most", anchor=False)
         rows = comparison.changes[key].rows(figure.MAX_ROWS)
         st.dataframe(rows, hide_index=True, height="content", alt="Heads by the size of their difference")
 else:
-    st.header("By relative depth")
+    st.header("By relative depth", anchor=False)
     alt = f"{comparison.label(key)} by layer over the number of layers, a dot for each head of both models"
     page.chart(page.drawn(figure.by_depth, comparison, key), "compare-depth", alt, basis)
 
-st.header("Best heads")
+st.header("Best heads", anchor=False)
 best = figure.best_heads(comparison)
 headers = {name: label for name, label in BEST.items() if name in best}
 alt = "For each quantity the head with the highest value in A and B"
 st.dataframe(page.aligned(best), hide_index=True, column_config=headers, alt=alt)
-page.downloads(lambda: comparison.on(key))
+shown = comparison.on(key)
+page.downloads(lambda: shown)
 endnotes.about(change.Change.of)
 for label, run in zip("AB", (comparison.provenance, comparison.other), strict=True):
     title = f"Where the numbers of {label} come from"

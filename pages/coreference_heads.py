@@ -4,9 +4,9 @@ from functools import partial
 
 import streamlit as st
 
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.coreference_heads import document_figure
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
-from bertviz_core.analyses.coreference_heads.baselines import CHANCE, COMPARED, RANDOM
+from bertviz_core.analyses.coreference_heads.baselines import COMPARED
 from bertviz_core.analyses.coreference_heads.figure import BY_GENDER, BY_TYPE, by_distance_title, by_group, has_genders
 from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, answers
@@ -20,9 +20,9 @@ from bertviz_core.analyses.coreference_heads.passage_list import (
 )
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.coreference_heads.statements import type_finding
-from bertviz_core.analyses.coreference_heads.systems_table import PAPER_HEAD, cited, table_2
+from bertviz_core.analyses.coreference_heads.systems_table import cards, systems_part
 from bertviz_core.heads import DirectedHead, arrow
-from bertviz_core.plotting import percent, percent_decimals
+from bertviz_core.plotting import percent_decimals
 from pages.shared import endnotes, page, stored, widgets
 from pages.shared.costly import accuracy_map, head_frame, show_mentions
 from pages.shared.frame import links
@@ -33,9 +33,9 @@ from pages.shared.state.analysis_choices import CoreferenceHeadsChoices
 from pages.shared.views import lists
 
 finding_of = memoized(type_finding)
-table_of = memoized(table_2)
+cards_of = memoized(cards)
+table_of = memoized(systems_part)
 
-PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
 LETTERS = 52  # in a line of a passage beside the map
 TABS = ["Table 2", "By type", "By distance", "All heads", "Method", "Export"]
 AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
@@ -77,19 +77,6 @@ def draw_documents() -> None:
     page.drawings(items, "passages", selection.basis)
 
 
-def key_numbers() -> list[page.Metric]:
-    """The best head and the baselines, beside the paper's."""
-    printed = {name: f"paper: {numbers[index]}%" for name, numbers in cited(result).items() if index < len(numbers)}
-    note = "" if direction else printed.get(PAPER_HEAD, "")
-    entries = [(f"Best head: {best.head.label()}", percent(result.row(best, kind)["accuracy"], n), note)]
-    if result.is_causal and kind == TYPE_ROWS[0]:
-        of_all_mentions = percent(result.row(best)["accuracy_of_all_mentions"], result.of_all)
-        entries.append(("Best head, of all mentions", of_all_mentions, f"of {result.of_all:,}"))
-    for name in (CHANCE, RANDOM, *PAPER_SYSTEMS):
-        entries.append((name.capitalize(), percent(result.of_system(name)[index], n), printed.get(name, "")))
-    return entries
-
-
 def draw_table_2() -> None:
     """Draw Table 2, with the paper's numbers beside this run's where both are of one corpus, and the best heads."""
     table = table_of(result, choice)
@@ -115,7 +102,7 @@ def draw_genders() -> None:
 
 def draw_all_heads() -> None:
     """Draw the key numbers, and the accuracy of every head by type of mention."""
-    page.metrics(key_numbers())
+    page.metrics(cards_of(result, kind, choice))
     st.markdown(f"**Accuracy of all heads** (%), {shown_direction}")
     decimals = {name: percent_decimals(count) for name, count in zip(TYPE_ROWS, result.n, strict=True)}
     percents = dict(zip(TYPE_ROWS, 100 * result.accuracy[direction], strict=True))
@@ -138,7 +125,7 @@ def draw_export() -> None:
     """Draw the files of what is chosen, with the whole list of guesses where it is stored."""
     now = session.current()  # the list may change without the rest of the page
 
-    def shown() -> AntecedentCounts:
+    def shown() -> Result:
         view = now.of_page(CoreferenceHeadsChoices).reported(result, selection.head)
         return view.choose(result.with_lists(lists.stored_list(result, request)))
 

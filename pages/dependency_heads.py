@@ -4,8 +4,10 @@ from functools import partial
 
 import streamlit as st
 
-from bertviz_core import exports, paper
+from bertviz_core import exports
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.dependency_heads import figure, guesses
+from bertviz_core.analyses.dependency_heads.cards import cards
 from bertviz_core.analyses.dependency_heads.guess_preview import of_guesses
 from bertviz_core.analyses.dependency_heads.head_facts import attended_words
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
@@ -20,7 +22,6 @@ from bertviz_core.analyses.dependency_heads.sentence_list import (
 from bertviz_core.analyses.dependency_heads.statements import relation_finding
 from bertviz_core.corpora.treebank import ALL, UAS, explain, meaning
 from bertviz_core.heads import DirectedHead, arrow
-from bertviz_core.plotting import percent
 from pages.shared import endnotes, head_panel, page, stored, widgets
 from pages.shared.costly import accuracy_map, show_relations
 from pages.shared.frame import links
@@ -35,7 +36,7 @@ choose_view = memoized(RelationView.choose)
 finding_of = memoized(relation_finding)
 in_direction = memoized(RelationCounts.in_direction)
 relation_table = memoized(figure.relation_table)
-row_of = memoized(RelationCounts.row)
+cards_of = memoized(cards)
 to_latex = memoized(exports.to_latex)
 
 TABS = ["Table 1", "Offsets", "Words attended to", "All numbers", "Method", "Export"]
@@ -170,36 +171,6 @@ def draw_offsets() -> None:
     )
 
 
-def key_numbers() -> list[page.Metric]:
-    """The best head, the best fixed offset and the chosen head, beside the paper's."""
-    row = row_of(directed, relation)
-    n = int(row["n"])
-    n_read = int(result.counted.sum(0)[direction, column])
-    low, high = (percent(float(end[direction, column][selection.head]), n_read) for end in result.intervals())
-    of_best = of_offset = "not in the paper"
-    if result.is_causal:
-        of_best = f"of {n:,}"
-        of_offset = f"random word: {percent(row['random_accuracy'], n)}"
-    elif values := paper.TABLE_1.get(relation):
-        of_best = f"paper: {values[1]} ({values[0]})"
-        of_offset = f"paper: {values[2]} ({values[3]:+d})"
-    if best != best_of_both:
-        number = percent(float(accuracy[best_of_both.at]), int(result.best_n[column]))
-        of_best = f"of both directions: {best_of_both.head.label()}, {number}"
-    offset = f"Best fixed offset, {guesses.offset_name(row['baseline_offset'])}"
-    entries = [
-        ("Best head", percent(row["accuracy"], n), of_best),
-        ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"),
-        (offset, percent(row["baseline_accuracy"], n), of_offset),
-        (f"Chosen head {selection.label}", percent(float(accuracy[choice.at]), n_read), f"{low} to {high}"),
-    ]
-    if result.is_causal:
-        words = int(row["n_of_all_words"])
-        of_all_words = percent(row["accuracy_of_all_words"], words)
-        entries.insert(1, ("Best head, of all words", of_all_words, f"of {words:,}"))
-    return entries
-
-
 def draw_method() -> None:
     """Draw how the treebank was read, and the end of the page."""
     origin = result.provenance
@@ -215,7 +186,7 @@ def draw_export() -> None:
     """Draw the files of the chosen counts, and Table 1 as LaTeX."""
     now = session.current()  # Read anew, because the list may change without the rest of the page.
 
-    def shown() -> RelationCounts:
+    def shown() -> Result:
         view = now.of_page(DependencyHeadsChoices).reported(result, selection.head)
         return view.choose(result.with_lists(lists.stored_list(result, request)))
 
@@ -268,7 +239,7 @@ with attended:
     head_panel.draw_facts(words_of(computed, counted.view, selection.head))
 with numbers:
     st.markdown(f"**Numbers**: {named}, {shown_direction}")
-    page.metrics(key_numbers())
+    page.metrics(cards_of(result, relation, choice))
 with method:
     draw_method()
 with export:

@@ -67,7 +67,8 @@ def draw_at(index: int) -> None:
 
 def step_of(now: EmergenceChoices) -> int:
     """The step that is shown, the last where the training lacks the chosen one."""
-    return now.at_step if now.at_step in result.steps.tolist() else int(result.steps[-1])
+    steps = result.steps.tolist()
+    return now.at_step if now.at_step is not None and now.at_step in steps else int(steps[-1])
 
 
 def choose_step() -> int:
@@ -75,7 +76,7 @@ def choose_step() -> int:
     steps = result.steps.tolist()
     now = session.current()
     step = step_of(session.page(EmergenceChoices))
-    if now.playing in steps:
+    if now.playing is not None and now.playing in steps:
         step = now.playing
     index = steps.index(step)
 
@@ -228,7 +229,7 @@ else:
         "its checkpoints as the model under the title."
     )
 
-st.header("All steps")
+st.header("All steps", anchor=False)
 st.caption("Click a row to move the slider to its step.")
 frame = to_frame(result)
 loss = result.loss_name

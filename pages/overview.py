@@ -69,7 +69,11 @@ def draw_stored(downloads: bool = True) -> None:
     if downloads:
         corpora = sorted({origin(result.provenance)["corpus"] for result in results.values()})
         name = exports.slug("overview", selection.checkpoint.label, *corpora)
-        files = {suffix[1:].upper(): (f"{name}{suffix}", partial(to_bytes, results, suffix)) for suffix in SUFFIXES}
+        found = find(results, expression)
+        files = {
+            suffix[1:].upper(): (f"{name}{suffix}", partial(to_bytes, results, suffix, expression, found))
+            for suffix in SUFFIXES
+        }
         page.offer_files(files)
 
 

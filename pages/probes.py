@@ -13,7 +13,6 @@ from bertviz_core.analyses.probes.figure import (
     distance_figure,
     paper_figure,
     sentence_drawing,
-    table_3,
     title,
     weight_maps,
 )
@@ -36,7 +35,6 @@ from pages.shared.views import lists
 maps_of = memoized(weight_maps)
 relations_of = memoized(page_parts.relations_part)
 scores_of = memoized(page_parts.scores_part)
-table_of = memoized(table_3)
 weights_of = memoized(page_parts.weights_part)
 
 DECIMAL = st.column_config.NumberColumn(format="%.1f")
@@ -106,7 +104,7 @@ def reported(now: ProbesChoices) -> ProbesView:
 def draw_sentences() -> None:
     """Draw the test sentences with their gold arcs above, and the guesses of a chosen probe below; it draws itself
     anew."""
-    st.header("Gold and predicted trees")
+    st.header("Gold and predicted trees", anchor=False)
     with page.row():
         now = session.page(ProbesChoices)
         probe = probe_of(now)
@@ -150,21 +148,20 @@ with right:
     alt = "Accuracy of every probe by distance to the governor"
     page.chart(page.drawn(distance_figure, result), "distance-figure", alt, selection.basis)
 
-table = table_of(result)
-entries = []
-papers = table["paper"].fillna(0)
-for probe, score, printed in zip(result.probes, result.score, papers, strict=True):
-    if probe.startswith("attention") and printed:
-        text = "as released; " if probe.endswith(AS_RELEASED) else ""
-        name = title(probe.removesuffix(AS_RELEASED))
-        entries.append((name, f"{score:.1%}", f"{text}paper: {printed:g}%"))
-if control := result.about.get("control"):
-    selectivity = f"{100 * control['selectivity']:.1f}"
-    entries.append(("Selectivity, attention only", selectivity, f"control task: {control['accuracy']:.1%}"))
-if vectors := result.about.get("vectors"):
-    source = plain(vectors["name"].removeprefix("the model's "))  # as much as fits
-    entries.append(("Words without a vector", f"{vectors['unknown_words']:.1%}", source))
-page.metrics(entries or [("Best fixed offset", f"{result.about['best_offset']:+d}", "on the training part")])
+page.metrics(ANALYSES["probes"].cards(result))
+
+if len(result.attention):
+    st.header("Weights of the attention-only probe", anchor=False)
+    columns = st.columns(2, gap="medium")
+    for column, (way, squares) in zip(columns, maps_of(result).items(), strict=True):
+        with column:
+            name = arrow(way)
+            st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
+            alt = f"Map of all heads colored by the weight of attention {name}"
+            page.head_map(squares, f"weights {name}", alt, selection)
+    st.caption(plain(page_parts.weights_of_head(result, selection.head)))
+    st.markdown(f"**{(weights := weights_of(result, selection.head)).title}**")
+    st.dataframe(weights.table, hide_index=True, height="content", alt=weights.title)
 
 scores = scores_of(result)
 heading, separator, over = scores.title.partition(";")
@@ -193,19 +190,6 @@ st.caption(
 if layer := result.about.get("structural"):
     name = f"layer {layer['layer']}" if layer["layer"] else "the embeddings"
     st.caption(f"Best layer of the structural probe, chosen without the test set: {name}; rank {layer['rank']}.")
-
-if len(result.attention):
-    st.header("Weights of the attention-only probe")
-    columns = st.columns(2, gap="medium")
-    for column, (way, squares) in zip(columns, maps_of(result).items(), strict=True):
-        with column:
-            name = arrow(way)
-            st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
-            alt = f"Map of all heads colored by the weight of attention {name}"
-            page.head_map(squares, f"weights {name}", alt, selection)
-    st.caption(plain(page_parts.weights_of_head(result, selection.head)))
-    st.markdown(f"**{(weights := weights_of(result, selection.head)).title}**")
-    st.dataframe(weights.table, hide_index=True, height="content", alt=weights.title)
 
 relations = relations_of(result)
 st.markdown("**Accuracy by relation** (%); punctuation is not scored")

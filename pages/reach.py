@@ -16,7 +16,7 @@ from bertviz_core.analyses.reach.head_parts import (
     tokens_note,
     tokens_title,
 )
-from bertviz_core.analyses.reach.result import BY_QUANTITY, SENTENCES, SHARES
+from bertviz_core.analyses.reach.result import SENTENCES, SHARES
 from bertviz_core.analyses.reach.statements import inactive_heads
 from pages.shared import page, widgets
 from pages.shared.frame import links
@@ -53,32 +53,23 @@ if has_output:
 view.choose(ReachView(below=below))
 view.draw_figures()
 
-distance = result["distance"]
-entries = [("Mean distance", f"{distance.mean():.1f} tokens", f"uniform attention: {result.uniform:.1f}")]
-for name in result.sinks:
-    label = BY_QUANTITY[name].short.replace("sink", "Sink")
-    entries.append((label, f"{result[name].mean():.0%}", "mean of all heads"))
-if has_output:
-    output = result["output"]
-    note = f"output below {below:.2f} of the layer's mean"
-    entries.append(("Inactive heads", f"{(output < below).sum()} of {output.size}", note))
-page.metrics(entries)
+view.draw_cards()
 if has_output:
     st.caption(plain(inactive_heads(result, below)))
 
-st.header(looks_title(head))
+st.header(looks_title(head), anchor=False)
 page.restriction(result)
 alt = f"Share of the attention of head {selection.label} by the distance of the key from the query"
 page.chart(page.drawn(offsets_figure, result, head), "reach-offsets", alt, selection.basis)
 
-st.header(tokens_title(head))
+st.header(tokens_title(head), anchor=False)
 st.caption(plain(tokens_note(result)))
 if result.tokens:
     for place, share in zip(st.columns(2, gap="medium"), SHARES, strict=True):
         with place:
             draw_tokens(share)
 
-st.header(acts_title(head))
+st.header(acts_title(head), anchor=False)
 st.caption(ACTS)
 alt = f"Number of inputs by the largest weight of head {selection.label}"
 page.chart(page.drawn(acts_figure, result, head), "reach-acts", alt, selection.basis)

@@ -5,7 +5,6 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.sep_gradients.figure import no_op_figure
 from bertviz_core.analyses.sep_gradients.result import sink
-from bertviz_core.heads import first_number
 from bertviz_core.plotting import TOKENS
 from pages.shared import page
 from pages.shared.frame import header
@@ -18,22 +17,13 @@ view = AnalysisPage(session.page(SepGradientsChoices))
 result = view.result
 view.draw_figures()
 
-entries = [
-    (result.loss_name.capitalize(), f"{result.loss:.2f} nats", f"{int(result.segments.max()):,} passages"),
-    ("Words right", f"{result.accuracy:.1%}", f"of {result.predicted:,}"),
-]
+view.draw_cards()
 peak = sink(result)
 name = TOKENS[peak.token][0] if peak else ""
 if peak:
-    title = f"Attention to {name}, layer {peak.layer + first_number()}, {result.input_name}"
-    printed = max(paper.LAYER_MEANS["to_sep"])
-    entries.append((title, f"{peak.attention:.2f}", f"paper: [SEP], {printed:.2f}"))
-    entries.append((f"Gradient, {name} / other", f"{peak.ratio:.2f}", "paper: near 0"))
-page.metrics(entries)
-if peak:
     if name == "[SEP]":
         header.retitle(plain(f"{name} gradients"))  # the paper's
-    st.header(f"Is attention to {plain(name)} a no-op?")
+    st.header(f"Is attention to {plain(name)} a no-op?", anchor=False)
     st.caption(
         "The gradient says how much the loss would change if a weight changed slightly. Much attention with a gradient "
         f"near 0 is a no-op: the paper finds that of [SEP] in BERT-base from layer {paper.NO_OP_FROM_LAYER} on."

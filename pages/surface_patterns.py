@@ -2,13 +2,11 @@
 
 import streamlit as st
 
-from bertviz_core import paper
 from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.surface_patterns.analysis import SurfaceView
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
-from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, NORM_LABELS, BothWeights, sinks
-from bertviz_core.analyses.surface_patterns.statements import HALF, heads_over, lengths_sentence
-from bertviz_core.heads import first_number
+from bertviz_core.analyses.surface_patterns.result import NORM_LABELS, BothWeights
+from bertviz_core.analyses.surface_patterns.statements import heads_over, lengths_sentence
 from pages.shared import page, services, widgets
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
@@ -29,23 +27,11 @@ with view.controls:
 is_norms = selection.settings.weights == "norms"
 other_weights = selection.of_weights("attention" if is_norms else "norms")
 other = services.find(other_weights.request(result.analysis))
-drawn = both_weights(result, other) if chosen.both and other else result
+drawn = both_weights(result, other) if chosen.both and isinstance(other, HeadAverages) else result
 view.choose(SurfaceView(over=over, both=drawn is not result), drawn)
 view.draw_figures(page.drawn(paper_figure, drawn))
 
-entries = [
-    (f"{name.capitalize()} token: heads > {over:g}", f"{(result[name] > over).sum()}", f"paper: {count} over {HALF}")
-    for name, count in paper.HEADS_OVER_HALF.items()
-    if name in result.present
-]
-for name in sinks(result)[:1]:
-    means = result[name].mean(1)
-    layer = int(means.argmax()) + first_number()
-    printed = max(paper.LAYER_MEANS["to_sep"])
-    token = "" if name == "to_sep" else "[SEP], "
-    note = f"unmasked text; paper: {token}{printed:.2f}"
-    entries.append((f"To {BY_QUANTITY[name].short}, max: layer {layer}", f"{means.max():.2f}", note))
-page.metrics(entries)
+view.draw_cards()
 st.caption(plain(heads_over(result, column.quantity, over)))
 
 if isinstance(other, HeadAverages):
@@ -59,7 +45,7 @@ elif is_norms:
 view.draw_heads()
 # Norms alone have it.
 if "norm_correlation" in result.present:
-    st.header("Lengths of the vectors")
+    st.header("Lengths of the vectors", anchor=False)
     st.markdown(f"{plain(lengths_sentence(result))}.")
     st.caption(
         "Length: the mean over what the tokens of a class pass on through a head. Correlation: Spearman's, over "

@@ -42,6 +42,7 @@ from pages.shared.views import viewer_input, viewer_panes
 ButtonType = Literal["primary", "secondary", "tertiary"]  # of a button
 SHOW = {"answer": "shown"}  # a choice
 HEIGHT = 440  # pixels: a slide fits 1280 x 720, also enlarged, with nothing around it
+SLIDES = "tour-slides"  # key of the component with the slides' numbers
 PRESENTATION = "presentation"  # key of the component that enlarges the slide
 
 
@@ -52,22 +53,25 @@ def go_to(number: int) -> None:
     session.leave()
 
 
+def open_number() -> None:
+    """Open the slide whose number is clicked, in a callback."""
+    if (clicked := widgets.received(SLIDES, "slide")) is not None:
+        go_to(clicked)
+
+
 def present(on: bool) -> None:
     """Show the slide alone, or with the app around it, in a callback."""
     session.choose(present=on)
 
 
 def draw_navigation(here: int) -> None:
-    """Back, a button for each slide, and Next; the arrow keys press Back and Next. While the slide stands alone they
+    """Back, the number of each slide, and Next; the arrow keys press Back and Next. While the slide stands alone they
     are out of sight until the mouse moves."""
     with st.container(
         horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="tour-navigation"
     ):
         st.button("Back", shortcut="Left", on_click=go_to, args=(here - 1,), disabled=here == 0)
-        with st.container(horizontal=True, gap="xxsmall", width="content", key="tour-steps"):
-            for number in range(OWN + 1):
-                kind: ButtonType = "primary" if number == here else "tertiary"
-                st.button(str(number), key=f"to-{number}", type=kind, on_click=go_to, args=(number,))
+        component("slides")(data={"here": here, "last": OWN}, key=SLIDES, on_slide_change=open_number, width="content")
         st.button("Next", shortcut="Right", on_click=go_to, args=(here + 1,), disabled=here == OWN)
         if chosen.present:
             draw_lecturers_buttons()
@@ -329,12 +333,12 @@ def draw_own_sentence() -> None:
 
 selection = session.selection()
 chosen = session.page(TourChoices)
+if chosen.present:  # the slide alone says no source
+    selection = session.rebase(replace(selection.basis, caption=""))
 # Of weights, also where norms are chosen.
 with_weights = selection.of_weights("attention")
 number = chosen.step
-if chosen.present:  # the slide alone says no source
-    with_weights = replace(with_weights, basis=replace(with_weights.basis, caption=""))
-else:
+if not chosen.present:
     with header.title_line():
         draw_lecturers_buttons()
 draw_navigation(number)

@@ -88,12 +88,19 @@ for analysis in ANALYSES.values():
 
 @app.command("overview")
 @partial(with_console, without={field.name for field in fields(Console)} - USED)
-def overview(console: Console) -> None:
+def overview(
+    console: Console,
+    find: Annotated[
+        str, typer.Option(help="Only heads that an expression finds, as 'previous > 0.5 and entropy < 2'.")
+    ] = "",
+) -> None:
     """A table of all heads from a model's stored results, each analysis on its largest corpus; nothing is computed."""
     console.check_out(stored_results.SUFFIXES)
     model = checkpoint.find_checkpoint(console.model, console.revision)
     results = stored_results.results_of(Store(console.store), model, console.settings())
-    console.write(partial(stored_results.to_bytes, results), partial(stored_results.to_text, results))
+    console.write(
+        lambda suffix: stored_results.to_bytes(results, suffix, find), partial(stored_results.to_text, results, find)
+    )
 
 
 @app.command("head")

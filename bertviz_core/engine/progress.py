@@ -86,12 +86,13 @@ class Progress:
 
     @property
     def eta(self) -> float | None:
-        """Seconds to go in this stage, or in all passes where there are several; None while that is not known."""
-        if self.passes > 1 and time.monotonic() - self.begun < SOON:
+        """Seconds to go in this stage and in the passes after this one, each of which is taken to be as long as the
+        mean of those so far; None while the rate is not known."""
+        if not self.total or not (rate := self.rate):
             return None
-        if self.passes > 1:
-            return (time.monotonic() - self.begun) * (1 / fraction - 1) if (fraction := self.fraction) else None
-        return (self.total - self.done) / rate if self.total and (rate := self.rate) > 0 else None
+        left = (self.total - self.done) / rate
+        passes_so_far = time.monotonic() - self.begun + left
+        return left + (self.passes - self.pass_number) * passes_so_far / self.pass_number
 
     def __str__(self) -> str:
         subject = f"Pass {self.pass_number} of {self.passes} ({self.subject}): " if self.passes > 1 else ""

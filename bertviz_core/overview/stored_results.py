@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bertviz_core.analyses.base.findings import DECIDED
+import pandas as pd
+
+from bertviz_core.analyses.base.findings import DECIDED, Finding
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import key_version
 from bertviz_core.analyses.base.result import Provenance, Results, csv_bytes, describe_header, origin
@@ -14,6 +16,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import number
+from bertviz_core.overview.finder import find
 from bertviz_core.overview.head_columns import columns, frame
 from bertviz_core.overview.summary import every_finding
 from bertviz_core.settings import Settings
@@ -81,9 +84,13 @@ def results_of(store: Store, checkpoint: Checkpoint, settings: Settings) -> Resu
     )
 
 
-def to_text(results: Results) -> str:
-    """The overview as plain text, followed by the origins of its columns and by what it shows."""
-    lines = [frame(results).to_string(index=False, float_format=number, na_rep="-"), ""]
+def to_text(results: Results, expression: str = "") -> str:
+    """The overview as plain text, of the heads that an expression finds, followed by the origins of its columns and by
+    what it shows."""
+    table = find(results, expression)
+    lines = [table.to_string(index=False, float_format=number, na_rep="-"), ""]
+    if expression.strip():
+        lines.insert(1, f"{len(table)} of {len(frame(results))} heads: {expression.strip()}")
     for name, about in _origins(results).items():
         parts = [
             about["corpus"],
@@ -97,18 +104,30 @@ def to_text(results: Results) -> str:
         if reading := ANALYSES[name].reading(about):
             parts.append(reading)
         lines.append(f"{name}: {', '.join(parts)}")
-    shown = [finding.sentence for finding in every_finding(results) if finding.state in DECIDED]
-    return "\n".join([*lines, "", *shown])
+    return "\n".join([*lines, "", *(finding.sentence for finding in _decided(results))])
 
 
-def to_bytes(results: Results, suffix: str) -> bytes:
-    """The overview as CSV, or as JSON with the origins of its columns."""
-    table = frame(results)
+def to_bytes(results: Results, suffix: str, expression: str = "", found: pd.DataFrame | None = None) -> bytes:
+    """The overview as CSV, or as JSON with its findings and the origins of its columns.
+
+    Args:
+        results: A model's results.
+        suffix: One of SUFFIXES.
+        expression: What the heads were found by; empty for all.
+        found: The heads that a reader's expression has found, whose numbers may count from 0; None to read it here.
+    """
+    table = find(results, expression) if found is None else found
     if suffix == ".csv":
         return csv_bytes(table)
     heads = json.loads(table.to_json(orient="records", double_precision=15))
-    overview = {"heads": heads, "origins": _origins(results)}
+    searched = {"find": expression.strip()} if expression.strip() else {}
+    findings = [finding.to_json() for finding in _decided(results)]
+    overview = searched | {"heads": heads, "findings": findings, "origins": _origins(results)}
     return json.dumps(overview, ensure_ascii=False, indent=1).encode()
+
+
+def _decided(results: Results) -> list[Finding]:
+    return [finding for finding in every_finding(results) if finding.state in DECIDED]
 
 
 def _origins(results: Results) -> dict[str, dict[str, Any]]:

@@ -72,8 +72,9 @@ def ending(result: Result, computation: Computation, unit: str = "segments") -> 
 
 
 def sources(selection: Selection) -> None:
-    """Draw what the figures of the page are drawn from, once for all of them."""
-    st.caption(f"Source: {messages.plain(selection.basis.caption)}.")
+    """Draw what the figures of the page are drawn from, once for all of them; a slide alone says nothing of it."""
+    if selection.basis.caption:
+        st.caption(f"Source: {messages.plain(selection.basis.caption)}.")
 
 
 def _skipped(origin: dict[str, Any], unit: str) -> None:

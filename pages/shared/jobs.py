@@ -107,7 +107,7 @@ def offer_download(needed: DownloadNeeded) -> None:
     key = f"download/{needed.name}"
     if is_running(last(key), ""):
         return
-    st.header("Download required")
+    st.header("Download required", anchor=False)
     st.write(f"{messages.plain(needed.what)} Nothing else is downloaded, and code from the model is never run.")
     label = f"Download {needed.size / 1e6:,.0f} MB"
     job = (key, "Download", lambda: tasks.download(needed.models, [], services.store()), services.downloads())

@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core import exports
 from bertviz_core.analyses.base import registry
 from bertviz_core.analyses.base.findings import DEMONSTRATION, NOT_SHOWN, SHOWN, UNDECIDED, Finding, counted
+from bertviz_core.analyses.base.parts import Card
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head, counting_from, first_number
 from bertviz_core.numbers import column_decimals, fixed
@@ -36,8 +37,6 @@ LOOKS = {  # of a verdict's chip: color and icon; others are gray
     UNDECIDED: ("gray", "pending"),
     DEMONSTRATION: ("violet", "science"),
 }
-# Label, value, note such as the paper's number.
-Metric = tuple[str, str, str]
 
 
 def row(alignment: Literal["bottom", "center"] = "bottom", **options: Any) -> DeltaGenerator:
@@ -101,10 +100,10 @@ def restriction(result: Result) -> None:
         st.info(result.restriction, icon=":material/visibility:")
 
 
-def metrics(entries: Sequence[Metric]) -> None:
+def metrics(entries: Sequence[Card]) -> None:
     """Draw key numbers side by side."""
     for column, (label, value, note) in zip(st.columns(len(entries)), entries, strict=True):
-        column.metric(label, value, note, delta_color="off", delta_arrow="off", border=True, height="stretch")
+        column.metric(label, value, plain(note), delta_color="off", delta_arrow="off", border=True, height="stretch")
 
 
 @memoized

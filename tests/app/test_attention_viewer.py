@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
@@ -193,6 +194,19 @@ def test_query_times_key_adds_up_to_the_weight_and_is_saved(monkeypatch: pytest.
     name, build = offered["ZIP: all tables"]
     assert name.endswith(".zip")
     assert ZipFile(BytesIO(build())).namelist() == ["head.csv", "heads.csv", "query-key.csv"]
+
+
+def test_the_second_head_and_the_shift_by_masking_are_in_the_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    offered: dict[str, Any] = {}
+    monkeypatch.setattr(viewer_panes.page, "offer_files", offered.update)
+    app = viewer(head="1-5", beside="two heads", head2="2-2", mask="4")
+    assert not app.error
+    with ZipFile(BytesIO(offered["ZIP: all tables"][1]())) as files:
+        assert files.namelist() == ["head.csv", "heads.csv", "guesses.csv", "beside.csv", "shift.csv"]
+        assert {*pd.read_csv(files.open("beside.csv"))["head"]} == {"2-2"}
+        shift = pd.read_csv(files.open("shift.csv")).set_index("label")["shift"]
+    own, most = re.search(r"shifted (\d+)% of head 1-5's attention, and (\d+)% of head", unescaped(words(app))).groups()
+    assert (f"{shift['1-5']:.0%}", f"{shift.max():.0%}") == (f"{own}%", f"{most}%")
 
 
 def test_a_model_that_returns_its_maps_has_no_queries_and_says_so(tmp_path: Path) -> None:

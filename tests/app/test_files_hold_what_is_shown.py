@@ -1,4 +1,4 @@
-"""Every figure, map, table and drawing of a page is among the parts of the files that it offers, whatever is chosen."""
+"""Every figure, map, table, card and drawing of a page is in the files that it offers, whatever is chosen."""
 
 import json
 from collections.abc import Callable

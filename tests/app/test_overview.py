@@ -4,13 +4,18 @@ import json
 import re
 import subprocess
 import sys
+from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.heads import Head
+from pages.shared import page
 from pages.shared.frame import PANEL
+from tests.support import shipped
 from tests.support.driving import ROOT, open_app, parameter, paste, unescaped, wait_for_job, words
+from tests.support.running import run
 from tests.support.shipped import COUNT, clearest
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
@@ -101,6 +106,25 @@ def test_everything_that_is_missing_is_one_job() -> None:
 
 def downloads(app: AppTest) -> list[str]:
     return [button.proto.label for button in app.get("download_button")]
+
+
+def test_the_files_and_the_command_have_the_heads_that_are_found(monkeypatch, tmp_path) -> None:
+    offered: dict[str, Any] = {}
+    monkeypatch.setattr(page, "offer_files", offered.update)
+    expression = "previous > 0.5"
+    app = open_app(heads=expression)
+    assert not app.error
+    whole = json.loads(offered["JSON"][1]())
+    averages = shipped.result("surface_patterns")["previous"]
+    expected = [f"{layer + 1}-{head + 1}" for layer, head in np.argwhere(averages > 0.5).tolist()]
+    assert whole["find"] == expression and [head["label"] for head in whole["heads"]] == expected
+    assert whole["findings"] and all(finding["sentence"] for finding in whole["findings"])
+    out = tmp_path / "overview.json"
+    done = run("overview", "--find", expression, "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert [head["label"] for head in json.loads(out.read_text())["heads"]] == expected
+    printed = run("overview", "--find", expression).stdout
+    assert f"{len(expected)} of 72 heads: {expression}" in printed
 
 
 def test_the_report_is_a_download_once_what_it_lacks_is_computed_as_one_job(planted_folder) -> None:

@@ -30,6 +30,7 @@ def test_a_slide_stands_alone_and_keys_turn_answer_and_note_it(open_page: Any) -
     page.set_viewport_size({"width": 1280, "height": 720})
     present(page)
     assert not any(page.locator(part).first.is_visible() for part in AROUND.split(", "))
+    assert not page.get_by_text("Source:").count()
     controls = page.locator(".st-key-tour-navigation")
     assert controls.evaluate("e => getComputedStyle(e).opacity") == "0"
     page.mouse.move(300, 300)

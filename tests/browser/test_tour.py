@@ -31,6 +31,7 @@ def test_arrow_keys_turn_the_pages_and_a_shows_the_answer(open_page: Any) -> Non
     page.keyboard.press("ArrowLeft")
     at(page, STEPS[1].title)
     assert "answer" not in page.url and page.get_by_role("button", name="Show answer").is_visible()
+    assert page.locator(".slides button:not([tabindex='-1'])").count() == 1  # the numbers are one stop of the Tab key
     page.get_by_role("button", name="5", exact=True).click()
     at(page, STEPS[4].title)
     page.keyboard.press("ArrowRight")  # from the number that has the focus

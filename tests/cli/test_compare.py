@@ -32,7 +32,7 @@ def test_a_and_b_are_the_runs_that_their_own_commands_give(text: Path, tmp_path:
     table = pd.read_csv(tmp_path / "both.csv")
     assert set(table["a_is"]) == {"attention"} and set(table["b_is"]) == {"norms"}
     with ZipFile(tmp_path / "both.zip") as tables:
-        assert tables.namelist() == ["table.csv", "best.csv"]
+        assert tables.namelist() == ["table.csv", "best.csv", "chosen_changed.csv", "chosen_best.csv"]
         assert tables.read("table.csv") == (tmp_path / "both.csv").read_bytes()
         assert len(pd.read_csv(tables.open("best.csv"))) == len(whole["a"])
 

@@ -37,6 +37,22 @@ def test_files_and_table_say_the_same(folder, text, tmp_path):
     assert lines[header + 1][0] == "0" and "uniform_entropy" in again.stdout
 
 
+def test_the_step_the_relations_and_the_head_are_in_the_files(folder, text, tmp_path):
+    out, html = tmp_path / "x.json", tmp_path / "x.html"
+    step = families.STEPS[1]
+    chosen = ("--step", step, "--relation", "UAS", "--head", "1-2", "--out", out, "--out", html, "--quiet")
+    done = run("emergence", folder, "--text", text, *SMALL, *chosen, store=tmp_path / "store")
+    assert done.returncode == 0, done.stderr
+    whole = json.loads(out.read_bytes())["chosen"]
+    assert (whole["step"], whole["relations"], whole["head"]) == (step, ["UAS"], "1-2")
+    assert whole["tables"]["step"]["rows"][0]["value"] == f"{step:,}"
+    page = html.read_text()
+    assert f"what each head does, step {step:,}" in page and "Head 1-2 over the training" in page
+    for wrong in (("--step", "7"), ("--relation", "none"), ("--head", "9-9")):
+        done = run("emergence", folder, "--text", text, *SMALL, *wrong, store=tmp_path / "store")
+        assert done.returncode == 2 and "Traceback" not in done.stderr
+
+
 def test_of_several_files_and_without_a_store_nothing_is_left(folder, text, tmp_path):
     for name in ("more.txt", "other.txt"):
         (tmp_path / name).write_text(TEXT)

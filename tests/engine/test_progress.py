@@ -21,6 +21,25 @@ def test_a_stage_counts_and_knows_how_long_it_will_take():
     assert str(progress).startswith("Running: 10 of 40 segments, 5 per second, about 6 s")
 
 
+def test_the_passes_to_come_take_as_long_as_those_so_far():
+    """Pass 1 of 3 has loaded for 5 seconds and run for 2 at 5 a second; 6 are to go, 13 in all, and 26 after it."""
+    progress = Progress()
+    progress.start_pass(1, 3, "demo")
+    progress.begun -= 7.0
+    assert progress.eta is None  # while the model is loaded
+    progress.start("Running", 40)
+    progress.advance(10)
+    assert progress.eta is None  # within the first second
+    progress.started -= 2.0
+    assert progress.eta == pytest.approx(6 + 26, rel=0.05)
+    progress.start_pass(2, 3, "demo")
+    progress.begun -= 6.0 + 7.0
+    progress.start("Running", 40)
+    progress.started -= 2.0
+    progress.advance(10)
+    assert progress.eta == pytest.approx(6 + (7 + 6 + 7 + 6) / 2, rel=0.05)
+
+
 def test_another_process_is_shown_all_of_it():
     progress, shown = Progress(), Progress()
     progress.start_pass(3, 4, "step-20")

@@ -87,10 +87,12 @@ def _list(values: Any) -> list[Any]:
 
 
 def rows_of_page(app: AppTest) -> Iterator[list[Any]]:
-    """The rows of its tables, without links, and without what is empty."""
+    """The rows of its tables and its cards, without links, and without what is empty."""
     for table in (*app.dataframe, *app.table):
         for row in table.value.to_dict("records"):
             yield [cell for cell in row.values() if not _is_empty(cell) and not _is_link(cell)]
+    for card in app.metric:
+        yield [text for text in (card.label, card.value, card.delta) if text]
 
 
 def rows_of_files(whole: dict[str, Any], zipped: bytes) -> list[list[Any]]:

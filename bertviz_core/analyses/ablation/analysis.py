@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typing_extensions import Doc
 
+from bertviz_core.analyses.ablation.cards import cards
 from bertviz_core.analyses.ablation.figure import more_figures, paper_figure
 from bertviz_core.analyses.ablation.result import COLUMNS, Ablation
 from bertviz_core.analyses.ablation.statements import STATEMENTS
 from bertviz_core.analyses.ablation.words import words_part
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.parts import Part
+from bertviz_core.analyses.base.parts import Card, Part
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head
@@ -51,13 +52,18 @@ class AblationAnalysis(Analysis):
     chunked = False
     reads_maps = False
 
+    def cards(self, result: Result) -> list[Card]:
+        """The loss, the largest change without attention to the sink, and how well gradients predict changes."""
+        assert isinstance(result, Ablation)
+        return cards(result)
+
     def parts(self, result: Result) -> list[Part]:
         """The chosen head's numbers, and the words that it helps to predict."""
         assert isinstance(result, Ablation)
         if (key := result.choices.get("head")) is None:
             return []
-        first, *rest = super().parts(result)
-        return [first, words_part(result, Head.parse(key)), *rest]
+        numbers, of_head, *rest = super().parts(result)
+        return [numbers, of_head, words_part(result, Head.parse(key)), *rest]
 
     def cost(self, checkpoint: Checkpoint) -> float:
         """Passes over the corpus: each head twice, from its layer on; groups with their controls; the curve."""

@@ -5,12 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.head_facts import HeadFacts
 from bertviz_core.analyses.base.result import Result
-from bertviz_core.heads import Head, ranks
+from bertviz_core.heads import Head, first_number, ranks
 from bertviz_core.inputs.tokens import joined_pieces
 from bertviz_core.numbers import number, plural
 
@@ -42,6 +43,8 @@ class Part:
         note: What is under the heading; may be empty.
         examples: The inputs that are shown in place of the table where files are read by people.
         legend: What the signs of their drawings mean.
+        decimals: Those of its numbers where people read them; None for as many as they need.
+        signed: Columns of whole numbers that are read with their sign.
     """
 
     name: str
@@ -50,6 +53,31 @@ class Part:
     note: str = ""
     examples: tuple[Example, ...] = ()
     legend: str = ""
+    decimals: int | None = None
+    signed: tuple[str, ...] = ()
+
+
+Card = tuple[str, str, str]  # name, value, and a note such as the paper's number
+
+
+def cards_part(cards: Iterable[Card]) -> Part:
+    """The key numbers of a page as a table."""
+    return table_part(
+        "numbers", "Key numbers", [dict(zip(("name", "value", "note"), card, strict=True)) for card in cards]
+    )
+
+
+def column_cards(result: Result, column: HeadColumn) -> list[Card]:
+    """The highest layer of a column, and the mean over all heads beside the baseline."""
+    values = column.values(result)
+    baseline, name = column.baseline(result) if column.baseline else (np.nan, "")
+    means = np.nanmean(values, axis=1)
+    layer = int(means.argmax())
+    highest_mean = f"mean of its heads: {column.text(means[layer])}"
+    return [
+        ("Highest layer", str(layer + first_number()), highest_mean),
+        ("Mean over heads", column.text(np.nanmean(values)), f"{name}: {column.text(baseline)}" if name else ""),
+    ]
 
 
 def table_part(name: str, title: str, rows: Sequence[dict[str, Any]], note: str = "") -> Part:
@@ -112,9 +140,10 @@ def fact_parts(facts: Iterable[HeadFacts]) -> list[Part]:
     return [
         Part(
             f"by_{table.columns[0].title.replace(' ', '_')}",
-            f"{each.title}{each.detail}",
+            f"{each.title}, by {table.columns[0].title}{each.detail}",
             pd.DataFrame({column.title: column.values for column in table.columns}),
             each.caption,
+            decimals=1,
         )
         for each in facts
         for table in each.tables

@@ -14,7 +14,7 @@ from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, col
 from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, column_row
 from bertviz_core.analyses.base.paper_table import PaperTable
-from bertviz_core.analyses.base.parts import Part, column_parts
+from bertviz_core.analyses.base.parts import Card, Part, cards_part, column_cards, column_parts
 from bertviz_core.analyses.base.request import View
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head, highest, ranks
@@ -181,11 +181,19 @@ class Presentation(Registered):
             figures[f"Head map: {column.label}"] = head_map.map_figure(column.map(result))
         return figures | (self.more_figures(result.default_view()) if self.more_figures else {})
 
+    def cards(self, result: Result) -> list[Card]:
+        """The key numbers of its page: name, value, and a note such as the paper's number; by default of the chosen
+        column, the highest layer and the mean over heads."""
+        column = self.chosen_column(result)
+        return column_cards(result, column) if column else []
+
     def parts(self, result: Result) -> list[Part]:
         """What its page shows of what is chosen beside `figures`, in the page's order, for the files of the result: by
-        default the chosen head's numbers, and the inputs in which the chosen column is highest."""
+        default its `cards`, the chosen head's numbers, and the inputs in which the chosen column is highest."""
         column = self.chosen_column(result)
-        return column_parts(result, column, self.columns) if "head" in result.choices and column else []
+        if "head" not in result.choices or column is None:
+            return []
+        return [cards_part(self.cards(result)), *column_parts(result, column, self.columns)]
 
     def chosen_finding(self, result: Result) -> Finding | None:
         """What the page of a result says first, where a reader has chosen something of it; by default of the column."""

@@ -11,10 +11,10 @@ from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure
-from bertviz_core.analyses.base.parts import Part
+from bertviz_core.analyses.base.parts import Card, Part, cards_part
 from bertviz_core.analyses.base.request import Request, View
 from bertviz_core.analyses.base.result import Result, choosing
-from bertviz_core.analyses.behaviors import Thresholds, linguistic_heads
+from bertviz_core.analyses.behaviors import Thresholds, behavior_metric, linguistic_heads
 from bertviz_core.analyses.clustering.figure import by_layer, more_figures, nearest_rows, paper_figure
 from bertviz_core.analyses.clustering.nearest import nearest_table, nearest_title
 from bertviz_core.analyses.clustering.result import Clustering
@@ -85,13 +85,19 @@ class ClusteringAnalysis(Analysis):
         """The first finding, of the chosen distances and thresholds."""
         return self.findings(result)[0] if result.choices else None
 
+    def cards(self, result: Result) -> list[Card]:
+        """The stress of the embedding, and how many heads have a behavior."""
+        assert isinstance(result, Clustering)
+        stress = ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact")
+        return [stress, behavior_metric(result.behaviors)]
+
     def parts(self, result: Result) -> list[Part]:
-        """The chosen head and the heads that are most like it."""
+        """The key numbers, and the chosen head with the heads that are most like it."""
         assert isinstance(result, Clustering)
         if (label := result.choices.get("head")) is None:
             return []
         head = Head.parse(label)
-        return [Part("nearest", nearest_title(head), nearest_table(result, head))]
+        return [cards_part(self.cards(result)), Part("nearest", nearest_title(head), nearest_table(result, head))]
 
     def chosen_notes(self, result: Result) -> list[str]:
         """The heads that are most like the chosen one."""

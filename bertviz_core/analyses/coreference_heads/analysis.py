@@ -11,7 +11,7 @@ from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, share_row
-from bertviz_core.analyses.base.parts import Part
+from bertviz_core.analyses.base.parts import Card, Part, cards_part
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.behaviors import COREFERENCE
@@ -23,7 +23,7 @@ from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.passage_list import passage_part
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
 from bertviz_core.analyses.coreference_heads.statements import STATEMENTS, head_sentence, type_finding
-from bertviz_core.analyses.coreference_heads.systems_table import heads_part, table_2
+from bertviz_core.analyses.coreference_heads.systems_table import cards, heads_part, systems_part
 from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.inputs.annotated_words import Windows
 from bertviz_core.inputs.tokens import Tokens
@@ -74,14 +74,22 @@ class CoreferenceAnalysis(Analysis):
         kind, choice = chosen
         return type_finding(cast(AntecedentCounts, result), kind, choice.direction)
 
+    def cards(self, result: Result) -> list[Card]:
+        """The best head on the chosen mentions, and the baselines."""
+        counts = cast(AntecedentCounts, result)
+        chosen = chosen_of(counts)
+        return cards(counts, *chosen) if chosen else []
+
     def parts(self, result: Result) -> list[Part]:
         """The chosen head's passages, Table 2 with the chosen head, and the accuracy of all heads."""
         counts = cast(AntecedentCounts, result)
         if (chosen := chosen_of(counts)) is None:
             return []
         passages = passage_part(counts)
+        if passages is None:  # there are no such mentions
+            return []
         heads = heads_part(counts, chosen[1].direction)
-        return [*([passages] if passages else []), table_2(counts, chosen[1]), heads]
+        return [passages, systems_part(counts, chosen[1]), cards_part(self.cards(result)), heads]
 
     def chosen_notes(self, result: Result) -> list[str]:
         """What the chosen head finds of these mentions, if there are any."""

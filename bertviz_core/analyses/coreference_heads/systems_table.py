@@ -3,9 +3,10 @@
 from typing import Any
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.parts import Part, table_part
+from bertviz_core.analyses.base.parts import Card, Part, table_part
 from bertviz_core.analyses.base.result import head_frame
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.corpora.files import SAMPLES
@@ -13,6 +14,7 @@ from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent
 
 PAPER_HEAD = "head 5-4"
+PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
 
 
 def cited(counts: AntecedentCounts) -> dict[str, tuple[int, ...]]:
@@ -27,7 +29,7 @@ def best_by_type(counts: AntecedentCounts) -> list[DirectedHead | None]:
     return [counts.best(name) if count else None for name, count in zip(TYPE_ROWS, counts.n, strict=True)]
 
 
-def table_2(counts: AntecedentCounts, choice: DirectedHead) -> Part:
+def systems_part(counts: AntecedentCounts, choice: DirectedHead) -> Part:
     """The systems, the best heads and the chosen head, in percent, with the paper's numbers in parentheses."""
     rows = []
     printed = cited(counts)
@@ -44,7 +46,23 @@ def table_2(counts: AntecedentCounts, choice: DirectedHead) -> Part:
 def heads_part(counts: AntecedentCounts, direction: int) -> Part:
     """The accuracy of all heads in a direction, in percent."""
     frame = head_frame(dict(zip(TYPE_ROWS, 100 * counts.accuracy[direction], strict=True)))
-    return Part("accuracy", f"Accuracy of all heads (%), {arrow(DIRECTIONS[direction])}", frame.round(2))
+    return Part("accuracy", f"Accuracy of all heads (%), {arrow(DIRECTIONS[direction])}", frame, decimals=1)
+
+
+def cards(counts: AntecedentCounts, kind: str, choice: DirectedHead) -> list[Card]:
+    """The best head of a direction on a type of mentions, and the baselines, beside the paper's."""
+    index = TYPE_ROWS.index(kind)
+    n = int(counts.n[index])
+    best = counts.best(kind, choice.direction)
+    printed = {name: f"paper: {numbers[index]}%" for name, numbers in cited(counts).items() if index < len(numbers)}
+    note = "" if choice.direction else printed.get(PAPER_HEAD, "")
+    entries = [(f"Best head: {best.head.label()}", percent(counts.row(best, kind)["accuracy"], n), note)]
+    if counts.is_causal and kind == TYPE_ROWS[0]:
+        of_all_mentions = percent(counts.row(best)["accuracy_of_all_mentions"], counts.of_all)
+        entries.append(("Best head, of all mentions", of_all_mentions, f"of {counts.of_all:,}"))
+    for name in (CHANCE, RANDOM, *PAPER_SYSTEMS):
+        entries.append((name.capitalize(), percent(counts.of_system(name)[index], n), printed.get(name, "")))
+    return entries
 
 
 def best_name(counts: AntecedentCounts) -> str:

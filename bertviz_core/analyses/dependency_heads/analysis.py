@@ -14,10 +14,11 @@ from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow
-from bertviz_core.analyses.base.parts import Part, fact_parts
+from bertviz_core.analyses.base.parts import Card, Part, cards_part, fact_parts
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.dependency_heads import head_facts, report
+from bertviz_core.analyses.dependency_heads.cards import cards
 from bertviz_core.analyses.dependency_heads.figure import (
     TABLE_1,
     TOTALS,
@@ -105,6 +106,12 @@ class DependencyAnalysis(Analysis):
         relation, choice = chosen
         return relation_finding(cast(RelationCounts, result).in_direction(choice.direction), relation)
 
+    def cards(self, result: Result) -> list[Card]:
+        """The best head, the best fixed offset and the chosen head."""
+        counts = cast(RelationCounts, result)
+        chosen = chosen_of(counts)
+        return cards(counts, *chosen) if chosen else []
+
     def parts(self, result: Result) -> list[Part]:
         """The chosen head's sentences, Table 1 beside the paper's, and the words that the head attends to."""
         counts = cast(RelationCounts, result)
@@ -113,8 +120,13 @@ class DependencyAnalysis(Analysis):
             return []
         view = counts.provenance["options"]["view"]
         head = Head.parse(counts.choices["head"])
-        table = Part("table_1", TABLE_1, relation_table(counts), TOTALS)
-        return [sentences, table, *fact_parts(head_facts.attended_words(counts.stored, view, head))]
+        table = Part("table_1", TABLE_1, relation_table(counts), TOTALS, signed=("offset",))
+        return [
+            sentences,
+            table,
+            cards_part(self.cards(result)),
+            *fact_parts(head_facts.attended_words(counts.stored, view, head)),
+        ]
 
     def chosen_notes(self, result: Result) -> list[str]:
         """What the chosen head finds of the relation."""

@@ -8,8 +8,10 @@ from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.column_view import ColumnView
+from bertviz_core.analyses.base.parts import Card
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.entropy.cards import cards
 from bertviz_core.analyses.entropy.figure import paper_figure
 from bertviz_core.analyses.entropy.result import COLUMNS, LABELS, Entropy
 from bertviz_core.analyses.entropy.statements import STATEMENTS, narrow_heads
@@ -56,6 +58,10 @@ class EntropyAnalysis(Analysis):
         from bertviz_core.analyses.entropy import measure
 
         return measure.accumulator(model, request)
+
+    def cards(self, result: Result) -> list[Card]:
+        """The mean entropies of the first and the last layer, and the head that attends most broadly."""
+        return cards(cast(Entropy, result))
 
     def chosen_notes(self, result: Result) -> list[str]:
         """The chosen head, and the heads that attend narrowly."""

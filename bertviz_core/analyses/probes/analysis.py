@@ -9,12 +9,13 @@ import plotly.graph_objects as go
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.findings import Finding
-from bertviz_core.analyses.base.parts import Part
+from bertviz_core.analyses.base.parts import Card, Part, cards_part
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.probes.figure import latex, more_figures, paper_figure, paper_table
 from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.probes.page_parts import (
+    cards,
     relations_part,
     scores_part,
     sentences_part,
@@ -81,6 +82,11 @@ class ProbesAnalysis(Analysis):
 
         return measure.finish(accumulator, examples, provenance)
 
+    def cards(self, result: Result) -> list[Card]:
+        """The scores of the probes on attention, and of what controls them."""
+        assert isinstance(result, Probes)
+        return cards(result)
+
     def parts(self, result: Result) -> list[Part]:
         """Table 3, the weights of the chosen head, the accuracy by relation, and trees of the chosen probe."""
         assert isinstance(result, Probes)
@@ -88,7 +94,7 @@ class ProbesAnalysis(Analysis):
             return []
         weights = [weights_part(result, Head.parse(chosen["head"]))] if len(result.attention) else []
         trees = sentences_part(result, chosen["probe"], chosen.get("search", ""), chosen.get("page", 1))
-        return [scores_part(result), *weights, relations_part(result), trees]
+        return [cards_part(self.cards(result)), scores_part(result), *weights, relations_part(result), trees]
 
     def chosen_finding(self, result: Result) -> Finding | None:
         """What the page says first, whatever is chosen."""

@@ -6,9 +6,10 @@ from typing import Any
 import pandas as pd
 
 from bertviz_core.analyses.base.list_view import MOST
-from bertviz_core.analyses.base.parts import Example, Part, table_part
+from bertviz_core.analyses.base.parts import Card, Example, Part, table_part
 from bertviz_core.analyses.base.statistics import share, units_text
 from bertviz_core.analyses.probes.figure import guessed_edges, sentence_drawing, table_3, title
+from bertviz_core.analyses.probes.options import AS_RELEASED
 from bertviz_core.analyses.probes.result import ATTENTION_DIRECTIONS, ROOT_DIRECTIONS, Probes
 from bertviz_core.corpora.treebank import meaning
 from bertviz_core.corpora.word_search import has, searched_words
@@ -20,6 +21,23 @@ ROOT = "ROOT"
 LEGEND = (
     "Above, the gold arcs; below, the guesses: correct ones solid with a check mark, wrong ones dashed with a cross."
 )
+
+
+def cards(result: Probes) -> list[Card]:
+    """The scores of the probes on attention beside the paper's, the selectivity, and words without a vector."""
+    entries = []
+    table = table_3(result)
+    for probe, score, printed in zip(result.probes, result.score, table["paper"].fillna(0), strict=True):
+        if probe.startswith("attention") and printed:
+            text = "as released; " if probe.endswith(AS_RELEASED) else ""
+            entries.append((title(probe.removesuffix(AS_RELEASED)), f"{score:.1%}", f"{text}paper: {printed:g}%"))
+    if control := result.about.get("control"):
+        selectivity = f"{100 * control['selectivity']:.1f}"
+        entries.append(("Selectivity, attention only", selectivity, f"control task: {control['accuracy']:.1%}"))
+    if vectors := result.about.get("vectors"):
+        source = vectors["name"].removeprefix("the model's ")  # as much as fits
+        entries.append(("Words without a vector", f"{vectors['unknown_words']:.1%}", source))
+    return entries or [("Best fixed offset", f"{result.about['best_offset']:+d}", "on the training part")]
 
 
 def scores_part(result: Probes) -> Part:
@@ -45,7 +63,9 @@ def relations_part(result: Probes) -> Part:
         "Labels are as annotated, since the probes learn the annotated trees. The page Dependency heads reads function "
         "words as governors, with the paper's labels: obj is dobj there, and case is prep."
     )
-    return Part("relations", "Accuracy by relation (%); punctuation is not scored", pd.DataFrame(columns), note)
+    return Part(
+        "relations", "Accuracy by relation (%); punctuation is not scored", pd.DataFrame(columns), note, decimals=1
+    )
 
 
 def probe_names(result: Probes) -> list[str]:

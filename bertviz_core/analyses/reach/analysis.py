@@ -10,9 +10,10 @@ from typing_extensions import Doc
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.head_figures import HeadFigure
-from bertviz_core.analyses.base.parts import Part
+from bertviz_core.analyses.base.parts import Card, Part
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.reach.cards import cards
 from bertviz_core.analyses.reach.figure import acts_figure, offsets_curve, offsets_figure, paper_figure, token_rows
 from bertviz_core.analyses.reach.head_parts import acts_part, acts_title, looks_title, token_parts
 from bertviz_core.analyses.reach.result import COLUMNS, INACTIVE, LABELS, SENTENCES, SINKS, Reach
@@ -75,14 +76,19 @@ class ReachAnalysis(Analysis):
         }
         return super().figures(result) | of_head
 
+    def cards(self, result: Result) -> list[Card]:
+        """The mean distance, the mean sink rates, and how many heads are inactive."""
+        assert isinstance(result, Reach)
+        return cards(result, result.choices["below"])
+
     def parts(self, result: Result) -> list[Part]:
         """The chosen head's numbers, its tokens, the inputs in which it acts most, and those of each tenth."""
         assert isinstance(result, Reach)
         if (key := result.choices.get("head")) is None:
             return []
         head = Head.parse(key)
-        first, *rest = super().parts(result)
-        return [first, *token_parts(result, head), acts_part(result, head), *rest]
+        numbers, of_head, *rest = super().parts(result)
+        return [numbers, of_head, *token_parts(result, head), acts_part(result, head), *rest]
 
     def chosen_notes(self, result: Result) -> list[str]:
         """The chosen head, and the heads whose output is short."""

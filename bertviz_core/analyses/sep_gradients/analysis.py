@@ -7,8 +7,10 @@ import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.parts import Card
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.sep_gradients.cards import cards
 from bertviz_core.analyses.sep_gradients.figure import more_figures, no_op_figure, paper_figure
 from bertviz_core.analyses.sep_gradients.result import COLUMNS, GRADIENT, SepGradients, sink
 from bertviz_core.analyses.sep_gradients.statements import STATEMENTS
@@ -47,6 +49,11 @@ class SepGradientsAnalysis(Analysis):
         assert isinstance(result, SepGradients)
         peak = sink(result)
         return self.column(GRADIENT.format(peak.token)) if peak else super().default_column(result)
+
+    def cards(self, result: Result) -> list[Card]:
+        """The loss, the words that are right, and the sink's attention beside its gradient."""
+        assert isinstance(result, SepGradients)
+        return cards(result)
 
     def tour_figure(
         self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True

@@ -9,10 +9,13 @@ from typing_extensions import Doc
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.findings import Finding
+from bertviz_core.analyses.base.parts import Card
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.surface_patterns.cards import cards
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.result import (
     BY_QUANTITY,
@@ -57,7 +60,7 @@ class SurfaceView(ColumnView):
             weights = other.settings.weights
             hint = f"Run the analysis with --weights {weights} first."
             raise SettingsError(f"No result of {weights} is stored for this model and this text.", hint=hint)
-        return BothWeights.of(cast(SurfacePatterns, result), cast(SurfacePatterns, beside))
+        return BothWeights.of(cast(HeadAverages, result), cast(HeadAverages, beside))
 
 
 class SurfacePatternsAnalysis(Analysis):
@@ -92,6 +95,11 @@ class SurfacePatternsAnalysis(Analysis):
         if over == HALF:
             return super().chosen_finding(result)
         return over_finding(cast(SurfacePatterns, result), result.choices["quantity"], over)
+
+    def cards(self, result: Result) -> list[Card]:
+        """Heads over the threshold, and how much of a layer's attention goes to the sink."""
+        assert isinstance(result, SurfacePatterns)
+        return cards(result, result.choices["over"])
 
     def chosen_notes(self, result: Result) -> list[str]:
         """The chosen head, and the heads over the threshold."""

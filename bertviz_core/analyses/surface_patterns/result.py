@@ -64,11 +64,11 @@ class BothWeights(SurfacePatterns):
         beside: The result with the other weights.
     """
 
-    stored: SurfacePatterns
-    beside: SurfacePatterns
+    stored: HeadAverages
+    beside: HeadAverages
 
     @classmethod
-    def of(cls, result: SurfacePatterns, beside: SurfacePatterns) -> Self:
+    def of(cls, result: HeadAverages, beside: HeadAverages) -> Self:
         """A result with the other weights' result beside it."""
         own = {each.name: getattr(result, each.name) for each in fields(SurfacePatterns)}
         return cls(**own, stored=result, beside=beside)

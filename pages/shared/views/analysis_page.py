@@ -14,7 +14,6 @@ from bertviz_core.analyses.base.parts import head_rows, head_title, segments_not
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
-from bertviz_core.heads import first_number
 from bertviz_core.numbers import number
 from bertviz_core.plotting.drawing import HEIGHT, FigureSpec
 from pages.shared import endnotes, page, services, stored, widgets
@@ -39,7 +38,7 @@ def show(name: str) -> None:
     analysis = view.analysis
     if view.values:
         view.draw_figures()
-        page.metrics(view.key_numbers())
+        view.draw_cards()
         view.draw_heads()
     elif analysis.main_figure:
         drawing = page.drawn(analysis.main_figure, view.result)
@@ -128,32 +127,22 @@ class AnalysisPage:
             if finding.id == f"{self.analysis.name}.{name}":
                 page.finding(finding)
 
-    def key_numbers(self) -> list[page.Metric]:
-        """The highest layer, and the mean over all heads beside the baseline."""
-        column = self.column
-        values = self.values[column]
-        baseline, name = column.baseline(self.result) if column.baseline else (np.nan, "")
-        means = np.nanmean(values, axis=1)
-        layer = int(means.argmax())
-        highest_mean = f"mean of its heads: {column.text(means[layer])}"
-        return [
-            ("Highest layer", str(layer + first_number()), highest_mean),
-            ("Mean over heads", column.text(np.nanmean(values)), f"{name}: {column.text(baseline)}" if name else ""),
-        ]
+    def draw_cards(self) -> None:
+        page.metrics(self.analysis.cards(self.shown))
 
     def draw_heads(self) -> None:
         """Draw the segments in which the chosen head shows the quantity most, and the table of all heads."""
         quantity = self.column.quantity
         if isinstance(self.result, HeadAverages) and self.result.texts and quantity in self.result.present:
             shown = self.result.highest_segments(quantity, self.selection.head)
-            st.header(segments_title(len(shown), self.selection.head))
+            st.header(segments_title(len(shown), self.selection.head), anchor=False)
             st.caption(plain(segments_note(self.column)))
             for segment in shown:
                 st.markdown(
                     f"**{number(segment.value)}** {plain(segment.place)}: :gray[{joined(' '.join(segment.tokens))}]"
                 )
                 links.to_segment(segment.number, self.selection.head)
-        st.header("All heads")
+        st.header("All heads", anchor=False)
         titles = {column.quantity: column.short for column in self.values}
         frame = head_frame({column.quantity: values for column, values in self.values.items()})
         page.table(frame, [*titles], self.selection, f"{self.analysis.name}-table", titles=titles)

@@ -131,7 +131,7 @@ def draw_token_pair(pane: Pane) -> tuple[int, int]:
     """Draw the choice of two tokens, at first the last pins, and all heads by the weight between them."""
     attention = pane.attention
     selection = pane.selection
-    st.header("Which heads attend from one token to another?")
+    st.header("Which heads attend from one token to another?", anchor=False)
     starts = {"from": attention.queries.start.tolist(), "to": attention.keys.start.tolist()}
     last = {side: starts[side].index(start) for side, start in pane.pins if start in starts[side]}
     opening = attention.opening_pair(last.get("from"), last.get("to"))

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
-from bertviz_core.analyses.base.result import csv_bytes
+from bertviz_core.analyses.base.result import csv_bytes, head_frame
 from bertviz_core.errors import BertvizError, DownloadNeeded
 from bertviz_core.heads import Head, all_heads, all_keys, all_labels
 from bertviz_core.models.model import AttentionModel
@@ -103,6 +104,16 @@ class Pane:
         """The words of the input."""
         words = self.shown.layout.words
         return " ".join(label for label, special in zip(words.labels, words.special, strict=True) if not special)
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """Where its numbers come from, for files."""
+        return input_origin(self.selection.checkpoint, self.selection.settings, self.shown.digest())
+
+    def to_csv(self) -> bytes:
+        """The weights of its head."""
+        head = self.selection.head
+        return self.attention.to_csv(head, {"head": head.key(), **self.origin})
 
     @property
     def name(self) -> str:
@@ -294,6 +305,8 @@ def offer_downloads(
     guesses: Mapping[str, Sequence[Prediction]],
     products: QueryKey | None,
     *,
+    beside: Pane | None,
+    shift: np.ndarray | None,
     as_lines: bool,
 ) -> None:
     """Offer the files of a pane; the lines have their own buttons.
@@ -303,26 +316,31 @@ def offer_downloads(
         pair: The (query, key) whose weights in all heads are in the ZIP.
         guesses: The predictions in the ZIP, by the heads that are off.
         products: The products of a query with the keys, in the ZIP; None for none.
+        beside: The pane beside it, whose head is in the ZIP; None for none.
+        shift: The shift of each head by masking, in the ZIP; None for none.
         as_lines: Whether lines are drawn.
     """
     attention = pane.attention
     selection = pane.selection
     digest = pane.shown.digest()
-    about = input_origin(selection.checkpoint, selection.settings, digest)
+    about = pane.origin
     head = selection.head
     name = f"{pane.name}-{digest[:8]}"
-    of_head = {"head": head.key(), **about}
 
     def tables() -> bytes:
-        files = {"head": attention.to_csv(head, of_head), "heads": attention.pair_to_csv(*pair, about)}
+        files = {"head": pane.to_csv(), "heads": attention.pair_to_csv(*pair, about)}
         if any(guesses.values()):
             files["guesses"] = csv_bytes(predictions_frame(guesses).assign(**about))
         if products is not None:
-            files["query-key"] = products.to_csv(of_head)
+            files["query-key"] = products.to_csv({"head": head.key(), **about})
+        if beside is not None:
+            files["beside"] = beside.to_csv()
+        if shift is not None:
+            files["shift"] = csv_bytes(head_frame({"shift": shift}).assign(**about))
         return exports.zipped(files)
 
     offered = {
-        "CSV": (f"{name}.csv", lambda: attention.to_csv(head, of_head)),
+        "CSV": (f"{name}.csv", pane.to_csv),
         "ZIP: all tables": (f"{name}.zip", tables),
         "HTML": (f"{name}.html", lambda: input_html(attention, head, about)),
         "safetensors": (f"{name}.safetensors", lambda: attention.to_safetensors(about)),
@@ -331,7 +349,7 @@ def offer_downloads(
     extent = "as shown, but of all tokens" if pane.window else "as shown"
     pictures = " SVG and PNG: the buttons below the lines." if as_lines else ""
     st.caption(
-        f"CSV: this head, {extent}; ZIP: also all heads from one token to the other, guesses for masked words, and "
-        "query × key, where they are shown. "
+        f"CSV: this head, {extent}; ZIP: also all heads from one token to the other, guesses for masked words and how "
+        "far masking shifts each head, the head beside this one, and query × key, where they are shown. "
         f"HTML: the lines of every head, to hover over. safetensors: every head.{pictures}"
     )

@@ -9,7 +9,9 @@ from bertviz_core.analyses.base import guess_lists
 from bertviz_core.analyses.base.guess_lists import ORDERS, StoredParts, page, stored_parts
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.coreference_heads import measure, passages
+from bertviz_core.analyses.coreference_heads.passage_list import passage_part
 from bertviz_core.analyses.coreference_heads.passages import PassageQuery
+from bertviz_core.analyses.coreference_heads.result import CoreferenceView
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_bytes
@@ -137,3 +139,28 @@ def test_a_part_that_is_gone_leaves_the_first_items(stored, tmp_path) -> None:
     assert stored_parts(store, "key", where.source) is None
     with pytest.raises(StoreError, match="dropped"):
         page(StoredParts(store, "key", where.source, 3), PassageQuery(DirectedHead(0, Head(0, 0))))
+
+
+def test_the_antecedents_that_files_name_are_those_that_are_scored(whole, tiny) -> None:
+    scored = {}
+    for window in Windows(request_of(tiny).source, tiny.tokens, request_of(tiny).settings):
+        for item in window.items:
+            scored[window.document.number, item.mention] = list(item.antecedents)
+    stored = whole.stored
+    found = {}
+    for number, mention, _, first, end in stored.items.tolist():
+        document = stored.first_documents[number]
+        found[document["number"], mention] = passages.antecedents(document, mention, (first, end))
+    assert found == scored and len(found) > 50
+
+
+def test_the_table_of_a_file_has_every_guess_of_the_list(whole) -> None:
+    view = CoreferenceView(head="1-2", guesses="wrong", least_weight=0.02)
+    part = passage_part(view.choose(whole))
+    query = PassageQuery(DirectedHead(0, Head(0, 1)), "wrong", 0.02, (), "file order")
+    total, examples = page(whole, query)
+    guesses = [guess for example in examples for guess in example.listed]
+    assert part.table["mention"].tolist() == [guess.mention for guess in guesses] and not part.table["right"].any()
+    assert part.title == f"Guesses of head 1-2: {total:,} passages" and len(part.examples) == 1
+    for row in part.table.itertuples():
+        assert row.mention in row.text and row.document in {each["name"] for each in whole.stored.first_documents}

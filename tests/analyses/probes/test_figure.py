@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
+from bertviz_core.analyses.probes import page_parts
 from bertviz_core.analyses.probes.figure import STYLES, distance_figure, paper_figure, sentence_drawing, table_3, title
 from bertviz_core.analyses.probes.options import PROBES
+from bertviz_core.analyses.probes.result import ProbesView
+from bertviz_core.errors import SettingsError
 from tests.support import shipped
 
 
@@ -71,3 +74,32 @@ def test_drawings_count_right_words_and_escape_what_came_from_a_file():
     caption, svg = sentence_drawing(sentence, "attention-only")
     assert caption == "1 of 2 words right" and "<b>" not in svg and "&lt;b&gt;" in svg
     assert sentence_drawing(sentence, "structural")[0] == "1 of 1 edges right"
+
+
+@pytest.mark.parametrize("probe", ["attention-only", "structural"])
+def test_the_rows_of_files_are_the_guesses_beside_the_tree(result, probe):
+    for sentence in result.sentences[:20]:
+        rows = page_parts.guess_rows(sentence, probe)
+        words = ["ROOT", *sentence["words"]]
+        if probe == "structural":
+            tree = {frozenset((at + 1, governor)) for at, governor in enumerate(sentence["governors"]) if governor}
+            edges = [frozenset((a + 1, b + 1)) for a, b in sentence["guesses"][probe]]
+            assert [frozenset((row["position"], row["guess_position"])) for row in rows] == edges
+            assert [row["right"] for row in rows] == [edge in tree for edge in edges]
+        else:
+            assert [row["guess_position"] for row in rows] == sentence["guesses"][probe]
+            right = [a == b for a, b in zip(sentence["guesses"][probe], sentence["governors"], strict=True)]
+            assert [row["right"] for row in rows] == right
+        for row in rows:
+            assert row["word"] == words[row["position"]] and row["guess"] == words[row["guess_position"]]
+            assert row["governor"] == words[sentence["governors"][row["position"] - 1]]
+
+
+def test_the_view_of_a_run_without_a_probe_is_refused_and_the_head_is_that_of_the_largest_weight(result):
+    chosen = ProbesView().choose(result).choices
+    layer, head = map(int, np.argwhere(result.attention.max(0) == result.attention.max())[0])
+    assert chosen == {"probe": "attention-only", "head": f"{layer + 1}-{head + 1}"}
+    with pytest.raises(SettingsError, match="no probe 'none'"):
+        ProbesView(probe="none").choose(result)
+    with pytest.raises(SettingsError):
+        ProbesView(head="99-1").choose(result)

@@ -1,0 +1,19 @@
+"""The key numbers of the page of reach."""
+
+from bertviz_core.analyses.base.parts import Card
+from bertviz_core.analyses.reach.result import BY_QUANTITY, Reach
+
+
+def cards(result: Reach, below: float) -> list[Card]:
+    """The mean distance, the mean sink rates, and how many heads have an output below a share of their layer's mean."""
+    entries = [
+        ("Mean distance", f"{result['distance'].mean():.1f} tokens", f"uniform attention: {result.uniform:.1f}"),
+    ]
+    for name in result.sinks:
+        label = BY_QUANTITY[name].short.replace("sink", "Sink")
+        entries.append((label, f"{result[name].mean():.0%}", "mean of all heads"))
+    if "output" in result:
+        output = result["output"]
+        note = f"output below {below:.2f} of the layer's mean"
+        entries.append(("Inactive heads", f"{(output < below).sum()} of {output.size}", note))
+    return entries
