@@ -23,12 +23,11 @@ from bertviz_core.analyses.coreference_heads.guesses import (
 )
 from bertviz_core.analyses.coreference_heads.passages import (
     MAX_ITEMS,
-    DocumentRecord,
     ItemGuesses,
     document_record,
     passages,
 )
-from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, DocumentRecord
 from bertviz_core.engine.forward_pass import Accumulator
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.inputs.annotated_words import DocumentWindow, Windows
