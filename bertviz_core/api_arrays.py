@@ -176,7 +176,7 @@ def _check_weights(maps: np.ndarray, queries: Units, keys: Units) -> None:
             raise InputError(f"{wrong.sum():,} of {maps.size:,} weights {problem}.", where=where, hint=hint)
 
 
-def _head(layer: Any, head: Any) -> str:
+def _head(layer: int, head: int) -> str:
     return Head(int(layer), int(head)).key()
 
 

@@ -251,7 +251,7 @@ class GuessedPassages:
         self.starts = np.flatnonzero(np.diff(self.items.passages(), prepend=-1))
 
     def confidence(self) -> np.ndarray:
-        """(passage,) int64, as `GuessQuery.listing` says."""
+        """(passage,) int64, as `Listing.confidence` says."""
         steps = np.rint(255 * self.items.weight.astype(float)).astype(np.int64)
         return np.maximum.reduceat(np.where(self._is_selected(self.items), steps, -1), self.starts)
 

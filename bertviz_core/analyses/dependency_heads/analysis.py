@@ -116,7 +116,7 @@ class DependencyAnalysis(Analysis):
         """The chosen head's sentences, Table 1 beside the paper's, and the words that the head attends to."""
         counts = cast(RelationCounts, result)
         sentences = sentence_part(counts)
-        if sentences is None:
+        if sentences is None or counts.stored is None:
             return []
         view = counts.provenance["options"]["view"]
         head = Head.parse(counts.choices["head"])

@@ -151,7 +151,7 @@ class GuessedSentences:
         return asked in (ALL, base_of(relation) if self.query.merge_subtypes else relation)
 
     def confidence(self) -> np.ndarray:
-        """(sentence,) int64, as `GuessQuery.listing` says."""
+        """(sentence,) int64, as `Listing.confidence` says."""
         weights = np.where(self.chosen, self.weights.astype(np.int64), -1)
         highest = np.maximum.reduceat(weights, self.starts)
         is_listed = highest / 255 >= self.query.minimum

@@ -13,7 +13,7 @@ from typing import Any
 from bertviz_core.analyses.base.corpus_run import CorpusRun
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request, key_version
-from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.result import Provenance, Result
 from bertviz_core.analyses.run import runtime_estimate
 from bertviz_core.analyses.run.chunks import ChunkedPass, Chunks, Parts, compute_chunk, share_done
 from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
@@ -152,7 +152,7 @@ def _run_whole(
     return run
 
 
-def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:
+def _provenance(request: Request, model: AttentionModel, reading: Reading) -> Provenance:
     checkpoint = request.checkpoint
     others = {role: {"name": source.name, "digest": source.digest} for role, source in request.others.items()}
     return {
