@@ -11,7 +11,7 @@ import numpy as np
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.engine import heap_trim
-from bertviz_core.engine.packing import frame_header
+from bertviz_core.engine.packing import PackedValues, frame_header
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.inputs.encoding import Batch, Encoded, buckets, collate, membership, word_of
@@ -60,7 +60,7 @@ class Accumulator(Protocol):
         """Inputs that the sums leave out, besides those that the reading of the corpus left out."""
         return Skipped()
 
-    def take_detail(self) -> dict[str, Any]:
+    def take_detail(self) -> PackedValues:
         """Values of a finished chunk, for `packing.pack`, that are stored beside the result: what grows with the corpus
         is then no part of the sums any more."""
         return {}

@@ -254,7 +254,7 @@ class SegmentAverages(Accumulator, Generic[L]):
         empty.restore(packing.unpack(data))
         return empty
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> packing.PackedValues:
         """Arrays and JSON values by name, all that `restore` needs; a subclass adds its own."""
         examples = self._top_examples().values()
         return {
@@ -265,7 +265,7 @@ class SegmentAverages(Accumulator, Generic[L]):
             "documents": self.documents.to_bytes(),
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: packing.PackedValues) -> None:
         """Continue from a `state`, whose arrays are numpy's; raises KeyError where it lacks one."""
         self.sums = as_tensor(state["sums"], self.sums)
         self.top_values = as_tensor(state["top_values"], self.top_values)

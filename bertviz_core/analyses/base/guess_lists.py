@@ -51,7 +51,7 @@ class StoredParts:
     source: Source
     count: int
 
-    def read(self, names: Sequence[str], row: Sequence[int]) -> Iterator[dict[str, Any]]:
+    def read(self, names: Sequence[str], row: Sequence[int]) -> Iterator[packing.PackedValues]:
         """Read part after part, only one `row` of the arrays in `names`; raises StoreError where a part is gone."""
         for number in range(self.count):
             stream = self.store.open(f"detail/{self.key}/{number}")

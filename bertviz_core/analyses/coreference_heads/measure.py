@@ -29,7 +29,7 @@ from bertviz_core.analyses.coreference_heads.passages import (
 )
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, DocumentRecord
 from bertviz_core.engine.forward_pass import Accumulator
-from bertviz_core.engine.packing import pack, unpack
+from bertviz_core.engine.packing import PackedValues, pack, unpack
 from bertviz_core.inputs.annotated_words import DocumentWindow, Windows
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.tensors import to_host
@@ -182,7 +182,7 @@ class AntecedentSums(Accumulator):
         shape = (len(DIRECTIONS), self.layers, self.heads)
         return ItemGuesses.joined([items for _, items in sorted(self.blocks.items())], shape)
 
-    def take_detail(self) -> dict[str, Any]:
+    def take_detail(self) -> PackedValues:
         """The items of a chunk for `PassageQuery`, without words: a corpus that is deleted is gone."""
         detail = self.items().by_passage()._asdict()
         self.blocks = {number: items for number, items in self.blocks.items() if number < MAX_ITEMS}
