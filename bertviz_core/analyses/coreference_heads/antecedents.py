@@ -2,7 +2,7 @@
 Uncertainty)."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -34,9 +34,6 @@ from bertviz_core.analyses.coreference_heads.groups import (
 )
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
 from bertviz_core.heads import DirectedHead, Head, all_keys, highest
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 
 CAUSAL = (
     "A token of this model sees only what comes earlier: only mentions with an antecedent whose head word comes "
@@ -90,7 +87,7 @@ class AntecedentCounts(Result):
     """
 
     analysis: ClassVar[str] = "coreference_heads"
-    stored: "CoreferenceHeads"
+    stored: Any
     index: int
     lists: StoredParts | None = None
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -25,9 +25,6 @@ from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.dependency_heads.word_intervals import effective_words, interval_of_words, joined_moments
 from bertviz_core.corpora.treebank import ALL, UAS
 from bertviz_core.heads import DirectedHead, Head, all_keys
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 
 ROOT_RELATION = "root"  # in upper or lower case. No head can find the governor of a root, so it has no row.
 NO_RELATION = (ALL, UAS, ROOT_RELATION, "punct")  # rows that say nothing of a relation
@@ -74,7 +71,7 @@ class RelationCounts(Result):
     unit_moments: np.ndarray | None = None
     head_moments: np.ndarray | None = None
     offset_moments: np.ndarray | None = None
-    stored: "DependencyHeads | None" = None
+    stored: Any = None
     direction: int | None = None
     lists: StoredParts | None = None
 
