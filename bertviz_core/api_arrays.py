@@ -54,7 +54,8 @@ def attention_lines(
     _check_sizes(maps, queries, attended)
     _check_weights(maps, queries, attended)
     attention = InputAttention(queries, attended, maps.astype(np.float32))
-    if keys is not None and head is None:  # no key is a query's previous token
+    # The default is a previous-token head, for which keys have to be the queries' own tokens.
+    if keys is not None and head is None:
         head = heads[0] if heads else "1-1"
     first, offered = choose_heads(attention, head, heads)
     caption = f"{_sums(maps)}{_direction(maps, keys is None)} Layers and heads count from 1."
@@ -175,7 +176,7 @@ def _check_weights(maps: np.ndarray, queries: Units, keys: Units) -> None:
             raise InputError(f"{wrong.sum():,} of {maps.size:,} weights {problem}.", where=where, hint=hint)
 
 
-def _head(layer: Any, head: Any) -> str:
+def _head(layer: int, head: int) -> str:
     return Head(int(layer), int(head)).key()
 
 

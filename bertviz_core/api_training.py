@@ -99,7 +99,7 @@ class HeadStatistics(TrainerCallback):
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Measure the model at the end of the training, unless an earlier one takes its place."""
-        if not args.load_best_model_at_end:  # else the model is that of an earlier step by now
+        if not args.load_best_model_at_end:  # Otherwise the model is by now that of an earlier step.
             self._measure_or_warn(state, control)
 
     def _measure_or_warn(self, state: Any, control: Any) -> None:

@@ -212,7 +212,7 @@ class Worker:
 
 
 def _send(link: connection.Connection, **message: Any) -> None:
-    with suppress(OSError):  # the other process has ended, which the next reading finds
+    with suppress(OSError):  # The other process may have ended, which the next reading finds.
         link.send_bytes(json.dumps(message).encode())
 
 
@@ -223,7 +223,8 @@ def main(link: connection.Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server alone.
     with suppress(AttributeError, OSError):  # Windows has no such function.
         os.nice(19)  # Pages come before tasks.
-        Path("/proc/self/oom_score_adj").write_text("500")  # the first to be killed when memory runs out
+        # This makes the process the first to be killed when memory runs out.
+        Path("/proc/self/oom_score_adj").write_text("500")
     pool = ThreadPoolExecutor(1)
     perform_task = partial(perform, load=run_pass.last_model_loader())
     with suppress(EOFError, OSError):

@@ -81,7 +81,8 @@ def choose_relation(counts: RelationCounts) -> tuple[str, int]:
         counts.relations,
         "relation",
         relation,
-        on_change=lambda: session.choose(direction=None),  # which follows the best head of each relation
+        # Without a direction, the page follows the best head of each relation.
+        on_change=lambda: session.choose(direction=None),
         format_func=lambda name: f"{name}: {meaning(name)}" if meaning(name) else name,
         width=220,
         label_visibility="collapsed",
@@ -183,7 +184,7 @@ def draw_method() -> None:
 
 def draw_export() -> None:
     """Draw the files of the chosen counts, and Table 1 as LaTeX."""
-    now = session.current()  # the list may change without the rest of the page
+    now = session.current()  # Read anew, because the list may change without the rest of the page.
 
     def shown() -> Result:
         view = now.of_page(DependencyHeadsChoices).reported(result, selection.head)

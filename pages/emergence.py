@@ -39,9 +39,10 @@ PLAYER = "emergence-player"  # key of the component
 @session.fragment
 def draw_step() -> None:
     """The slider, and what moves with it: the player's frames run this part of the page alone."""
-    if session.current().header.head not in (None, selection.head):  # a click on the map: the picker is to follow
+    # A click on the map has chosen a head, which the picker is to follow.
+    if session.current().header.head not in (None, selection.head):
         st.rerun()
-    with st.container(gap="xsmall"):  # as on the page; a fragment's own container has wider gaps
+    with st.container(gap="xsmall"):  # The gap is that of the page; a fragment's own container has wider gaps.
         draw_at(choose_step() if len(result.steps) > 1 else 0)
 
 

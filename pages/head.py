@@ -60,7 +60,7 @@ def draw_lines(clear: ClearInput, place: DeltaGenerator) -> None:
     """The head's lines on that input, in place of its tokens."""
     try:
         drawn = run_model()
-    except BertvizError as problem:  # the numbers do without the model
+    except BertvizError as problem:  # The numbers need no model.
         messages.note(problem)
         return
     assert drawn is not None, "there is an input"

@@ -67,7 +67,7 @@ def choose_file(role: Role) -> Source | None:
     address = getattr(session.page(ProbesChoices), role)
     try:
         upload = uploads.find(address, kind)
-    except InputError:  # it was deleted meanwhile: the next run computes without it
+    except InputError:  # The file was deleted meanwhile; the next run computes without it.
         session.choose(**{role: ""})
         raise
     if upload is None:

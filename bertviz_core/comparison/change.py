@@ -231,7 +231,7 @@ def names(a: Provenance, b: Provenance) -> tuple[str, str]:
     return named[0], named[1]
 
 
-def worded(part: str, value: Any) -> str:
+def worded(part: str, value: object) -> str:
     """A part of a provenance in a few words, as "seed 3"."""
     name = part.replace("_", " ")
     return f"no {name}" if value is None else WORDS.get(part, f"{name} {{}}").format(value)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.result import Result, choosing, head_frame, to_lists
+from bertviz_core.analyses.base.result import Provenance, Result, choosing, head_frame, to_lists
 from bertviz_core.analyses.base.statistics import ALPHA, MIN_UNITS, Estimate, units_text
 from bertviz_core.comparison.change import CONSERVATIVE, Change, cautions, changes, differences, names
 from bertviz_core.emergence.result import REQUIRED, Emergence
@@ -36,7 +36,7 @@ class Comparison(Result):
     compared: str
     a: dict[str, Estimate]
     b: dict[str, Estimate]
-    other: dict[str, Any]
+    other: Provenance
     missing: list[str]
     changes: dict[str, Change]
 
@@ -96,7 +96,7 @@ class Comparison(Result):
         return " and ".join(known)
 
     @property
-    def runs(self) -> dict[str, dict[str, Any]]:
+    def runs(self) -> dict[str, Provenance]:
         return {"the numbers of A": self.provenance, "the numbers of B": self.other}
 
     def file_parts(self) -> tuple[str, ...]:

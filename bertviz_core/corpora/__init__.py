@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from bertviz_core.errors import shorten
 from bertviz_core.numbers import plural
@@ -14,16 +14,40 @@ MAX_LOCATIONS = 20  # locations that are kept for each reason; the count goes on
 SHOWN_LOCATIONS = 3
 
 
+class SkippedCount(TypedDict):
+    """How often something was skipped or changed for one reason.
+
+    Attributes:
+        count: How many times.
+        where: The first locations, at most MAX_LOCATIONS.
+        unit: What was lost as a whole, as provenance counts it: "sentences", "documents", "segments", "lines" or
+            "files"; without it, something was changed.
+    """
+
+    count: int
+    where: list[str]
+    unit: NotRequired[str]
+
+
+class SkippedEntry(SkippedCount):
+    """A count as results and files have it.
+
+    Attributes:
+        reason: The reason, in plain words.
+    """
+
+    reason: str
+
+
 @dataclass
 class Skipped:
     """What was skipped or changed, and why.
 
     Attributes:
-        reasons: From each reason, in plain words, to its count, its first locations, and the unit of what was lost as a
-            whole.
+        reasons: From each reason, in plain words, to its count.
     """
 
-    reasons: dict[str, dict] = field(default_factory=dict)
+    reasons: dict[str, SkippedCount] = field(default_factory=dict)
 
     def add(self, reason: str, where: str, count: int = 1, *, unit: str = "") -> None:
         """Count what was skipped or changed. `unit` names whole inputs that were skipped, as provenance counts those
@@ -37,16 +61,17 @@ class Skipped:
             self._count(reason, **entry)
 
     def _count(self, reason: str, count: int, where: list[str], unit: str = "") -> None:
-        entry = self.reasons.setdefault(reason, {"count": 0, "where": []} | ({"unit": unit} if unit else {}))
+        empty: SkippedCount = {"count": 0, "where": [], "unit": unit} if unit else {"count": 0, "where": []}
+        entry = self.reasons.setdefault(reason, empty)
         entry["count"] += count
         entry["where"] += where[: MAX_LOCATIONS - len(entry["where"])]
 
-    def to_json(self) -> list[dict]:
-        """`[{"reason", "count", "where"}]`, with the "unit" of whole inputs, in the order in which reasons came up."""
+    def to_json(self) -> list[SkippedEntry]:
+        """The counts, in the order in which reasons came up."""
         return [{"reason": reason, **entry} for reason, entry in self.reasons.items()]
 
 
-def skipped_summary(entries: Iterable[dict[str, Any]]) -> str:
+def skipped_summary(entries: Iterable[SkippedEntry]) -> str:
     """How much was skipped, by what it was, and how much was changed, as "1 sentence skipped; 175 unknown tokens"."""
     skipped = Counter[str]()
     changed = Counter[str]()
@@ -59,7 +84,7 @@ def skipped_summary(entries: Iterable[dict[str, Any]]) -> str:
     return "; ".join([*parts, *(plural(count, what) for what, count in changed.items())])
 
 
-def describe_skipped(entries: Iterable[dict[str, Any]]) -> list[str]:
+def describe_skipped(entries: Iterable[SkippedEntry]) -> list[str]:
     """A line for each entry of `Skipped.to_json`, with its first locations."""
     lines = []
     for entry in entries:

@@ -170,7 +170,8 @@ class _Window:
                 if is_cut and self._extend():
                     continue
                 raise self.error(BROKEN, "Save it again.", error.pos) from error
-            except (ValueError, RecursionError) as error:  # a number of thousands of digits, a depth of thousands
+            except (ValueError, RecursionError) as error:
+                # Both come from numbers of thousands of digits or from thousands of nested lists.
                 raise self.error(BROKEN, "Save it again.") from error
 
     def error(self, what: str, hint: str, at: int = 0) -> InputError:

@@ -1,6 +1,6 @@
 """What a corpus contains, in words: said to whoever gives one, when it has been read to its end."""
 
-from bertviz_core.corpora import Skipped
+from bertviz_core.corpora import Skipped, SkippedCount
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.authors_json import ExampleCorpus
 from bertviz_core.corpora.readers import read_text, read_vectors
@@ -74,7 +74,7 @@ def _text(source: Source, skipped: Skipped) -> str:
     return f"Read as text: {listed}."
 
 
-def _left_out(reason: str, entry: dict) -> str:
+def _left_out(reason: str, entry: SkippedCount) -> str:
     """A sentence about whole inputs that are skipped for one reason."""
     verb = "is" if entry["count"] == 1 else "are"
     return f"{plural(entry['count'], entry['unit'])} {verb} skipped: {reason}, {entry['where'][0]}."

@@ -74,7 +74,7 @@ def expand(name: str) -> list[Path]:
     """
     path = Path(name)
     exists = False
-    with suppress(OSError, ValueError):  # a name too long for a file, or with a NUL
+    with suppress(OSError, ValueError):  # The name may be too long for a file, or contain a NUL.
         exists = path.exists()
     if exists and path.is_dir():
         names = ((match, match.relative_to(path).parts) for match in path.rglob("*"))

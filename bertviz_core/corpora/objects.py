@@ -110,12 +110,12 @@ def _rows(table: Any, kind: str) -> Iterator[dict[str, Any]]:
     return iter(table)
 
 
-def _is_conllu(value: Any) -> bool:
+def _is_conllu(value: object) -> bool:
     """Whether it is a sentence of the library conllu: a TokenList or a TokenTree."""
     return hasattr(value, "serialize") and hasattr(value, "metadata")
 
 
-def _entry_type(entry: Any, number: int) -> str:
+def _entry_type(entry: object, number: int) -> str:
     """What an entry is one of; raises InputError for an entry that can be none."""
     if isinstance(entry, str):
         return "texts"
@@ -134,7 +134,7 @@ def _entry_type(entry: Any, number: int) -> str:
     raise InputError(f"Entry {number}, of type {type(entry).__name__}, is no part of a corpus.", hint=ACCEPTED)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """An array or a number of numpy, or a date, as JSON has it; raises TypeError for another object."""
     if isinstance(value, list | tuple):
         return value

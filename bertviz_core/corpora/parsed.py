@@ -44,12 +44,12 @@ class ParsedDocument(NamedTuple):
     chains: Sequence[Sequence[tuple[int, int]]]
 
 
-def is_document(value: Any) -> bool:
+def is_document(value: object) -> bool:
     """Whether it is a Doc or a Span of spaCy, or a Document of Stanza."""
     return _is_spacy(value) or (hasattr(value, "sentences") and hasattr(value, "num_words"))
 
 
-def _is_spacy(value: Any) -> bool:
+def _is_spacy(value: object) -> bool:
     return hasattr(value, "has_annotation") or hasattr(value, "as_doc")
 
 

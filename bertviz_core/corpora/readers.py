@@ -95,7 +95,8 @@ def _checked(corpus: ExampleCorpus) -> ExampleCorpus:
             words += record.value if record.form == "words" else ()
     if (placeholder := find_placeholder(words, alike=False)) is not None:
         raise corpus.source.error(f"The file has no words: most are {placeholder[:40]!r}.", WHERE_TO_GET_WORDS)
-    if piece := find_wordpiece(words, special=False):  # a record may name special tokens, which are counted
+    # Special tokens are let through here: a record may name them, and they are counted.
+    if piece := find_wordpiece(words, special=False):
         raise _pieces_error(corpus.source, piece)
     return corpus
 

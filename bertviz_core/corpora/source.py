@@ -188,7 +188,7 @@ class Source:
                 return
             if magic.startswith(GZIP):
                 blocks = _chunks(gzip.GzipFile(fileobj=stream).read)
-            else:  # a plain file by lines, so that its position says how much of it is read
+            else:  # A plain file is read by lines, so that its position says how much of it has been read.
                 blocks = _unxz(stream) if magic == XZ else _chunks(stream.readline)
             yield self.name, _with_line_ends(self._as_utf8(blocks))
 

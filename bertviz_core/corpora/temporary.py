@@ -36,7 +36,7 @@ def from_pieces(pieces: Iterable[str], name: str) -> Source:
         InputError: There is no room for it on disk.
     """
     digest = hashlib.sha256()
-    latest = bytearray()  # what is not on disk yet
+    latest = bytearray()  # This is the part that is not on disk yet.
     size = 0
     file = None
     for piece in pieces:

@@ -52,7 +52,8 @@ def paper_figure(result: Emergence, labels: np.ndarray | None = None, index: int
     figure.update_xaxes(title=AXIS, row=rows)
     _finish(figure, result, 155 * rows + 70)
     marks = []
-    if index is not None:  # add_vline makes one line at a time, which takes longer than all the rest
+    # All lines are made at once: add_vline makes one at a time, which takes longer than all the rest.
+    if index is not None:
         mark = {"type": "line", "x0": index, "x1": index, "y0": 0, "y1": 1, "line": {"color": RING, "width": 1.5}}
         axes = sorted({(trace.xaxis or "x", trace.yaxis or "y") for trace in figure.data})
         marks = [mark | {"xref": x, "yref": f"{y} domain"} for x, y in axes]
@@ -158,7 +159,8 @@ def curves_figure(result: Emergence) -> go.Figure:
 
 def head_figure(result: Emergence, head: Head) -> go.Figure:
     """One head's attention during training."""
-    repeated = "to_first" if "to_cls" in result.present else "to_cls"  # the same share where [CLS] is the first token
+    # Both are the same share where [CLS] is the first token.
+    repeated = "to_first" if "to_cls" in result.present else "to_cls"
     traces = []
     for name in SHARES:
         if name in result.present and name != repeated:

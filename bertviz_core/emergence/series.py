@@ -11,7 +11,7 @@ import numpy as np
 from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.result import Provenance, Result
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.analyses.run.run_pass import can_compute
@@ -79,7 +79,7 @@ class CheckpointRequests:
         rows: list[dict[str, Any]] = []
         checkpoints = []
         followed: list[Mapping[str, Any]] = []  # results by analysis, of each step
-        notices: dict[str, None] = {}  # notices of all checkpoints, each once
+        notices: dict[str, None] = {}  # The notices of all checkpoints, each of them once.
         for step, checkpoint in zip(training.steps, training.checkpoints, strict=True):
             name = name_of(checkpoint)
             results: dict[str, Any] = {each: find(request) for each, request in self.requests_of(checkpoint).items()}
@@ -112,7 +112,7 @@ class CheckpointRequests:
             **_curves(followed),
         )
 
-    def _provenance(self, results: Mapping[str, Any], checkpoints: list[Any], skipped: Skipped) -> dict[str, Any]:
+    def _provenance(self, results: Mapping[str, Any], checkpoints: list[Any], skipped: Skipped) -> Provenance:
         """The provenance, in which the training stands for the model, and the text for the corpus."""
         text = results[SurfacePatterns.analysis].provenance
         treebank = results[RELATIONS].provenance
@@ -177,7 +177,7 @@ def _curves(steps: Sequence[Mapping[str, Result | None]]) -> dict[str, Any]:
     return {"curves": curves["curves"], **arrays, "curve_units": np.array(curves["curve_units"])}
 
 
-def _what_was_read(provenance: Mapping[str, Any]) -> dict[str, Any]:
+def _what_was_read(provenance: Provenance) -> dict[str, Any]:
     """A corpus, what was skipped of it, and the counts of what was read."""
     counts = {name: value for name, value in provenance.items() if type(value) is int}
     return {"corpus": provenance["corpus"], "skipped": provenance["skipped"], **counts}

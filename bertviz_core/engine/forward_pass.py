@@ -11,7 +11,7 @@ import numpy as np
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.engine import heap_trim
-from bertviz_core.engine.packing import frame_header
+from bertviz_core.engine.packing import PackedValues, frame_header
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.inputs.encoding import Batch, Encoded, buckets, collate, membership, word_of
@@ -60,7 +60,7 @@ class Accumulator(Protocol):
         """Inputs that the sums leave out, besides those that the reading of the corpus left out."""
         return Skipped()
 
-    def take_detail(self) -> dict[str, Any]:
+    def take_detail(self) -> PackedValues:
         """Values of a finished chunk, for `packing.pack`, that are stored beside the result: what grows with the corpus
         is then no part of the sums any more."""
         return {}
@@ -90,7 +90,7 @@ def run(
 
     def cancellable() -> Iterator[Encoded]:
         for example in examples:
-            progress.advance(0)  # raises Cancelled: thousands are encoded before the first batch
+            progress.advance(0)  # It raises Cancelled: thousands of examples are encoded before the first batch.
             yield example
 
     for group in _groups(model, cancellable(), batch_tokens):
@@ -113,7 +113,8 @@ def run(
                 progress.advance(sum(map(len, part)))
                 continue
             parts[:0] = part[: len(part) // 2], part[len(part) // 2 :]
-            if model.device != "cpu":  # after the error, which has references to the failed pass
+            # Memory is freed here, where the error, which has references to the failed pass, is gone.
+            if model.device != "cpu":
                 import torch
 
                 torch.get_device_module(model.device).empty_cache()
@@ -174,7 +175,7 @@ def extract(
         what = f"The file cannot be written ({error.strerror})."
         raise SettingsError(what, where=str(path), hint="Choose another path.") from error
     finally:
-        unfinished.unlink(missing_ok=True)  # half a file would read as maps of zeros
+        unfinished.unlink(missing_ok=True)  # Half a file would be read as maps of zeros.
 
 
 def _write_maps(

@@ -76,7 +76,7 @@ class JobQueue:
                 what = f"The queue is full: {self._access.jobs} jobs are unfinished."
                 raise QueueFull(what, hint="Try again when some have finished.")
             self._jobs.append(job := Job(key, title, task, {session_id}))
-            if len(self._jobs) == 1:  # a daemon: the server's end waits for no job
+            if len(self._jobs) == 1:  # The thread is a daemon, so that the end of the server waits for no job.
                 threading.Thread(target=self._work, name="jobs", daemon=True).start()
             return job
 
@@ -124,7 +124,7 @@ def outcome(runner: Runner, task: Any, progress: Progress, title: str) -> tuple[
         return "cancelled", error
     except BertvizError as error:
         return "failed", error
-    except BaseException as error:  # a panic in Rust is not an Exception
+    except BaseException as error:  # A panic in Rust is no Exception.
         log.exception("%s failed", title)
         return "failed", Unexpected(error)
     return "done", None

@@ -11,6 +11,7 @@ import safetensors.numpy
 
 DTYPES = {"U8": "u1", "U16": "<u2", "U32": "<u4", "I32": "<i4", "I64": "<i8", "F16": "<f2", "F32": "<f4", "F64": "<f8"}
 MAX_HEADER = 100_000_000  # bytes; safetensors allows no more
+PackedValues = dict[str, Any]  # numpy arrays, tensors, bytes and JSON values by name
 
 
 def read_header(stream: BinaryIO) -> bytes:
@@ -54,7 +55,7 @@ def metadata_of(data: bytes) -> dict[str, str]:
         raise ValueError(f"damaged ({error})") from error
 
 
-def unpack(data: bytes) -> dict[str, Any]:
+def unpack(data: bytes) -> PackedValues:
     """The values; raises ValueError or KeyError for bytes that `pack` did not write."""
     try:
         arrays = safetensors.numpy.load(data)
@@ -66,7 +67,7 @@ def unpack(data: bytes) -> dict[str, Any]:
     return arrays | other
 
 
-def unpack_rows(stream: BinaryIO, rows: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+def unpack_rows(stream: BinaryIO, rows: Mapping[str, Sequence[int]]) -> PackedValues:
     """As `unpack`, from a stream; of arrays in `rows` only the row at that index of their first axes."""
     header = json.loads(read_header(stream))
     begin = stream.tell()

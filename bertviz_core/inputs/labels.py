@@ -104,7 +104,7 @@ def _texts(pieces: Sequence[bytes]) -> list[tuple[str, bool]]:
     texts = []
     for start, end in pairwise(accumulate(map(len, pieces), initial=0)):
         first, last = start, end
-        while 0 < first < len(whole) and whole[first] & 0xC0 == 0x80:  # a byte inside a character
+        while 0 < first < len(whole) and whole[first] & 0xC0 == 0x80:  # The byte lies inside a character.
             first -= 1
         while last < len(whole) and whole[last] & 0xC0 == 0x80:
             last += 1

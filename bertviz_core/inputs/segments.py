@@ -222,7 +222,7 @@ class FirstSegments:
                     self.last = example.number + 1
                     self.tokens += len(example)
                     self._encoded[self.last] = example
-            except BaseException:  # an iterator that raised has ended, as if the corpus did
+            except BaseException:  # An iterator that has raised is at its end, as if the corpus were.
                 self._start()
                 raise
         if number in self._encoded:
@@ -244,7 +244,7 @@ class FirstSegments:
         for number in count(1):
             begin, _, end = self.pick(number).where.removeprefix("line ").partition("-")
             first = int(begin)
-            if first <= last:  # line numbers begin again
+            if first <= last:  # Line numbers begin again in the next file.
                 part += 1
             last = int(end or first)
             if (part, last) >= (hit.part, hit.line):

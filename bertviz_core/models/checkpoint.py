@@ -139,7 +139,7 @@ def local_folder(name: str) -> Path | None:
     try:
         folder = Path(name).expanduser()
         return folder if name.strip() and folder.is_dir() else None
-    except (OSError, RuntimeError):  # a name too long for a file, the home of an unknown user
+    except (OSError, RuntimeError):  # The name may be too long for a file, or in the home of an unknown user.
         return None
 
 

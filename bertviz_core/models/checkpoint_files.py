@@ -12,6 +12,7 @@ from safetensors import SafetensorError, safe_open
 
 from bertviz_core.errors import ModelError
 from bertviz_core.models import configuration, unsupported_folders
+from bertviz_core.models.configuration import Config
 from bertviz_core.models.unsupported_folders import MAX_BYTES, read_object, unusable
 from bertviz_core.models.unused_weights import OTHER_LIBRARY, POSITIONS, ignored_positions, unused_weight, way_out
 
@@ -69,7 +70,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def _check_saved(folder: Path, config: dict[str, Any], weights: Iterable[str]) -> None:
+def _check_saved(folder: Path, config: Config, weights: Iterable[str]) -> None:
     """Raises ModelError where a stored result, too, would be of another model than the one that was saved."""
     if kind := ignored_positions(config):
         what = f"was trained with {POSITIONS} {kind!r}, which transformers does not compute for the family "

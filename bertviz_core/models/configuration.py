@@ -27,9 +27,10 @@ MAX_SIZE = 1_000_000  # the largest value of any other number
 MAX_LABELS = 10_000  # the most labels: transformers writes a name for each
 UNBOUNDED = ("position", "theta", "length", "n_ctx")  # parts of the names of numbers that may be larger
 MIN_POSITIONS = 8
+Config = Mapping[str, Any]  # the entries of a config.json
 
 
-def with_common_names(config: Mapping[str, Any]) -> dict[str, Any]:
+def with_common_names(config: Config) -> dict[str, Any]:
     """The configuration with the numbers of its text model under their common names.
 
     Raises:
@@ -53,7 +54,7 @@ def _resolved(config: str) -> dict[str, Any]:
         raise ModelError(what, hint="Install a transformers that knows it, or choose another model.")
     try:
         return common_numbers(transformers.CONFIG_MAPPING[family].from_dict(entries))
-    except Exception as error:  # whatever a class of configurations raises for what it cannot read
+    except Exception as error:  # A class of configurations may raise anything for what it cannot read.
         reason = " ".join(str(error).split())[:200]
         what = f"The model cannot be loaded: transformers cannot read its configuration ({reason})."
         raise ModelError(what, hint="Save the model again with save_pretrained.") from error
@@ -71,13 +72,13 @@ def common_numbers(config: Any) -> dict[str, Any]:
     return found
 
 
-def config_int(config: Mapping[str, Any], name: str) -> int:
+def config_int(config: Config, name: str) -> int:
     """A number of the configuration; 0 where it is missing or a number for each layer."""
     value = config.get(name)
     return value if type(value) is int else 0
 
 
-def longest_input(config: Mapping[str, Any]) -> int | None:
+def longest_input(config: Config) -> int | None:
     """The most tokens, special ones included, that the position embeddings allow; None for no limit."""
     positions = config_int(config, POSITIONS)
     if not 0 < positions <= MAX_SIZE:
@@ -91,7 +92,7 @@ def longest_input(config: Mapping[str, Any]) -> int | None:
     return positions - (padding if type(padding) is int else 1) - 1
 
 
-def wrong_entries(config: Mapping[str, Any]) -> Iterator[str]:
+def wrong_entries(config: Config) -> Iterator[str]:
     """What is wrong with a configuration as it is written: nothing is built from such numbers."""
     for name in COMMON:
         value = config.get(name)
@@ -100,7 +101,7 @@ def wrong_entries(config: Mapping[str, Any]) -> Iterator[str]:
     yield from _too_large(config)
 
 
-def _too_large(config: Mapping[str, Any], depth: int = 3) -> Iterator[str]:
+def _too_large(config: Config, depth: int = 3) -> Iterator[str]:
     """Numbers that are too large, also in configurations inside it."""
     for name, value in config.items():
         maximum = MAX_LABELS if name == "num_labels" else MAX_SIZE
@@ -110,7 +111,7 @@ def _too_large(config: Mapping[str, Any], depth: int = 3) -> Iterator[str]:
             yield from _too_large(value, depth - 1)
 
 
-def wrong_numbers(config: Mapping[str, Any]) -> Iterator[str]:
+def wrong_numbers(config: Config) -> Iterator[str]:
     """What is wrong with the common numbers: no model of such can be analyzed."""
     for name, kind in ((LAYERS, "layers"), (HEADS, "heads")):
         if not 1 <= config_int(config, name) <= MAX_COUNT:
@@ -125,7 +126,7 @@ def wrong_numbers(config: Mapping[str, Any]) -> Iterator[str]:
         yield f"it reads {max(longest, 0)} tokens (the fewest that can be analyzed are {MIN_POSITIONS})"
 
 
-def misfits(config: Mapping[str, Any], shapes: Mapping[str, list[int]]) -> Iterator[str]:
+def misfits(config: Config, shapes: Mapping[str, list[int]]) -> Iterator[str]:
     """Sizes that the weights contradict: transformers would initialize at random what is not there, however large."""
     positions = config_int(config, POSITIONS)
     rows = [shape[0] for name, shape in shapes.items() if name.endswith("position_embeddings.weight") and shape]

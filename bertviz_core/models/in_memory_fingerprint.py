@@ -26,12 +26,12 @@ VOLATILE |= {"_output_capturing_hooks_installed", "warnings_issued", "generation
 OF_LONGEST_INPUT = ("inv_freq", "max_seq_len_cached")  # buffers of rotary positions that each input decides anew
 
 
-def describe_parts(model: Any) -> list[Any]:
+def describe_parts(model: torch.nn.Module) -> list[Any]:
     """For each part of a model its class, its plain attributes and its buffers that are not saved, as JSON."""
     return [[name, _name_of(type(part)), _attributes(part)] for name, part in model.named_modules()]
 
 
-def _attributes(part: Any) -> dict[str, Any]:
+def _attributes(part: torch.nn.Module) -> dict[str, Any]:
     if type(part).__module__ == "torch.nn.modules.dropout":  # Dropout does nothing in evaluation mode.
         return {}
     unsaved = unsaved_buffers(part)
@@ -46,7 +46,7 @@ def _attributes(part: Any) -> dict[str, Any]:
     return described
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """A value as JSON, by what it is and not where it is; of an object of another kind its class alone."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
@@ -62,11 +62,11 @@ def _plain(value: Any) -> Any:
     return _name_of(value if isinstance(value, types.FunctionType) else type(value))
 
 
-def _name_of(kind: Any) -> str:
+def _name_of(kind: type | types.FunctionType) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def unknown_code(model: Any) -> str:
+def unknown_code(model: torch.nn.Module) -> str:
     """Which code of a model is not that of a known package, as a phrase: hooks, replaced functions, own classes; "" for
     none. Equal descriptions then do not mean equal results."""
     if has_global_hooks():
@@ -85,11 +85,11 @@ def unknown_code(model: Any) -> str:
     return ""
 
 
-def _is_function(value: Any) -> bool:
+def _is_function(value: object) -> bool:
     return isinstance(value, types.FunctionType | types.MethodType | partial)
 
 
-def _is_known(code: Any) -> bool:
+def _is_known(code: object) -> bool:
     """Whether a function, a method or a callable object is of a known package."""
     if isinstance(code, partial):
         return _is_known(code.func)
@@ -104,7 +104,7 @@ def _has_known_code(kind: type) -> bool:
     return all(map(_is_known, bases)) and all(map(_is_known, functions))
 
 
-def check_copy(model: Any) -> None:
+def check_copy(model: torch.nn.Module) -> None:
     """Raises ModelError where a copy of the model would compute with parts of the original: a replaced `forward`, or a
     hook, that refers to them."""
     parts = set(model.modules())
@@ -118,7 +118,7 @@ def check_copy(model: Any) -> None:
                 )
 
 
-def _modules_of(code: Any) -> Iterator[Any]:
+def _modules_of(code: object) -> Iterator[torch.nn.Module]:
     """The modules that a plain function refers to; methods and partials are copied with theirs."""
     if not isinstance(code, types.FunctionType) or _is_known(code):
         return
@@ -127,7 +127,7 @@ def _modules_of(code: Any) -> Iterator[Any]:
     yield from _modules_among((*cells, *named, *(code.__defaults__ or ())))
 
 
-def _modules_among(values: Iterable[Any]) -> Iterator[Any]:
+def _modules_among(values: Iterable[object]) -> Iterator[torch.nn.Module]:
     for value in values:
         owner = value.__self__ if isinstance(value, types.MethodType) else value
         if isinstance(owner, torch.nn.Module):
@@ -156,7 +156,7 @@ def unwrapped(model: Any) -> Any:
     raise ModelError(what, hint="Call merge_and_unload() where that can be done, or give the base model.")
 
 
-def check_attention_functions(model: Any) -> None:
+def check_attention_functions(model: torch.nn.Module) -> None:
     """Raises ModelError where attention, or its mask, is computed by a function that was registered in transformers in
     place of its own, for this model or for all: a model's description does not have it, nor do our maps."""
     from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS

@@ -140,7 +140,7 @@ def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> t
             output_loading_info=True,
             ignore_mismatched_sizes=True,  # Mismatches are refused below, by name.
             local_files_only=True,
-            trust_remote_code=False,  # unset, transformers asks at the terminal
+            trust_remote_code=False,  # If this is not set, transformers asks at the terminal.
         )
     return model, compare(checkpoint, model, info)
 

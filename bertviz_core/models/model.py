@@ -71,7 +71,7 @@ class AttentionModel:
     @property
     def batch_tokens(self) -> int:
         """The most tokens of a batch, by the device."""
-        return 512 if self.device == "cpu" else 32_768  # past 512 a CPU's caches overflow
+        return 512 if self.device == "cpu" else 32_768  # The caches of a CPU overflow past 512.
 
     def inputs(self, batch: Batch) -> dict[str, Any]:
         """Keyword arguments for the encoder."""

@@ -5,12 +5,14 @@ from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
+from bertviz_core.models.configuration import Config
+
 KINDS = ("dynamic", "longrope", "su")  # `rope_type` in transformers' configurations; "su" is an old name of LongRoPE
 TRIED = 4  # first positions that are compared
 LENGTHS = ("original_max_position_embeddings", "max_position_embeddings")
 
 
-def length_limit(config: Mapping[str, Any]) -> int | None:
+def length_limit(config: Config) -> int | None:
     """The most tokens of an input for which the frequencies are the same whatever stands beside it in a batch; None
     where they never change. `config` is a configuration as JSON, of a file or of a model in memory."""
     limits: list[int | None] = [_limit(rope, config) for rope in _rotary_settings(config) if _kind(rope) in KINDS]
@@ -20,7 +22,7 @@ def length_limit(config: Mapping[str, Any]) -> int | None:
     return min((limit for limit in limits if limit is not None), default=None)
 
 
-def _rotary_settings(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _rotary_settings(config: Config) -> Iterator[Config]:
     """Settings of all layers, or of each type of layers."""
     for name in ("rope_parameters", "rope_scaling"):  # the second is an old name of the first
         settings = config.get(name)
@@ -29,11 +31,11 @@ def _rotary_settings(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield from (each for each in settings.values() if isinstance(each, Mapping))
 
 
-def _kind(rope: Mapping[str, Any]) -> Any:
+def _kind(rope: Config) -> Any:
     return rope.get("rope_type", rope.get("type"))
 
 
-def _limit(rope: Mapping[str, Any], config: Mapping[str, Any]) -> int:
+def _limit(rope: Config, config: Config) -> int:
     """LongRoPE changes past the original length, dynamic scaling past the largest; 0 where none is given."""
     if _kind(rope) == "dynamic":
         given = [config.get("max_position_embeddings")]
@@ -54,7 +56,7 @@ def _has_frequencies(part: Any) -> bool:
     return any("inv_freq" in name for name, _ in part.named_buffers(recurse=False))
 
 
-def _lengths(config: Mapping[str, Any]) -> Iterator[int]:
+def _lengths(config: Config) -> Iterator[int]:
     """Every length that a configuration names, also in those inside it."""
     for name, value in config.items():
         if name in LENGTHS and type(value) is int and value > TRIED:
@@ -75,7 +77,7 @@ def _changes(part: Any, length: int) -> bool:
         states = torch.zeros(1, 1, 1, device=first.device)
         with torch.inference_mode(), suppress(TypeError, ValueError, RuntimeError, AttributeError, IndexError):
             alone, beside = (deepcopy(part)(states, positions, **more) for positions in (first, further))
-            if isinstance(alone, torch.Tensor):  # complex numbers in place of cosines and sines
+            if isinstance(alone, torch.Tensor):  # The part gives complex numbers in place of cosines and sines.
                 alone, beside = (alone,), (beside,)
             pairs = zip(alone, beside, strict=True)
             if any(not torch.equal(one, other[:, :TRIED]) for one, other in pairs):

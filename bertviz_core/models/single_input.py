@@ -89,7 +89,7 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre
     ids, types, words = framed(sides, frame, 0 if settings.paper else 1)
     example = Encoded(0, "the text", ids, types, words if pre_split else None)
     layout = layout_of(example, tokens, second=len(frame[0]) + fitting[0] + len(frame[1]))
-    if pre_split:  # words as they were written, which the tokenizer may have cleaned or not known
+    if pre_split:  # Words are named as they were written: the tokenizer may have cleaned them, or not know them.
         written = " ".join(texts).split()
         labels = list(layout.words.labels)
         for unit, word in enumerate(words[layout.words.start]):

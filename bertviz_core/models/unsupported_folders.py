@@ -1,11 +1,11 @@
 """Says what a folder without safetensors is, such as the shards of a training, and how to make a model of it."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from bertviz_core.errors import ModelError
+from bertviz_core.models.configuration import Config
 
 MAX_BYTES = 1 << 22  # bytes of JSON; that of BERT has 25 kB
 POINTER = b"version https://git-lfs"  # how a file of git LFS begins whose content was not fetched
@@ -57,7 +57,7 @@ def read_object(path: Path) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def without_model(folder: Path, config: Mapping[str, Any] | None) -> ModelError | None:
+def without_model(folder: Path, config: Config | None) -> ModelError | None:
     """The error for a folder that is something else than a whole model, by its files; None where nothing says so."""
     if pointer := _pointer(folder):
         what = f"holds a pointer of git LFS in place of {pointer}"

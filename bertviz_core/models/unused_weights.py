@@ -1,10 +1,9 @@
 """Finds weights and settings of a model's files that transformers would not use, by their names; nothing is loaded."""
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-from bertviz_core.models.configuration import LAYERS, config_int
+from bertviz_core.models.configuration import LAYERS, Config, config_int
 
 OF_BERT = r"encoder\.layer"
 OF_LLAMA = r"layers"
@@ -20,14 +19,14 @@ POSITIONS = "position_embedding_type"
 OTHER_LIBRARY = "Give a model that transformers itself can compute, saved with save_pretrained."
 
 
-def ignored_positions(config: Mapping[str, Any]) -> str:
+def ignored_positions(config: Config) -> str:
     """The kind of positions that a model, or its text model, was trained with and transformers does not compute; ""
     where it does."""
     kinds = ((entries, entries.get(POSITIONS)) for entries in (config, config.get("text_config") or {}))
     return next((str(kind) for entries, kind in kinds if kind not in (None, "absolute") and not _knows(entries)), "")
 
 
-def _knows(config: Mapping[str, Any]) -> bool:
+def _knows(config: Config) -> bool:
     """Whether transformers' configuration of this family has the kind of positions."""
     from bertviz_core.models.libraries import transformers
 
@@ -38,7 +37,7 @@ def _knows(config: Mapping[str, Any]) -> bool:
     return POSITIONS in {*known.__dataclass_fields__, *known.attribute_map}
 
 
-def unused_weight(config: Mapping[str, Any], names: Iterable[str]) -> str:
+def unused_weight(config: Config, names: Iterable[str]) -> str:
     """The first weight inside the layers of a known family that its model has no place for; "" for none."""
     stack = STACKS.get(str(config.get("model_type")))
     if stack is None:
@@ -52,7 +51,7 @@ def unused_weight(config: Mapping[str, Any], names: Iterable[str]) -> str:
     return ""
 
 
-def way_out(config: Mapping[str, Any], name: str) -> str:
+def way_out(config: Config, name: str) -> str:
     """How to mend a model whose files have a weight that nothing uses."""
     layer = re.search(r"\.(\d+)\.", name)
     layers = config_int(config, LAYERS)

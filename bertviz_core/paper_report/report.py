@@ -129,7 +129,7 @@ class ReportRequest:
             if analysis.corpus not in self.corpora:
                 missing[name] = f"No {analysis.corpus} was given."
         lines: list[AttentionExample] = []
-        with suppress(ValueError, KeyError, TypeError, StoreError):  # damaged lines are left out
+        with suppress(ValueError, KeyError, TypeError, StoreError):  # Damaged lines are left out.
             key = self.lines_key(store)
             if key and (data := store.get(key)):
                 values = unpack(data)

@@ -16,7 +16,8 @@ MAX_WEIGHTS = 500_000  # weights of all heads, a byte each: 9 tokens for 80 x 64
 def encoded(tokens: Sequence[str], maps: np.ndarray, about: str, part: str = "") -> bytes:
     """A preview as JSON for the browser; maps are (layer, head, query, key) uint8, 255 for weight 1. `part` says which
     of an input's tokens they are, unless all."""
-    first = slice(most_tokens(*maps.shape[:2]))  # because it is sent again whenever a head is chosen
+    # Only the first tokens are drawn, because the preview is sent again whenever a head is chosen.
+    first = slice(most_tokens(*maps.shape[:2]))
     packed = base64.b64encode(maps[:, :, first, first].tobytes()).decode()
     drawn = {"tokens": [*map(cut_end, tokens[first])], "maps": packed, "about": about, "part": part}
     return json.dumps({"preview": drawn}).encode()

@@ -10,7 +10,7 @@ import streamlit as st
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.result import Result, corpus_size
+from bertviz_core.analyses.base.result import Provenance, Result, corpus_size
 from bertviz_core.corpora import skipped_summary
 from bertviz_core.numbers import unit_name
 from pages.shared import messages
@@ -77,7 +77,7 @@ def sources(selection: Selection) -> None:
         st.caption(f"Source: {messages.plain(selection.basis.caption)}.")
 
 
-def _skipped(origin: dict[str, Any], unit: str) -> None:
+def _skipped(origin: Provenance, unit: str) -> None:
     if not origin["skipped"]:
         st.write(f"Nothing was skipped: all {origin[unit]:,} {unit_name(unit)} that were read were analyzed in full.")
     if limit := origin["settings"].get("limit"):

@@ -122,7 +122,8 @@ def _passes(jobs: list[Job]) -> list[int]:
 def _running(jobs: list[Job], passes: list[int], *, in_full: bool) -> None:
     """Draw jobs with progress and Cancel, and run the page again when one is over for this reader, or has ended another
     of its `passes`, whose results are stored."""
-    is_over = any(job.finished or last(job.key) is not job for job in jobs)  # it may go on for others after a cancel
+    # The job may go on for others after a reader has cancelled it.
+    is_over = any(job.finished or last(job.key) is not job for job in jobs)
     if is_over or _passes(jobs) != passes:
         st.rerun()
     for job in jobs:

@@ -75,7 +75,7 @@ def _first_of(key: Hashable, value: T) -> T:
 
 def bytes_of(value: object, counted: set[int] | None = None) -> int:
     """Bytes of a value and all its parts, each counted once; `counted` are the identities of those counted already."""
-    if isinstance(value, str | bytes | int | float | None):  # the most of a figure
+    if isinstance(value, str | bytes | int | float | None):  # Most values in a figure are of these types.
         return getsizeof(value)
     counted = set() if counted is None else counted
     if id(value) in counted:

@@ -176,7 +176,8 @@ def offer_papers_model(selection: Selection) -> None:
         after = f": {time} after the download" if time else ""
         st.caption(f"One job downloads it from the Hugging Face hub and runs every analysis{after}.")
         task = partial(tasks.download, [PAPER_MODEL], requests, services.store())
-        arguments = (key, PAPER_MODEL, task, services.downloads())  # nobody's analyses wait for it
+        # The job is nobody's, so that no reader's analyses wait for it.
+        arguments = (key, PAPER_MODEL, task, services.downloads())
         label = f"Download {size / 1e6:,.0f} MB and analyze"
         st.button(label, on_click=jobs.submit, args=arguments, icon=":material/download:")
 
@@ -190,7 +191,7 @@ def _hub_answer(last_state: str, _access: Access) -> Future[int | None]:
             find_checkpoint(PAPER_MODEL, access=_access)
         except DownloadNeeded as needed:
             return needed.size
-        except Exception:  # of a network, a disk or a library: there is nothing to offer
+        except Exception:  # Whatever the network, the disk or a library raises, there is nothing to offer.
             return None
         return 0
 

@@ -110,7 +110,7 @@ def message_kind(data: bytes) -> str:
     message = BackMsg()
     try:
         message.ParseFromString(data)
-    except Exception:  # of whatever kind protobuf has
+    except Exception:  # Protobuf has errors of several kinds.
         return ""
     kind = message.WhichOneof("type") or ""
     if kind == "rerun_script" and message.rerun_script.fragment_id:

@@ -104,7 +104,7 @@ def visible(kind: str) -> dict[str, Upload]:
     by_kind = jobs.session().visible
     if kind not in by_kind:
         by_kind[kind] = {}
-        with suppress(StoreError):  # a store that cannot be read is named in the sidebar
+        with suppress(StoreError):  # The sidebar names a store that cannot be read.
             latest = [] if services.access().public else services.uploads().latest(kind)
             by_kind[kind] = {UPLOADED + upload.token: upload for upload in latest}
     return by_kind[kind]
@@ -167,7 +167,7 @@ def open_link(address: str, kind: str) -> None:
     for each in upload.kinds:
         visible(each)[address] = upload
     if kind == "text" and upload.kind in ("treebank", "coreference"):
-        visible(kind)[address] = upload  # its sentences are text
+        visible(kind)[address] = upload  # The sentences of a treebank are text, too.
     elif kind not in upload.kinds:
         raise InputError(CANNOT + f"it opens {KINDS[upload.kind]}; this page reads {KINDS[kind]}.", hint=CHOOSE)
 

@@ -1,7 +1,7 @@
 """Ablation: how much the loss changes without a head (beyond the paper; docs/methods.md, section 12)."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typing_extensions import Doc
 
@@ -13,7 +13,7 @@ from bertviz_core.analyses.ablation.words import words_part
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.parts import Card, Part
 from bertviz_core.analyses.base.request import Options, Request
-from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.result import Provenance, Result
 from bertviz_core.heads import Head
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models.checkpoint import Checkpoint
@@ -74,7 +74,7 @@ class AblationAnalysis(Analysis):
 
         return AblationRun(model, request)
 
-    def finish(self, accumulator: "AblationRun", examples: Segments, provenance: dict[str, Any]) -> Ablation:
+    def finish(self, accumulator: "AblationRun", examples: Segments, provenance: Provenance) -> Ablation:
         from bertviz_core.analyses.ablation.measure import finish
 
         return finish(accumulator, examples, provenance)

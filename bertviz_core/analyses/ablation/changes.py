@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bertviz_core.analyses.ablation.result import WordContext
 from bertviz_core.analyses.base.averages import TOP
 from bertviz_core.analyses.base.prediction_averages import PredictionAverages
 from bertviz_core.inputs.encoding import Batch, Encoded
@@ -115,7 +116,7 @@ class HeadChanges(PredictionAverages[LayerChanges]):
         }
 
 
-def _context(example: Encoded, position: int, targets: Targets, tokens: Tokens) -> dict[str, str]:
+def _context(example: Encoded, position: int, targets: Targets, tokens: Tokens) -> WordContext:
     """The word's context as the model sees it, which excludes a next word and what follows it."""
     ids, _ = targets.apply(example)
     names = tokens.names(ids)

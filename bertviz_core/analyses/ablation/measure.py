@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from bertviz_core.analyses.ablation.changes import HeadChanges, LayerChanges, SetChanges, change_of, words_of
-from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
+from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation, GroupRecord
 from bertviz_core.analyses.base.accumulators import SegmentAverages
 from bertviz_core.analyses.base.corpus_run import RunStage
 from bertviz_core.analyses.base.request import Request
@@ -249,8 +249,8 @@ def finish(run: AblationRun, segments: Segments, provenance: Provenance) -> Abla
     curve = len(run.removals) - 1
     change = averages["mean"][0, 0].tolist()
     interval = (t_quantile(averages["effective_units"][0] - 1) * averages["error"][0, 0]).tolist()
-    records = []
-    first = curve  # the number of the set of the next group
+    records: list[GroupRecord] = []
+    first = curve  # The sets of the next group begin at this number.
     for name, sets in run.groups.items():
         end = first + len(sets)
         draws = change[first + 1 : end]

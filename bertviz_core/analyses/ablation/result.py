@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,64 @@ COLUMNS = (
     _right_change("to_sink_right_change", "change in right guesses, sink attention removed"),
     averaged_column("gradient_estimate", "gradient estimate, nats", marker=BROAD),
 )
-GUESSES = ("original", "before", "after")  # the last axis of `word_ids`
+
+
+class GroupRecord(TypedDict):
+    """The change when all heads of a group are ablated: those of a behavior, or of a layer.
+
+    Attributes:
+        name: The behavior or the layer.
+        heads: Labels of the heads, from 1.
+        loss_change: The change of the loss, in nats.
+        interval: Half the width of its 95% interval, in nats; None for a single unit.
+        random_loss_change: The mean of `random_draws`; None where such a draw could only be the group itself.
+        random_draws: The changes for as many heads drawn from the same layers, in nats.
+    """
+
+    name: str
+    heads: list[str]
+    loss_change: float
+    interval: float | None
+    random_loss_change: float | None
+    random_draws: list[float]
+
+
+class WordContext(TypedDict):
+    """What the model sees around a word that it predicts.
+
+    Attributes:
+        where: Where the word is in the corpus.
+        left: The tokens before the word.
+        shown: What stands in place of the word.
+        right: The tokens after the word; empty where a next word is predicted.
+    """
+
+    where: str
+    left: str
+    shown: str
+    right: str
+
+
+class WordRecord(WordContext):
+    """A word that the model predicts worse without a head.
+
+    Attributes:
+        number: The number of its segment, from 0.
+        position: The position of its token in the segment, from 0.
+        original: The word's token.
+        before: The guess of the whole model.
+        after: The guess without the head.
+        loss_before: The loss of the whole model at this word, in nats.
+        loss_after: The loss without the head, in nats.
+    """
+
+    number: int
+    position: int
+    original: str
+    before: str
+    after: str
+    loss_before: float
+    loss_after: float
 
 
 @dataclass(frozen=True)
@@ -39,24 +96,20 @@ class Ablation(LossAverages):
 
     Attributes:
         sink: What receives the most attention: "sep", "cls" or "first" (token); empty where no input has one.
-        groups: For each behavior and each layer: `name`, `heads` (labels from 1), `loss_change` when all are ablated,
-            in nats, `interval` (half-width of its 95% interval; None for a single unit), `random_draws` (the changes
-            for as many heads drawn from the same layers) and `random_loss_change`, their mean; None where such a draw
-            could only be the group itself.
+        groups: The change for each behavior's heads and for each layer's.
         removed: (point,) how many heads are ablated together, the least important first.
         removed_loss: (point,) the loss without them, nats.
         word_numbers: (layer, head, rank) numbers of the segments of the words whose loss rises most; -1 for none.
         word_positions: (layer, head, rank) positions of these words in their segments, in tokens from 0.
-        word_ids: (layer, head, rank, 3) tokens of these words, see GUESSES: the original, the guess before and that
-            after.
+        word_ids: (layer, head, rank, 3) tokens of these words: the original, the guess before and that after.
         word_losses: (layer, head, rank, 2) losses of these words before and after, nats.
         names: The name of each token in `word_ids`, by its number as text.
-        contexts: From "segment:position" of each of these words to its `where`, `left`, `shown` and `right`.
+        contexts: From "segment:position" of each of these words to what the model sees around it.
     """
 
     analysis: ClassVar[str] = "ablation"
     sink: str
-    groups: list[dict[str, Any]]
+    groups: list[GroupRecord]
     removed: np.ndarray
     removed_loss: np.ndarray
     word_numbers: np.ndarray
@@ -64,7 +117,7 @@ class Ablation(LossAverages):
     word_ids: np.ndarray
     word_losses: np.ndarray
     names: dict[str, str]
-    contexts: dict[str, dict[str, str]]
+    contexts: dict[str, WordContext]
 
     def largest(self, quantity: str) -> Head:
         """The largest change of either sign."""
@@ -76,18 +129,22 @@ class Ablation(LossAverages):
         both = pd.DataFrame({name: self[name].reshape(-1) for name in ("gradient_estimate", "loss_change")})
         return float(both.rank().corr().iloc[0, 1])
 
-    def words(self, head: Head) -> Iterator[dict[str, Any]]:
-        """The words that the model predicts worse without a head, the largest rise of the loss first: the segment's
-        `number` and the token's `position` in it from 0, `where` that is, what the model sees (`left`, `shown` in place
-        of the word, `right`), the `original`, the guesses `before` and `after`, and the losses `loss_before` and
-        `loss_after`, in nats."""
+    def words(self, head: Head) -> Iterator[WordRecord]:
+        """The words that the model predicts worse without a head, the largest rise of the loss first."""
         fields = (self.word_numbers, self.word_positions, self.word_ids, self.word_losses)
         for number, position, ids, (before, after) in zip(*(each[head].tolist() for each in fields), strict=True):
             if number >= 0 and after > before:
-                names = [self.names[str(token)] for token in ids]
-                where = {"number": number, "position": position} | self.contexts[f"{number}:{position}"]
-                losses = {"loss_before": before, "loss_after": after}
-                yield where | dict(zip(GUESSES, names, strict=True)) | losses
+                original, guess_before, guess_after = (self.names[str(token)] for token in ids)
+                yield {
+                    "number": number,
+                    "position": position,
+                    **self.contexts[f"{number}:{position}"],
+                    "original": original,
+                    "before": guess_before,
+                    "after": guess_after,
+                    "loss_before": before,
+                    "loss_after": after,
+                }
 
     def arrays(self) -> dict[str, Any]:
         intervals = {f"{name}_interval": to_lists(self.interval(name)) for name in self.present}

@@ -1,10 +1,8 @@
 """The words that the model predicts worse without the chosen head, for the files of a result."""
 
-from typing import Any
-
 import pandas as pd
 
-from bertviz_core.analyses.ablation.result import Ablation
+from bertviz_core.analyses.ablation.result import Ablation, WordRecord
 from bertviz_core.analyses.base.parts import Example, Part
 from bertviz_core.heads import Head
 from bertviz_core.inputs.tokens import joined_pieces
@@ -23,11 +21,12 @@ def words_note(count: int) -> str:
 def words_part(result: Ablation, head: Head) -> Part:
     """Each word in its passage, with what the model guesses for it before and after."""
     words = list(result.words(head))
-    table = pd.DataFrame([{"passage": word.pop("number") + 1} | word for word in map(dict, words)])
+    others = [{name: value for name, value in word.items() if name != "number"} for word in words]
+    table = pd.DataFrame([{"passage": word["number"] + 1} | other for word, other in zip(words, others, strict=True)])
     return Part("words", words_title(head), table, words_note(len(words)), tuple(map(_example, words)))
 
 
-def _example(word: dict[str, Any]) -> Example:
+def _example(word: WordRecord) -> Example:
     original = word["original"]
     before, after = (f"“{word[run]}” {'✓' if word[run] == original else '✗'}" for run in ("before", "after"))
     change = word["loss_after"] - word["loss_before"]

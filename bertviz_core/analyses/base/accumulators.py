@@ -242,7 +242,7 @@ class SegmentAverages(Accumulator, Generic[L]):
         self.documents.merge(other.documents)
         self._keep_top(slice(None), other.top_values, other.top)
         self.examples |= other.examples
-        if not is_batch:  # only here: which segments are the top ones is known once the device has finished
+        if not is_batch:  # Not before: which segments are the top ones is known only once the device has finished.
             self.examples = self._top_examples()
 
     def to_bytes(self) -> bytes:
@@ -254,7 +254,7 @@ class SegmentAverages(Accumulator, Generic[L]):
         empty.restore(packing.unpack(data))
         return empty
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> packing.PackedValues:
         """Arrays and JSON values by name, all that `restore` needs; a subclass adds its own."""
         examples = self._top_examples().values()
         return {
@@ -265,7 +265,7 @@ class SegmentAverages(Accumulator, Generic[L]):
             "documents": self.documents.to_bytes(),
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: packing.PackedValues) -> None:
         """Continue from a `state`, whose arrays are numpy's; raises KeyError where it lacks one."""
         self.sums = as_tensor(state["sums"], self.sums)
         self.top_values = as_tensor(state["top_values"], self.top_values)

@@ -142,7 +142,8 @@ class Analysis(Presentation):
         if not is_beside and type(self).measure is not Analysis.measure:
             return dedent(inspect.getsource(type(self).measure))
         text = (path if is_beside else own).read_text(encoding="utf-8")
-        _, start, rest = text.partition("\ndef measure(")  # ast.parse may fail in several threads at once
+        # The text is cut by hand, because ast.parse may fail in several threads at once.
+        _, start, rest = text.partition("\ndef measure(")
         if not start:
             return text
         lines = f"{start}{rest}".lstrip().splitlines(keepends=True)

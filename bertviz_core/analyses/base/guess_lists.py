@@ -22,6 +22,7 @@ COUNT = "parts"
 ORDERS = ("most confident first", "least confident first", "file order")
 GUESSES = ("all", "right", "wrong")
 Entry = TypeVar("Entry")
+FoundEntry = TypeVar("FoundEntry")
 
 
 class HasNumber(Protocol):
@@ -50,7 +51,7 @@ class StoredParts:
     source: Source
     count: int
 
-    def read(self, names: Sequence[str], row: Sequence[int]) -> Iterator[dict[str, Any]]:
+    def read(self, names: Sequence[str], row: Sequence[int]) -> Iterator[packing.PackedValues]:
         """Read part after part, only one `row` of the arrays in `names`; raises StoreError where a part is gone."""
         for number in range(self.count):
             stream = self.store.open(f"detail/{self.key}/{number}")
@@ -68,6 +69,22 @@ def stored_parts(store: Store, key: str, source: Source) -> StoredParts | None:
         if count and all(f"detail/{key}/{number}" in store for number in range(count)):
             return StoredParts(store, key, source, count)
     return None
+
+
+class Listing(Protocol[FoundEntry]):
+    """All entries of a collection with the guesses of one head, in file order."""
+
+    def confidence(self) -> np.ndarray:
+        """(entry,) int64 the highest weight of a guess in each, in steps of 1/255; -1 where the entry is not listed."""
+        ...
+
+    def having(self, indices: np.ndarray) -> np.ndarray:
+        """Those of the (entry,) indices whose entries have the searched words."""
+        ...
+
+    def entries(self, indices: Sequence[int]) -> list[FoundEntry]:
+        """The entries with these indices."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -89,10 +106,8 @@ class GuessQuery(ABC, Generic[Entry]):
     order: str = ORDERS[0]
 
     @abstractmethod
-    def listing(self, collection: Any) -> Any:
-        """The entries of a collection, a result or StoredParts, with the guesses of the head, in file order: an object
-        with `confidence()`, (entry,) the highest weight of a guess in each, in steps of 1/255, -1 where the entry is
-        not listed; `having(indices)`, those of the entries that have the searched words; and `entries(indices)`."""
+    def listing(self, collection: Any) -> Listing[Entry]:
+        """The entries of a collection, a result or StoredParts, with the guesses of the head."""
 
 
 def page(

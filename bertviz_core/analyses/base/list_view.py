@@ -36,7 +36,8 @@ class ListView(View):
     def list_choices(self) -> dict[str, Any]:
         """The choices of the list that are not its defaults."""
         names = {each.name for each in fields(ListView)}
-        own = [each for each in fields(self) if each.name in names]  # a subclass may have another default
+        # Read from the subclass, which may have another default.
+        own = [each for each in fields(self) if each.name in names]
         return {each.name: value for each in own if (value := getattr(self, each.name)) != each.default}
 
     @property

@@ -6,6 +6,7 @@ import torch
 
 from bertviz_core.analyses.base.accumulators import Layer, SegmentAverages, as_tensor
 from bertviz_core.corpora import Skipped
+from bertviz_core.engine.packing import PackedValues
 from bertviz_core.inputs.encoded_corpus import EncodedCorpus
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.tensors import device_of_sums, in_float64
@@ -66,10 +67,10 @@ class PredictionAverages(SegmentAverages[P]):
         counts = {"loss": loss / count, "right": int(right), "predicted": int(predicted)}
         return super().fields(examples) | counts
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> PackedValues:
         return super().state() | {"predicted": self.predicted, "skipped": self.without_words.reasons}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: PackedValues) -> None:
         super().restore(state)
         self.predicted = as_tensor(state["predicted"], self.predicted)
         self.without_words = Skipped(state["skipped"])

@@ -1,9 +1,7 @@
 """What a reader of a result must know of its input before its numbers: warnings that stand above every headline."""
 
-from typing import Any
-
 from bertviz_core.analyses.base.result import Provenance, Result
-from bertviz_core.corpora import UNKNOWN
+from bertviz_core.corpora import UNKNOWN, SkippedEntry
 from bertviz_core.corpora.word_checks import MARKUP, ODD
 from bertviz_core.numbers import unit_name
 
@@ -54,7 +52,7 @@ def split_warning(name: str, share: float) -> str:
     )
 
 
-def _share(unit: str, entries: list[dict[str, Any]], provenance: Provenance) -> str:
+def _share(unit: str, entries: list[SkippedEntry], provenance: Provenance) -> str:
     """What was skipped of one unit, where it is more than a third; "" for less."""
     skipped = [entry for entry in entries if entry.get("unit") == unit]
     count = sum(entry["count"] for entry in skipped)
@@ -70,7 +68,7 @@ def _share(unit: str, entries: list[dict[str, Any]], provenance: Provenance) -> 
     )
 
 
-def _unknown(entries: list[dict[str, Any]], provenance: Provenance) -> list[str]:
+def _unknown(entries: list[SkippedEntry], provenance: Provenance) -> list[str]:
     tokens = provenance.get("tokens", 0)
     unknown = sum(entry["count"] for entry in entries if entry["reason"] == UNKNOWN)
     if unknown <= UNKNOWN_SHARE * tokens or not tokens:

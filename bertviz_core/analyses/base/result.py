@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,9 @@ from bertviz_core.engine.packing import metadata_of, pack, unpack
 from bertviz_core.heads import all_keys
 from bertviz_core.models.checkpoint import label_of
 from bertviz_core.numbers import plural
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.base.guess_lists import StoredParts
 
 # What the size of a corpus is counted in.
 UNITS = ("documents", "segments", "sequences", "sentences", "windows", "words", "tokens")
@@ -76,7 +79,7 @@ class Result:
         return ""
 
     @property
-    def runs(self) -> dict[str, dict[str, Any]]:
+    def runs(self) -> dict[str, Provenance]:
         """Provenance of each run, keyed by a description of its numbers."""
         return {"these numbers": self.provenance}
 
@@ -85,7 +88,7 @@ class Result:
         """What a reader has chosen of it, by name, as a relation or a head; empty where nothing is chosen."""
         return dict(self.provenance.get("chosen", {}))
 
-    def with_lists(self, lists: Any) -> Self:
+    def with_lists(self, lists: "StoredParts | None") -> Self:
         """The same with the lists that are stored beside it, from `guess_lists.stored_parts`, where it reads any."""
         return self
 
@@ -157,7 +160,7 @@ def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str 
         return result
     changes: dict[str, Any] = {"provenance": changed}
     about = getattr(result, "about", {})
-    if "vectors" in about and "vectors" in others:  # probes have the name of their file of vectors twice
+    if "vectors" in about and "vectors" in others:  # Probes hold the name of their file of vectors twice.
         changes["about"] = about | {"vectors": about["vectors"] | {"name": others["vectors"]["name"]}}
     return replace(result, **changes)
 

@@ -13,7 +13,7 @@ from bertviz_core.analyses.base.head_facts import HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure
 from bertviz_core.analyses.base.parts import Card, Part, cards_part
 from bertviz_core.analyses.base.request import Request, View
-from bertviz_core.analyses.base.result import Result, choosing
+from bertviz_core.analyses.base.result import Provenance, Result, choosing
 from bertviz_core.analyses.behaviors import Thresholds, behavior_metric, linguistic_heads
 from bertviz_core.analyses.clustering.figure import by_layer, more_figures, nearest_rows, paper_figure
 from bertviz_core.analyses.clustering.nearest import nearest_table, nearest_title
@@ -115,7 +115,7 @@ class ClusteringAnalysis(Analysis):
 
         return measure.accumulator(model, request)
 
-    def finish(self, accumulator: "DivergenceSums", examples: Segments, provenance: dict[str, Any]) -> Clustering:
+    def finish(self, accumulator: "DivergenceSums", examples: Segments, provenance: Provenance) -> Clustering:
         from bertviz_core.analyses.clustering import measure
 
         return measure.finish(accumulator, examples, provenance)

@@ -151,7 +151,8 @@ def matrix(result: Clustering) -> go.Figure:
 
 def _tree(result: Clustering) -> go.Scatter:
     """The dendrogram's highest brackets; its leaves are at 0, 1, 2 and so on."""
-    places = np.argsort(result.order).tolist()  # places of leaves, and then of brackets, in the order of the linkage
+    # The places of leaves come first, then those of brackets, in the order of the linkage.
+    places = np.argsort(result.order).tolist()
     heights = [0.0] * len(places)
     brackets = []
     for first, second, height, _ in result.linkage.tolist():

@@ -33,6 +33,7 @@ from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.entropy.result import QUANTITIES as ENTROPY_QUANTITIES
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.analyses.surface_patterns.result import QUANTITIES as SURFACE_QUANTITIES
+from bertviz_core.engine.packing import PackedValues
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.inputs.tensors import device_of_sums, in_float64
@@ -99,10 +100,10 @@ class DivergenceSums(SegmentAverages[LayerAttention]):
         self.divergence += other.divergence
         self.tokens += other.tokens
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> PackedValues:
         return super().state() | {"divergence": self.divergence, "tokens": self.tokens}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: PackedValues) -> None:
         super().restore(state)
         self.divergence = as_tensor(state["divergence"], self.divergence)
         self.tokens = state["tokens"]

@@ -19,7 +19,7 @@ def within_and_between(divergence: np.ndarray, labels: np.ndarray) -> tuple[floa
         labels: (head,) a label for each head.
     """
     members = (labels[:, None] == np.unique(labels)).astype(float)  # (head, label)
-    within = (members * (divergence @ members)).sum()  # over pairs in both orders, as the others
+    within = (members * (divergence @ members)).sum()  # The sum counts each pair in both orders, as the other sums do.
     count = len(labels)
     same = (members.sum(0) ** 2).sum() - count
     different = count * (count - 1) - same

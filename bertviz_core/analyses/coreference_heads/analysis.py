@@ -1,7 +1,7 @@
 """Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2)"""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,7 +13,7 @@ from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, share_row
 from bertviz_core.analyses.base.parts import Card, Part, cards_part
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.result import Provenance, Result
 from bertviz_core.analyses.behaviors import COREFERENCE
 from bertviz_core.analyses.coreference_heads import report
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, chosen_of
@@ -114,7 +114,7 @@ class CoreferenceAnalysis(Analysis):
 
         return measure.accumulator(model, request)
 
-    def finish(self, accumulator: "AntecedentSums", examples: Windows, provenance: dict[str, Any]) -> CoreferenceHeads:
+    def finish(self, accumulator: "AntecedentSums", examples: Windows, provenance: Provenance) -> CoreferenceHeads:
         from bertviz_core.analyses.coreference_heads import measure
 
         return measure.finish(accumulator, examples, provenance)

@@ -2,12 +2,13 @@
 Uncertainty)."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.base.findings import GAIN, SHOWN, Interval, decide_worth, gain_interval, share_interval
+from bertviz_core.analyses.base.guess_lists import StoredParts
 from bertviz_core.analyses.base.result import Result, tidy, to_lists
 from bertviz_core.analyses.base.statistics import (
     MIN_SCORED,
@@ -33,6 +34,9 @@ from bertviz_core.analyses.coreference_heads.groups import (
 )
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
 from bertviz_core.heads import DirectedHead, Head, all_keys, highest
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 
 CAUSAL = (
     "A token of this model sees only what comes earlier: only mentions with an antecedent whose head word comes "
@@ -86,11 +90,11 @@ class AntecedentCounts(Result):
     """
 
     analysis: ClassVar[str] = "coreference_heads"
-    stored: Any
+    stored: "CoreferenceHeads"
     index: int
-    lists: Any = None
+    lists: StoredParts | None = None
 
-    def with_lists(self, lists: Any) -> Self:
+    def with_lists(self, lists: StoredParts | None) -> Self:
         return self if self.is_whole else replace(self, lists=lists)
 
     @property

@@ -3,12 +3,13 @@ their chain, and boxes and curves say what a head guesses of them, and whether i
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, cycle, groupby, zip_longest
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
+from bertviz_core.analyses.coreference_heads.result import DocumentRecord
 from bertviz_core.errors import shorten
 from bertviz_core.plotting.arcs import RIGHT, WRONG
 from bertviz_core.text_display import PICTURES, display_width, isolated, right_to_left
@@ -63,7 +64,7 @@ class WordBox(NamedTuple):
         return self.x + self.width / 2
 
 
-def draw(document: Mapping[str, Any], guesses: Sequence[Guess], letters: int = COLUMNS) -> str:
+def draw(document: DocumentRecord, guesses: Sequence[Guess], letters: int = COLUMNS) -> str:
     """Draw a document as results store it, in lines of so many letters. The head word of a mention has a box, of a
     right guess a green one with a tick, of a wrong one a red, dashed one with a cross; curves within a line are the
     fainter, the less attention."""
@@ -130,7 +131,8 @@ def _flow(words: Sequence[str], starts: set[int], letters: int) -> list[WordBox]
     mirrored = right_to_left(words)
     for index, (word, after) in enumerate(zip_longest(words, words[1:], fillvalue="")):
         length = display_width(_shown(word, letters))
-        behind = 2 if len(after) == 1 and not after.isalnum() else 0  # a full stop or comma begins no line of its own
+        # Room is left for a full stop or a comma, which must not begin a line.
+        behind = 2 if len(after) == 1 and not after.isalnum() else 0
         if index in starts or line < 0 or column + length + behind > letters:
             column, line = 0, line + 1
         first = letters - column - length if mirrored else column
@@ -153,7 +155,7 @@ def _add(parent: ET.Element, tag: str, text: str | None = None, **attributes: ob
     return element
 
 
-def _guess(svg: ET.Element, document: Mapping[str, Any], line: "Curve", guess: Guess, room: float) -> None:
+def _guess(svg: ET.Element, document: DocumentRecord, line: "Curve", guess: Guess, room: float) -> None:
     """Draw a guess: a box around the mention's head word, its mark and weight above it where there is `room`, and a
     curve to the guessed mention, which is shown if it is on the same line and, in a browser, while one points at the
     box."""
@@ -244,7 +246,7 @@ def lanes(spans: Sequence[Span], last: int = sys.maxsize) -> list[int]:
     return chosen
 
 
-def mention_text(document: Mapping[str, Any], index: int) -> str:
+def mention_text(document: DocumentRecord, index: int) -> str:
     """The first twelve words of a mention."""
     start, end = document["mentions"][index][:2]
     words = document["words"][start:end]

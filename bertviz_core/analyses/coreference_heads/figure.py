@@ -73,7 +73,7 @@ def by_group(
     counts = np.zeros(len(ticks))
     for index, (system, (color, dash, symbol)) in enumerate(zip(systems, LINES, strict=False)):
         name = system if isinstance(system, str) else f"head {system.head.label()}"
-        if isinstance(system, DirectedHead) and system.direction:  # the paper's direction is omitted
+        if isinstance(system, DirectedHead) and system.direction:  # The paper's direction is not named.
             name += f", {arrow(DIRECTIONS[system.direction])}"
         right, total, low, high = result.scores(system).of(breakdown, kind)
         counts = np.maximum(counts, total)

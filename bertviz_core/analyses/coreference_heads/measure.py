@@ -23,14 +23,13 @@ from bertviz_core.analyses.coreference_heads.guesses import (
 )
 from bertviz_core.analyses.coreference_heads.passages import (
     MAX_ITEMS,
-    DocumentRecord,
     ItemGuesses,
     document_record,
     passages,
 )
-from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, DocumentRecord
 from bertviz_core.engine.forward_pass import Accumulator
-from bertviz_core.engine.packing import pack, unpack
+from bertviz_core.engine.packing import PackedValues, pack, unpack
 from bertviz_core.inputs.annotated_words import DocumentWindow, Windows
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.tensors import to_host
@@ -160,7 +159,8 @@ class AntecedentSums(Accumulator):
                 table.append([number, item.mention, starts[passage], *window.span])
             own = np.s_[row, ..., : len(table)]
             arrays = (guess[own], weight[own], right[own])
-            items = np.array(table, dtype=np.uint32).reshape(-1, 5)  # none where a causal model sees no antecedent
+            # The table is empty where a causal model sees no antecedent.
+            items = np.array(table, dtype=np.uint32).reshape(-1, 5)
             self.blocks[window.item_number] = ItemGuesses(items, *arrays)
             if window.item_number < MAX_ITEMS and number not in self.documents:
                 self.documents[number] = document_record(window.document, window.heads)
@@ -182,7 +182,7 @@ class AntecedentSums(Accumulator):
         shape = (len(DIRECTIONS), self.layers, self.heads)
         return ItemGuesses.joined([items for _, items in sorted(self.blocks.items())], shape)
 
-    def take_detail(self) -> dict[str, Any]:
+    def take_detail(self) -> PackedValues:
         """The items of a chunk for `PassageQuery`, without words: a corpus that is deleted is gone."""
         detail = self.items().by_passage()._asdict()
         self.blocks = {number: items for number, items in self.blocks.items() if number < MAX_ITEMS}

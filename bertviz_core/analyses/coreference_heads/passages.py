@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from bertviz_core.analyses.base.guess_lists import GuessQuery, StoredParts, pick
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.document_figure import Guess, mention_text
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
-from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, DocumentRecord
 from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference import CoreferenceDocument, Span
 from bertviz_core.corpora.coreference.mentions import TYPES, head_words, mention_type
@@ -20,7 +20,6 @@ from bertviz_core.heads import DirectedHead
 
 MAX_ITEMS = 1000  # items whose guesses are in a result
 WHOLE_SENTENCE_PASSAGES = 4  # A sentence is left whole up to so many times the length of a passage.
-DocumentRecord = dict[str, Any]  # a document, see `document_record`
 ReadDocuments = Callable[[Iterable[int]], Iterable[tuple[int, DocumentRecord]]]
 
 
@@ -50,7 +49,7 @@ def passages(sentences: Sequence[int], words: int, length: int = 160) -> list[Sp
 
 
 def document_record(document: CoreferenceDocument, heads: Sequence[int]) -> DocumentRecord:
-    """A document as results store it, a mention being [start, end, cluster, head, type]."""
+    """A document as results store it."""
     mentions = []
     for mention, head in zip(document.mentions, heads, strict=True):
         kind = TYPES[mention_type(document, head)]
@@ -78,13 +77,19 @@ def cut_passage(
             own = [max(start, first) - first, min(stop, end) - first]
             mentions.append([*own, cluster, head - first, kind])
     sentences = [start - first for start in document["sentences"] if first <= start < end]
-    texts = {"words": document["words"][first:end], "sentences": sentences, "mentions": mentions}
     inside = []
     for guess in guesses:
         if guess.mention in indices and guess.guessed in indices:
             ends = indices[guess.mention], indices[guess.guessed]
             inside.append(Guess(*ends, guess.weight, guess.right))
-    return document | texts, inside
+    cut: DocumentRecord = {
+        "number": document["number"],
+        "name": document["name"],
+        "words": document["words"][first:end],
+        "sentences": sentences,
+        "mentions": mentions,
+    }
+    return cut, inside
 
 
 class ItemGuesses(NamedTuple):
@@ -246,7 +251,7 @@ class GuessedPassages:
         self.starts = np.flatnonzero(np.diff(self.items.passages(), prepend=-1))
 
     def confidence(self) -> np.ndarray:
-        """(passage,) int64, as `GuessQuery.listing` says."""
+        """(passage,) int64, as `Listing.confidence` says."""
         steps = np.rint(255 * self.items.weight.astype(float)).astype(np.int64)
         return np.maximum.reduceat(np.where(self._is_selected(self.items), steps, -1), self.starts)
 
@@ -279,7 +284,7 @@ class GuessedPassages:
         selected = items.take(self._is_selected(items))
         guesses = selected.guesses()
         windows = [tuple(ends) for ends in selected.items[:, 3:].tolist()]
-        words = {window: tuple(document["words"][slice(*window)]) for window in windows}  # each window once
+        words = {window: tuple(document["words"][slice(*window)]) for window in windows}  # Each window is cut once.
         listed = []
         for guess, window in zip(guesses, windows, strict=True):
             mention = mention_text(document, guess.mention)

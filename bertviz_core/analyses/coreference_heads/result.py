@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypedDict
 
 import numpy as np
 from typing_extensions import Doc
@@ -16,6 +16,25 @@ from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, index_of
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
+
+
+class DocumentRecord(TypedDict):
+    """A document as results store it.
+
+    Attributes:
+        number: Its index in the corpus, from 0.
+        name: Its name.
+        words: Its words.
+        sentences: The first word of each sentence, from 0.
+        mentions: [start, end, cluster, head, type] of each mention: its first word, the word after its last one, its
+            chain, its head word, and one of TYPES.
+    """
+
+    number: int
+    name: str
+    words: list[str]
+    sentences: list[int]
+    mentions: list[list[Any]]
 
 
 @dataclass(frozen=True)
@@ -87,7 +106,7 @@ class CoreferenceHeads(Result):
     system_moments: np.ndarray
     item_moments: np.ndarray
     single: int
-    first_documents: list[dict[str, Any]]
+    first_documents: list[DocumentRecord]
     items: np.ndarray
     guess: np.ndarray
     weight: np.ndarray

@@ -60,7 +60,7 @@ def _claim(counts: AntecedentCounts, best: DirectedHead, kind: str) -> str:
     row = counts.row(best, kind)
     mentions = f"{row['accuracy']:.1%} of {row['n']:,} {TYPE_NAMES[kind]}"
     finds = f"Head {best.head.label()} finds an antecedent of {mentions}"
-    nearer = NAMED[:0:-1]  # the best first, without chance
+    nearer = NAMED[:0:-1]  # The order is from the best to the worst, without chance.
     others = (f"{name} {counts.of_system(name)[TYPE_ROWS.index(kind)]:.1%}" for name in nearer)
     return f"{finds}; {', '.join(others)}"
 

@@ -16,7 +16,7 @@ from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow
 from bertviz_core.analyses.base.parts import Card, Part, cards_part, fact_parts
 from bertviz_core.analyses.base.request import Options, Request
-from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.result import Provenance, Result
 from bertviz_core.analyses.dependency_heads import head_facts, report
 from bertviz_core.analyses.dependency_heads.cards import cards
 from bertviz_core.analyses.dependency_heads.figure import (
@@ -116,7 +116,7 @@ class DependencyAnalysis(Analysis):
         """The chosen head's sentences, Table 1 beside the paper's, and the words that the head attends to."""
         counts = cast(RelationCounts, result)
         sentences = sentence_part(counts)
-        if sentences is None:
+        if sentences is None or counts.stored is None:
             return []
         view = counts.provenance["options"]["view"]
         head = Head.parse(counts.choices["head"])
@@ -158,7 +158,7 @@ class DependencyAnalysis(Analysis):
 
         return measure.accumulator(model, request)
 
-    def finish(self, accumulator: "RelationSums", examples: Sentences, provenance: dict[str, Any]) -> DependencyHeads:
+    def finish(self, accumulator: "RelationSums", examples: Sentences, provenance: Provenance) -> DependencyHeads:
         from bertviz_core.analyses.dependency_heads import measure
 
         return measure.finish(accumulator, examples, provenance)

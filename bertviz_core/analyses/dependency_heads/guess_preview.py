@@ -15,11 +15,11 @@ def of_guesses(result: RelationCounts, choice: DirectedHead, relation: str) -> b
     """All heads' guesses in the short sentence where the chosen head is surest of a relation; empty without one."""
     longest = min(MAX_TOKENS, most_tokens(*result.accuracy.shape[2:]))
     surest = _surest(result, choice, relation, longest, FIRST) or _surest(result, choice, relation, longest, None)
-    if surest is None:
+    stored = result.stored
+    if surest is None or stored is None:
         return b""
     number = surest.sentence["number"]
     words = surest.sentence["words"]
-    stored = result.stored
     start = sum(len(each["words"]) for each in stored.sentences if each["number"] < number)
     sentence = choice.direction, ..., slice(start, start + len(words))
     guesses = stored.guesses[sentence]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar, Self, cast
+from typing import ClassVar, Self, cast
 
 import numpy as np
 import torch
@@ -28,7 +28,7 @@ from bertviz_core.analyses.dependency_heads.unit_sums import Name, NamedSums, Op
 from bertviz_core.analyses.dependency_heads.word_classes import ClassSums, classes_of
 from bertviz_core.corpora.treebank import ALL, POSSESSIVES, UAS, Sentence, sentence_of
 from bertviz_core.engine.forward_pass import Accumulator
-from bertviz_core.engine.packing import pack, unpack
+from bertviz_core.engine.packing import PackedValues, pack, unpack
 from bertviz_core.inputs.annotated_words import EncodedSentence, Sentences
 from bertviz_core.inputs.encoding import Batch, membership, word_of
 from bertviz_core.inputs.tensors import to_host
@@ -199,7 +199,7 @@ class RelationSums(Accumulator):
         self.by_sentence |= other.by_sentence
         self.classes.merge(other.classes)
 
-    def take_detail(self) -> dict[str, Any]:
+    def take_detail(self) -> PackedValues:
         """The guesses of a chunk for `SentenceQuery`, without words: a corpus that is deleted is gone."""
         self.complete()
         sentences, arrays = self.joined(sorted(self.by_sentence))

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.base.findings import GAIN, SHOWN, Interval, decide_worth, gain_interval, share_interval
+from bertviz_core.analyses.base.guess_lists import StoredParts
 from bertviz_core.analyses.base.result import Result, tidy, to_lists
 from bertviz_core.analyses.base.statistics import (
     MIN_SCORED,
@@ -24,6 +25,9 @@ from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.dependency_heads.word_intervals import effective_words, interval_of_words, joined_moments
 from bertviz_core.corpora.treebank import ALL, UAS
 from bertviz_core.heads import DirectedHead, Head, all_keys
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 
 ROOT_RELATION = "root"  # in upper or lower case. No head can find the governor of a root, so it has no row.
 NO_RELATION = (ALL, UAS, ROOT_RELATION, "punct")  # rows that say nothing of a relation
@@ -70,15 +74,15 @@ class RelationCounts(Result):
     unit_moments: np.ndarray | None = None
     head_moments: np.ndarray | None = None
     offset_moments: np.ndarray | None = None
-    stored: Any = None
+    stored: "DependencyHeads | None" = None
     direction: int | None = None
-    lists: Any = None
+    lists: StoredParts | None = None
 
     def in_direction(self, direction: int | None) -> Self:
         """The same counts, where the best heads, and what is said of them, are of one direction; None for both."""
         return replace(self, direction=direction)
 
-    def with_lists(self, lists: Any) -> Self:
+    def with_lists(self, lists: StoredParts | None) -> Self:
         return self if self.is_whole else replace(self, lists=lists)
 
     @property

@@ -25,7 +25,7 @@ from bertviz_core.analyses.dependency_heads.guesses import (
 from bertviz_core.analyses.dependency_heads.relations import ROOT_RELATION, RelationCounts
 from bertviz_core.analyses.dependency_heads.sentences import trees_of
 from bertviz_core.corpora.files import SAMPLES
-from bertviz_core.corpora.treebank import Sentence, sentence_of
+from bertviz_core.corpora.treebank import Sentence, SentenceRecord, sentence_of
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 
@@ -124,7 +124,7 @@ class DependencyHeads(Result):
     """
 
     analysis: ClassVar[str] = "dependency_heads"
-    sentences: list[dict[str, Any]]
+    sentences: list[SentenceRecord]
     guesses: np.ndarray
     weights: np.ndarray
     classes: list[list[str]]

@@ -41,9 +41,8 @@ def list_title(counts: RelationCounts, head: Head, relation: str, total: int) ->
     """What the list has, as "Head 3-1 in 78 of all 200 sentences with dobj"."""
     count = counts.provenance["sentences"]
     is_all = counts.is_whole or counts.lists is not None
-    part = (
-        f"all {count:,} sentences" if is_all else f"the first {len(counts.stored.sentences):,} of {count:,} sentences"
-    )
+    first = 0 if counts.stored is None else len(counts.stored.sentences)
+    part = f"all {count:,} sentences" if is_all else f"the first {first:,} of {count:,} sentences"
     of_relation = "" if relation in (ALL, UAS) else f" with {relation}"
     return f"Head {head.label()} in {total:,} of {part}{of_relation}"
 

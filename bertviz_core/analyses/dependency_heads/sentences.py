@@ -10,16 +10,22 @@ from bertviz_core.analyses.base.guess_lists import GuessQuery, StoredParts, pick
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEWS, base_of
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import Treebank
-from bertviz_core.corpora.treebank import ALL, UAS, Sentence
+from bertviz_core.corpora.treebank import ALL, UAS, Sentence, SentenceRecord
 from bertviz_core.corpora.word_search import has
 
 
-def sentence_record(sentence: Sentence, merge_subtypes: bool = False) -> dict[str, Any]:
-    """A sentence as results store it."""
-    record = {name: list(v) if isinstance(v, tuple) else v for name, v in vars(sentence).items()}
-    if merge_subtypes:
-        record["relations"] = list(map(base_of, sentence.relations))
-    return record
+def sentence_record(sentence: Sentence, merge_subtypes: bool = False) -> SentenceRecord:
+    """A sentence as results store it; `merge_subtypes` names relations without their subtypes."""
+    relations = map(base_of, sentence.relations) if merge_subtypes else sentence.relations
+    return {
+        "number": sentence.number,
+        "line": sentence.line,
+        "words": list(sentence.words),
+        "governors": list(sentence.governors),
+        "relations": list(relations),
+        "tags": list(sentence.tags),
+        "document": sentence.document,
+    }
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,7 @@ class SentenceExample:
         chosen: The words of the relation, from 0.
     """
 
-    sentence: dict[str, Any]
+    sentence: SentenceRecord
     guesses: np.ndarray
     weights: np.ndarray
     chosen: list[int]
@@ -133,7 +139,7 @@ class GuessedSentences:
             is_chosen = np.array([self._is_chosen(name) for name in part[f"{query.view}/names"]], dtype=bool)
             chosen.append(is_chosen[part[f"{query.view}/relations"]])
         self.chosen = np.concatenate(chosen)
-        if query.causal:  # only governors on the side that the direction finds
+        if query.causal:  # Only the governors on the side where the direction looks are left.
             words = 1 + np.arange(len(self.governors)) - np.repeat(self.starts, self.lengths)
             is_later = self.governors > words
             self.chosen &= (self.governors > 0) & (is_later == bool(query.choice.direction))
@@ -145,7 +151,7 @@ class GuessedSentences:
         return asked in (ALL, base_of(relation) if self.query.merge_subtypes else relation)
 
     def confidence(self) -> np.ndarray:
-        """(sentence,) int64, as `GuessQuery.listing` says."""
+        """(sentence,) int64, as `Listing.confidence` says."""
         weights = np.where(self.chosen, self.weights.astype(np.int64), -1)
         highest = np.maximum.reduceat(weights, self.starts)
         is_listed = highest / 255 >= self.query.minimum

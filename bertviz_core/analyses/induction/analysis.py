@@ -1,8 +1,9 @@
 """Induction: do heads continue a repeated sequence? (beyond the paper; docs/methods.md, section 15)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.induction.figure import paper_figure
 from bertviz_core.analyses.induction.result import COLUMNS, Induction
 from bertviz_core.analyses.induction.statements import STATEMENTS
@@ -40,9 +41,7 @@ class InductionAnalysis(Analysis):
 
         return measure(batch, layer)
 
-    def finish(
-        self, accumulator: "SegmentAverages", examples: RandomSequences, provenance: dict[str, Any]
-    ) -> Induction:
+    def finish(self, accumulator: "SegmentAverages", examples: RandomSequences, provenance: Provenance) -> Induction:
         """Create the result; every sequence is drawn independently, and so is a unit."""
         values = accumulator.fields(examples) | {"unit": "sequences"}
         return Induction(provenance=provenance, length=examples.size, **values)

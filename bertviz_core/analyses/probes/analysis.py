@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
@@ -11,7 +11,7 @@ from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.parts import Card, Part, cards_part
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.result import Provenance, Result
 from bertviz_core.analyses.probes.figure import latex, more_figures, paper_figure, paper_table
 from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.probes.page_parts import (
@@ -77,7 +77,7 @@ class ProbesAnalysis(Analysis):
 
         return measure.model_of(model, request)
 
-    def finish(self, accumulator: "ProbeRun", examples: Sentences, provenance: dict[str, Any]) -> Probes:
+    def finish(self, accumulator: "ProbeRun", examples: Sentences, provenance: Provenance) -> Probes:
         from bertviz_core.analyses.probes import measure
 
         return measure.finish(accumulator, examples, provenance)

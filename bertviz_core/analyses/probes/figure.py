@@ -1,7 +1,7 @@
 """Table 3 as a chart, as a table and as LaTeX; accuracy by distance; sentences with a probe's guesses."""
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable, percent_t
 from bertviz_core.analyses.base.statistics import share
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
 from bertviz_core.analyses.probes.options import AS_RELEASED
-from bertviz_core.analyses.probes.result import ATTENTION_DIRECTIONS, Probes
+from bertviz_core.analyses.probes.result import ATTENTION_DIRECTIONS, Probes, SentenceRecord
 from bertviz_core.heads import arrow
 from bertviz_core.plotting import BEST, finish, scores, tabular
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
@@ -162,7 +162,7 @@ def distance_figure(result: Probes) -> go.Figure:
     return finish(figure, 325 + entries, legend={"font": {"size": 11}}, margin={"t": entries, "b": 70})
 
 
-def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
+def sentence_drawing(sentence: SentenceRecord, probe: str) -> tuple[str, str]:
     """(what is right, SVG): the tree of the treebank above, the probe's guesses below."""
     words = sentence["words"]
     governors = sentence["governors"]
@@ -178,7 +178,7 @@ def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
     return text, sentence_svg(words, gold, guessed, f"The treebank's tree and the guesses of {title(probe)}")
 
 
-def guessed_edges(sentence: dict[str, Any], probe: str) -> list[GuessedEdge]:
+def guessed_edges(sentence: SentenceRecord, probe: str) -> list[GuessedEdge]:
     """A probe's guesses in a sentence; an edge of the structural probe has no direction, and is as the tree has it
     where it is right."""
     governors = sentence["governors"]

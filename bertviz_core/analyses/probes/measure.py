@@ -145,7 +145,7 @@ class ProbeRun:
                 if name == "attention-only":
                     self._add_weights(probe)
                     self._add_selectivity(features, outcome)
-        for name in names:  # means over seeds, with the parameters and guesses of the first
+        for name in names:  # Scores are means over seeds; parameters and guesses are those of the first seed.
             right = np.mean([outcome.right for outcome in outcomes[name]], axis=0)
             seconds = float(np.mean([outcome.seconds for outcome in outcomes[name]]))
             self.outcomes.append(replace(outcomes[name][0], right=right, seconds=seconds))

@@ -10,7 +10,7 @@ from bertviz_core.analyses.base.parts import Card, Example, Part, table_part
 from bertviz_core.analyses.base.statistics import share, units_text
 from bertviz_core.analyses.probes.figure import guessed_edges, sentence_drawing, table_3, title
 from bertviz_core.analyses.probes.options import AS_RELEASED
-from bertviz_core.analyses.probes.result import ATTENTION_DIRECTIONS, ROOT_DIRECTIONS, Probes
+from bertviz_core.analyses.probes.result import ATTENTION_DIRECTIONS, ROOT_DIRECTIONS, Probes, SentenceRecord
 from bertviz_core.corpora.treebank import meaning
 from bertviz_core.corpora.word_search import has, searched_words
 from bertviz_core.heads import Head, arrow, ranks
@@ -83,7 +83,7 @@ def weights_part(result: Probes, head: Head) -> Part:
     return table_part("head", f"Weights of head {head.label()} in the attention-only probe", rows)
 
 
-def matching(result: Probes, text: str) -> list[dict[str, Any]]:
+def matching(result: Probes, text: str) -> list[SentenceRecord]:
     """The sentences that have the searched words."""
     words = searched_words(text)
     return [sentence for sentence in result.sentences if has(sentence["words"], words)]
@@ -115,7 +115,7 @@ def sentences_part(result: Probes, probe: str, text: str, page: int) -> Part:
     return Part("sentences", heading, table, list_note(result, len(sentences)), tuple(examples), LEGEND)
 
 
-def guess_rows(sentence: dict[str, Any], probe: str) -> list[dict[str, Any]]:
+def guess_rows(sentence: SentenceRecord, probe: str) -> list[dict[str, Any]]:
     """A row for each word, or each edge of the structural probe; positions count from 1, and 0 is ROOT."""
     words = [ROOT, *sentence["words"]]
     rows = []

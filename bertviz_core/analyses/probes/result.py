@@ -1,7 +1,7 @@
 """The result of the probes: Table 3 on one treebank."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -58,6 +58,25 @@ class ProbesView(View):
         return choosing(result, **choices, **listed, **({"page": self.page} if self.page > 1 else {}))
 
 
+class SentenceRecord(TypedDict):
+    """A sentence of the test part as results store it.
+
+    Attributes:
+        where: Its location in the treebank.
+        words: Its words.
+        governors: The word that governs each word, from 1; 0 is the root.
+        relations: The relation of each word to its governor.
+        guesses: From each probe to the governor that it guesses for each word, 0 being ROOT; of the structural probe
+            to the edges that it guesses, each as two words from 0.
+    """
+
+    where: str
+    words: list[str]
+    governors: list[int]
+    relations: list[str]
+    guesses: dict[str, list[Any]]
+
+
 @dataclass(frozen=True)
 class Probes(Result):
     """Scores of every probe on the test part. Axis `probe` is named by `probes`, in the order of PROBES.
@@ -104,7 +123,7 @@ class Probes(Result):
     root: np.ndarray
     layers: np.ndarray
     about: dict[str, Any]
-    sentences: list[dict[str, Any]]
+    sentences: list[SentenceRecord]
 
     @property
     def restriction(self) -> str:
@@ -134,7 +153,8 @@ class Probes(Result):
 
         names = all_keys(*self.attention.shape[1:])
         weights = np.concatenate([self.attention, self.root]).reshape(-1, len(names))
-        ways = (*ATTENTION_DIRECTIONS, *ROOT_DIRECTIONS)[: len(weights)]  # mode paper has no weights of ROOT's own
+        # In the mode of the paper ROOT has no weights of its own.
+        ways = (*ATTENTION_DIRECTIONS, *ROOT_DIRECTIONS)[: len(weights)]
         return {
             "relations": shares("relation", self.relations, self.relation_n, self.relation_right),
             "distances": shares("distance", self.distances.tolist(), self.distance_n, self.distance_right),

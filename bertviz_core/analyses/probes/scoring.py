@@ -3,12 +3,13 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from bertviz_core.analyses.probes.probes import Probe
+from bertviz_core.analyses.probes.result import SentenceRecord
 from bertviz_core.analyses.probes.training import Data
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.treebank import Sentence
@@ -182,7 +183,7 @@ class Outcome:
         return np.percentile(shares, [2.5, 97.5]).tolist()
 
 
-def sentence_record(index: int, sentence: Sentence, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def sentence_record(index: int, sentence: Sentence, outcomes: Sequence[Outcome]) -> SentenceRecord:
     """A sentence of the test part as results store it, with every probe's guesses."""
     return {
         "where": sentence.where,

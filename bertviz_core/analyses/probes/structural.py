@@ -166,7 +166,8 @@ def spanning_trees(
     def tree(apart: np.ndarray, words: np.ndarray) -> list[tuple[int, int]]:
         if len(words) < 2:
             return []
-        ends = minimum_spanning_tree(apart[np.ix_(words, words)] + 1e-6).nonzero()  # a distance of 0 would be no edge
+        # The small number is there because a distance of 0 would be no edge.
+        ends = minimum_spanning_tree(apart[np.ix_(words, words)] + 1e-6).nonzero()
         return [(int(min(pair)), int(max(pair))) for pair in zip(*(words[end] for end in ends), strict=True)]
 
     trees: dict[int, Edges] = {}

@@ -146,7 +146,7 @@ def _move_to(point: np.ndarray, parameters: Sequence[nn.Parameter]) -> None:
 
 def _loss_and_gradient(probe: Probe, parameters: Sequence[nn.Parameter], train: Data) -> tuple[float, np.ndarray]:
     """Mean loss over all words and its gradient, chunk by chunk; sums in float64."""
-    size = 1 + sum(each.numel() for each in parameters)  # the loss and its gradient
+    size = 1 + sum(each.numel() for each in parameters)  # One value is the loss, the others are its gradient.
     sums = torch.zeros(size, dtype=torch.float64).to(device_of_sums(str(parameters[0].device)))
     for part in train.parts():
         loss = loss_of(probe, train.take(part))

@@ -155,7 +155,7 @@ class ChunkedPass:
 
     def _write(self, name: str, data: bytes, expire: float | None = None) -> None:
         if self.store is not None:
-            with suppress(StoreError):  # there may still be room for the result
+            with suppress(StoreError):  # A failed write is no error here: there may still be room for the result.
                 self.store.write(name, data, expire)
 
     def _needs(self, number: int) -> bool:

@@ -129,7 +129,8 @@ def compute_all(
             except (Cancelled, StoreError):
                 raise
             except BertvizError as error:
-                error.__cause__ = error.__context__ = None  # frames in their tracebacks would keep the model
+                # The frames of their tracebacks would keep the model in memory.
+                error.__cause__ = error.__context__ = None
                 failures.setdefault(cause, (together, error.with_traceback(None)))
     if failed is not None:
         failed.extend(failures.values())

@@ -13,7 +13,7 @@ from typing import Any
 from bertviz_core.analyses.base.corpus_run import CorpusRun
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request, key_version
-from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.result import Provenance, Result
 from bertviz_core.analyses.run import runtime_estimate
 from bertviz_core.analyses.run.chunks import ChunkedPass, Chunks, Parts, compute_chunk, share_done
 from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
@@ -152,7 +152,7 @@ def _run_whole(
     return run
 
 
-def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:
+def _provenance(request: Request, model: AttentionModel, reading: Reading) -> Provenance:
     checkpoint = request.checkpoint
     others = {role: {"name": source.name, "digest": source.digest} for role, source in request.others.items()}
     return {
@@ -203,7 +203,7 @@ def last_model_loader() -> Load:
         if key not in last or (with_head and not last[key].language_model):
             if last:
                 last.clear()
-                gc.collect()  # modules refer to one another in circles
+                gc.collect()  # Modules refer to one another in circles, so only a collection frees them.
             last[key] = loading.load(model, execution.device, dtype, language_model=with_head)
         return last[key]
 

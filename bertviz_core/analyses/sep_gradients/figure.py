@@ -26,14 +26,14 @@ def no_op_figure(result: SepGradients, with_ratio: bool = True) -> go.Figure:
     gradients = [_series(result, GRADIENT, name) for name in (token, "other")]
     figure = layer_figure([[_series(result, ATTENTION, token)], gradients], titles, height=560)
     figure.update_yaxes(title="share of attention", range=[-0.02, 1.02], row=1, col=1)
-    if with_ratio and peak.ratio > 0:  # neither NaN nor without a place on a logarithmic axis
+    if with_ratio and peak.ratio > 0:  # It is not NaN and has a place on a logarithmic axis.
         _add_ratio(figure, peak, [float(each.values[peak.layer].mean()) for each in gradients])
     return _log_axis(figure, 2, gradients)
 
 
 def _add_ratio(figure: go.Figure, peak: Sink, means: list[float]) -> None:
     """The ratio of a layer's two mean gradients, beside a dotted line from one to the other."""
-    middle = float(np.sqrt(means[0] * means[1]))  # on a logarithmic axis
+    middle = float(np.sqrt(means[0] * means[1]))  # The middle is that of a logarithmic axis.
     figure.add_scatter(
         x=[peak.layer + 1] * 3,
         y=[means[0], middle, means[1]],

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn, averaged_column
+from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.plotting import CLS, FIRST, NEUTRAL, NEXT, OTHER_TO_SEP, PREVIOUS, PUNCTUATION, SEP, TOKENS, Marker
 
 QUANTITIES = ("current", "previous", "next", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep", "to_first")
@@ -74,7 +75,7 @@ class BothWeights(SurfacePatterns):
         return cls(**own, stored=result, beside=beside)
 
     @property
-    def runs(self) -> dict[str, dict[str, Any]]:
+    def runs(self) -> dict[str, Provenance]:
         return {"these numbers": self.provenance, f"the {weights_of(self.beside)} beside them": self.beside.provenance}
 
     def to_frame(self) -> pd.DataFrame:

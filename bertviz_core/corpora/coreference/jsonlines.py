@@ -73,7 +73,8 @@ def _object(text: str, source: Source, line: int) -> dict[str, Any]:
     """The object of a line; raises InputError where its words have another shape."""
     try:
         value = json.loads(text)
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits, a depth of thousands too
+    except (ValueError, RecursionError) as error:
+        # Both come from numbers of thousands of digits or from thousands of nested lists.
         raise source.error("The line is not JSON.", "Write one object per line.", line) from error
     if not _is_document(value):
         hint = 'Write {"sentences": [["A", "word"]]}.'

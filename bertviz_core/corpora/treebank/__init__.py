@@ -4,7 +4,7 @@ import re
 from collections.abc import Set
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from bertviz_core.errors import shorten
 
@@ -55,9 +55,31 @@ class Sentence:
         return {"words": list(self.words), "relns": list(self.relations), "heads": list(self.governors)}
 
 
-def sentence_of(described: dict[str, Any]) -> Sentence:
-    """A sentence from its fields by name; their lists may come from JSON."""
-    fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in described.items()}
+class SentenceRecord(TypedDict):
+    """A sentence of a treebank as results store it, see `Sentence`.
+
+    Attributes:
+        number: Its index in the file, broken sentences counted.
+        line: The line of its first word, from 1.
+        words: Its words.
+        governors: The word that governs each word, from 1; 0 is the root.
+        relations: The relation of each word to its governor.
+        tags: Part of speech of each word; empty where the file has none for some word.
+        document: How many documents of the file end before it.
+    """
+
+    number: int
+    line: int
+    words: list[str]
+    governors: list[int]
+    relations: list[str]
+    tags: list[str]
+    document: int
+
+
+def sentence_of(record: SentenceRecord) -> Sentence:
+    """The sentence of a record."""
+    fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in record.items()}
     return Sentence(**fields)
 
 

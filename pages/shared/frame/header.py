@@ -32,7 +32,7 @@ def draw(entry: links.PageEntry, default_head: Callable[[str, Selection], Head])
         selection = _choose(now, entry)
         with place_of_head:
             selection = replace(selection, head=_head(selection, partial(default_head, entry.name, selection)))
-    finally:  # the menu's links carry choices
+    finally:  # The menu comes last, because its links carry the choices.
         with menu:
             data = {"sections": links.menu(), "current": entry.name, "viewer": links.VIEWER.name}
             component("menu")(data=data, key="menu")
@@ -83,7 +83,8 @@ def _choose(now: session.Session, entry: links.PageEntry) -> Selection:
     if isinstance(checkpoint, BertvizError):
         raise checkpoint
     corpora.check(kinds, opened)
-    checkpoint = replace(checkpoint, digest=checkpoint.fingerprint())  # so that its files are looked at once
+    # The digest is set here so that the files are looked at only once.
+    checkpoint = replace(checkpoint, digest=checkpoint.fingerprint())
     sources = {kind: source for kind, source in opened.items() if not isinstance(source, InputError)}
     selection = Selection(checkpoint, sources, context.settings(now.header, checkpoint), Head(0, 0))
     return replace(selection, basis=_basis(entry, selection))

@@ -145,7 +145,7 @@ def page(entry: PageEntry) -> st.Page:
 def _page(entry: PageEntry) -> st.Page:
     path = FOLDER / f"{entry.name}.py"
 
-    def show() -> None:  # the generic page, loaded when it is opened, as Streamlit loads a page's file
+    def show() -> None:  # The generic page is imported when it is opened, as Streamlit does with the file of a page.
         import_module(ANALYSIS_PAGE).show(entry.name)
 
     script = path if path.is_file() else show

@@ -76,10 +76,10 @@ class Limits:
         try:
             await self.app(scope, counted, send)
         except ClientDisconnect:
-            pass  # the reader has closed the tab: no error of the server's, for its log
+            pass  # The reader has closed the tab, which is no error for the server's log.
         finally:
             self.arriving[session] -= count
-            self.arriving += Counter()  # drops sessions at zero
+            self.arriving += Counter()  # This drops the sessions that are at zero.
 
     def _check_room(self, session: str, size: int) -> None:
         """Raises HTTPException where `size` more bytes of this session do not fit into memory."""

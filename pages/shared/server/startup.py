@@ -55,7 +55,7 @@ def _allow_open_files() -> None:
 def _get_ready() -> None:
     if not st.get_option("server.headless"):
         webbrowser.open(_address())
-    inspect.stack()  # looks up the file of every module, once: the first page would wait for it
+    inspect.stack()  # The first call looks up the file of every module, for which the first page would wait.
     # The digests of its files are cached.
     find_checkpoint(DEMO).fingerprint()
 
@@ -72,10 +72,11 @@ def _address() -> str:
 
 def _import_later() -> None:
     """Import what the first page should not wait for; a page that needs it earlier imports it itself."""
-    first_page_served.wait(10.0)  # seconds, enough for the browser of whoever has started the server
+    first_page_served.wait(10.0)  # Ten seconds are enough for the browser of whoever has started the server.
     for name in LATER:
         import_module(name)
-    gc.freeze()  # modules: a full collection of them would keep every reader waiting for half a second
+    # Modules are frozen, because a full collection of them would keep every reader waiting for half a second.
+    gc.freeze()
     # The defaults are 700, 10, 10.
     gc.set_threshold(5_000, 20, 20)
 

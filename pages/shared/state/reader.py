@@ -69,5 +69,5 @@ class Reader:
         for queue in services.queues():
             queue.leave_all(self.name)
         for upload in self.uploads:
-            with suppress(StoreError):  # it expires
+            with suppress(StoreError):  # An upload that is not deleted now expires later.
                 services.uploads().delete(upload.token)

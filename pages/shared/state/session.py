@@ -96,7 +96,7 @@ class Session:
 def current() -> Session:
     """The visit. Every run, fragment and callback asks for it, perhaps in a thread of its own, and from then on counts
     heads as the reader does."""
-    try:  # a page asks for it sixty times, and Streamlit looks twice for a key that is tested first
+    try:  # The key is not tested first: a page asks sixty times, and Streamlit would look twice each time.
         session: Session = st.session_state[KEY]
     except KeyError:
         session = st.session_state[KEY] = Session()
@@ -151,7 +151,7 @@ def arrive(name: str) -> None:
     session.page = name
     parameters = st.query_params.to_dict()
     base = session.header if is_inside else HeaderChoices()
-    if services.access().public:  # whose addresses have no uploads
+    if services.access().public:  # Addresses of a public server have no uploads.
         old = session.header
         base = replace(base, corpus=old.corpus, treebank=old.treebank, coreference=old.coreference)
     session.header, of_header = address.parse(HeaderChoices, parameters, base)
@@ -169,7 +169,7 @@ def arrive(name: str) -> None:
 def leave() -> None:
     """Write the choices to the address, at the end of a run."""
     session = current()
-    if session.playing is not None and is_alone():  # the history is for the reader's own steps
+    if session.playing is not None and is_alone():  # The browser's history is only for the reader's own steps.
         return
     parameters = shared() | _in_address(session.of_page(kind_of(session.page)))
     parameters = dict(sorted(parameters.items()))
@@ -223,7 +223,7 @@ def fragment(work: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(work)
     def run(*arguments: Any, **options: Any) -> None:
-        current()  # which counts heads as the reader does, where the fragment runs alone in a thread of its own
+        current()  # This sets the number of the first head for the thread of a fragment that runs alone.
         try:
             work(*arguments, **options)  # Streamlit raises here too when the reader leaves the page
         except BertvizError as problem:

@@ -128,6 +128,7 @@ class AnalysisPage:
                 page.finding(finding)
 
     def draw_cards(self) -> None:
+        """Draw the key numbers of what is shown, as the analysis names them."""
         page.metrics(self.analysis.cards(self.shown))
 
     def draw_heads(self) -> None:

@@ -99,7 +99,7 @@ def _corpora(analysis: str) -> dict[str, str]:
     """Digest -> name of the corpora that this reader may see: samples and uploads, expired ones too."""
     corpus = ANALYSES[analysis].corpus
     visible = [upload for kind in (corpus, *FURTHER_FILES) for upload in uploads.visible(kind).values()]
-    names = {upload.digest: upload.name for upload in reversed(visible)}  # the earliest upload's
+    names = {upload.digest: upload.name for upload in reversed(visible)}  # The earliest upload's name wins.
     return names | {source.digest: source.name for source in map(sample, SAMPLES[corpus])}
 
 

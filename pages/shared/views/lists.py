@@ -108,7 +108,7 @@ def corpus_search(source: Source, choose: Callable[[Hit], None]) -> None:
         widgets.close(POPOVER)
         try:
             choose(hit)
-        except InputError as problem:  # the line is beyond the part of the corpus that has been split into segments
+        except InputError as problem:  # The line is beyond the part of the corpus that has been split into segments.
             st.toast(f"{plain(problem.what)} {plain(problem.hint or '')}", icon=":material/error:")
 
     with panel:

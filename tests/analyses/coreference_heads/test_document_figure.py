@@ -11,6 +11,7 @@ from bertviz_core.analyses.coreference_heads.passages import cut_passage, passag
 
 SVG = "{http://www.w3.org/2000/svg}"
 DOCUMENT = {
+    "number": 0,
     "name": "<b>&",
     "words": ["Ann", "saw", "<script>alert(1)</script>", ".", "She", "&amp;", "\x00Bo", "x" * 300],
     "sentences": [0, 4],
