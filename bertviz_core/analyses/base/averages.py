@@ -189,7 +189,9 @@ class HeadColumn:
         return head_map.value_map(values, limits=(minimum, maximum), unit=unit, scale=scale, texts=hover)
 
     def _text(self, value: float, half: float) -> str:
-        return f"{self.text(value)} ± {numbers.half_width(half, '.1%' if self.percent else '.1g')}"
+        if self.percent or math.isnan(value):
+            return f"{self.text(value)} ± {numbers.half_width(half, '.1%')}"
+        return numbers.measured(value, half)
 
 
 def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:
