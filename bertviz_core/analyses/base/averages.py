@@ -191,6 +191,8 @@ class HeadColumn:
     def _text(self, value: float, half: float) -> str:
         if self.percent or math.isnan(value):
             return f"{self.text(value)} ± {numbers.half_width(half, '.1%')}"
+        if self.maximum and 0 < value + half < 5e-5:  # a share of attention, next to nothing
+            return numbers.fixed(value, 4)
         return numbers.measured(value, half)
 
 
