@@ -134,7 +134,7 @@ class AnalysisPage:
         page.table(frame, [*titles], self.selection, f"{self.analysis.name}-table", titles=titles)
 
     def end(self) -> None:
-        page.downloads(lambda: self.shown)
+        page.downloads(self.shown)
         endnotes.ending(self.result, self.analysis, EXAMPLES[self.analysis.corpus].unit)
 
 
