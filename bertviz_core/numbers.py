@@ -58,6 +58,22 @@ def half_width(value: float | None, form: str = ".2g") -> str:
     return "<" + re.sub("0(?=%?$)", "1", text) if is_lost else text
 
 
+def measured(value: float, half: float) -> str:
+    """A value and half of its 95% interval, both to the first digit of that half: the precision that the sample has.
+    Beyond six decimals they are powers of ten; without an interval the value is as `number` has it.
+
+    >>> measured(0.18234, 0.0031), measured(60.12, 1.3), measured(-0.000015, 0.0002)
+    ('0.182 ± 0.003', '60 ± 1', '0.0000 ± 0.0002')
+    """
+    if math.isnan(half) or half == 0:
+        return f"{number(value)} ± {half_width(half, '.1g')}"
+    first = float(f"{half:.0e}")
+    decimals = max(0, -math.floor(math.log10(first)))
+    if decimals > 6:
+        return f"{value:.1e} ± {first:.0e}"
+    return f"{value:z,.{decimals}f} ± {first:,.{decimals}f}"
+
+
 def fixed(value: float, decimals: int = 3) -> str:
     """A number in a column of fixed decimals: "< 0.001" for a positive one that they would round to nothing, "> -0.001"
     for a negative one, a dash for NaN."""

@@ -74,5 +74,5 @@ st.header("All heads", anchor=False)
 columns = ["behavior", "nearest", "x", "y", *result.present]
 frame = to_frame(result)
 page.table(frame, columns, selection, "clustering-table")
-page.downloads(lambda: ClusteringView(head=head.key()).choose(result))
+page.downloads(ClusteringView(head=head.key()).choose(result))
 endnotes.ending(result, ANALYSES["clustering"])

@@ -64,8 +64,7 @@ best = figure.best_heads(comparison)
 headers = {name: label for name, label in BEST.items() if name in best}
 alt = "For each quantity the head with the highest value in A and B"
 st.dataframe(page.aligned(best), hide_index=True, column_config=headers, alt=alt)
-shown = comparison.on(key)
-page.downloads(lambda: shown)
+page.downloads(comparison.on(key))
 endnotes.about(change.Change.of)
 for label, run in zip("AB", (comparison.provenance, comparison.other), strict=True):
     title = f"Where the numbers of {label} come from"

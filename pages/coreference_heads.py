@@ -129,7 +129,7 @@ def draw_export() -> None:
         view = now.of_page(CoreferenceHeadsChoices).reported(result, selection.head)
         return view.choose(result.with_lists(lists.stored_list(result, request)))
 
-    page.downloads(shown)
+    page.downloads(result, shown)
 
 
 selection = session.selection()

@@ -190,7 +190,7 @@ def draw_export() -> None:
         view = now.of_page(DependencyHeadsChoices).reported(result, selection.head)
         return view.choose(result.with_lists(lists.stored_list(result, request)))
 
-    page.downloads(shown)
+    page.downloads(result, shown)
     of_page = choose_view(chosen.reported(result, selection.head), result)
     endnotes.folded("LaTeX", ":material/table:", "latex", lambda: st.code(to_latex(of_page), "latex"))
 

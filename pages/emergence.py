@@ -75,9 +75,7 @@ def choose_step() -> int:
     """Draw the slider and the player that moves it; the address follows when the player stops. Returns the index."""
     steps = result.steps.tolist()
     now = session.current()
-    step = step_of(session.page(EmergenceChoices))
-    if now.playing is not None and now.playing in steps:
-        step = now.playing
+    step = now.playing if now.playing is not None and now.playing in steps else step_of(session.page(EmergenceChoices))
     index = steps.index(step)
 
     def play() -> None:
@@ -245,5 +243,5 @@ for column, values in frame.items():
     config[column] = st.column_config.NumberColumn(titles.get(column, column), format=numeric)
 alt = "A row for each step of the training"
 page.clickable_table(frame, "emergence-table", move_slider, alt, column_config=config)
-page.downloads(reported)
+page.downloads(result, reported)
 endnotes.ending(result, Emergence.followed)

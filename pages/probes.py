@@ -159,7 +159,6 @@ if len(result.attention):
             st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
             alt = f"Map of all heads colored by the weight of attention {name}"
             page.head_map(squares, f"weights {name}", alt, selection)
-    st.caption(plain(page_parts.weights_of_head(result, selection.head)))
     st.markdown(f"**{(weights := weights_of(result, selection.head)).title}**")
     st.dataframe(weights.table, hide_index=True, height="content", alt=weights.title)
 
@@ -201,5 +200,5 @@ st.dataframe(relations.table, hide_index=True, column_config=formats, placeholde
 draw_sentences()
 
 current = session.current()  # the trees may change without the rest of the page
-page.downloads(lambda: reported(current.of_page(ProbesChoices)).choose(result))
+page.downloads(result, lambda: reported(current.of_page(ProbesChoices)).choose(result))
 endnotes.ending(result, ANALYSES["probes"], unit="sentences")

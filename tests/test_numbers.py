@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bertviz_core.numbers import column_decimals, fixed, half_width
+from bertviz_core.numbers import column_decimals, fixed, half_width, measured
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,21 @@ def test_columns_have_fixed_decimals(value: float, decimals: int, shown: str) ->
 )
 def test_half_of_an_interval(value: float | None, form: str, shown: str) -> None:
     assert half_width(value, form) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "shown"),
+    [
+        (1.4163, 0.0096, "1.42 ± 0.01"),
+        (0.00244, 8.2e-5, "0.00244 ± 0.00008"),
+        (1234.5, 120.0, "1,234 ± 100"),
+        (3.1e-8, 2.2e-9, "3.1e-08 ± 2e-09"),
+        (0.25, math.nan, "0.250 ± –"),
+        (0.25, 0.0, "0.250 ± 0"),
+    ],
+)
+def test_a_value_has_the_precision_of_its_interval(value: float, half: float, shown: str) -> None:
+    assert measured(value, half) == shown
 
 
 @pytest.mark.parametrize(

@@ -198,10 +198,15 @@ class Lines {
       ? `${this.current.masked ? "Unmask" : "Mask"} “${isolated(this.current.label.slice(0, 20))}”`
       : "Mask a token";
     this.clear.disabled = !this.pins.size;
-    const heads = this.isFull() ? " ← and →: other heads." : "";
-    const hint = `Hover: one token's lines. Click or Enter: pin.${this.data.canMask ? " M: mask." : ""}${heads}`;
-    this.status.textContent = alone ? this.sentence(alone) : hint;
+    this.status.textContent = alone ? this.sentence(alone) : this.hint();
     this.drawing.replaceChildren(...this.paths(0, 1));
+  }
+
+  // What a mouse and keys do; what a finger does where there are none.
+  hint() {
+    if (matchMedia("(hover: none)").matches) return "Tap a token to pin its lines.";
+    const heads = this.isFull() ? " ← and →: other heads." : "";
+    return `Hover: one token's lines. Click or Enter: pin.${this.data.canMask ? " M: mask." : ""}${heads}`;
   }
 
   between(row, other, head) {

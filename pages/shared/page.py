@@ -309,17 +309,16 @@ def _from_one(build: Callable[[], bytes]) -> bytes:
         return build()
 
 
-def downloads(shown: Callable[[], Result]) -> None:
-    """Draw buttons that save a result's files, which are the command line's; figures' cameras save SVG. What is `shown`
-    is asked anew on a click: a part of a page may change alone."""
+def downloads(result: Result, shown: Callable[[], Result] | None = None) -> None:
+    """Draw buttons that save a result's files, which are the command line's; figures' cameras save SVG. Where parts of
+    the page may change alone, what is `shown` of the result is asked on a click."""
     titles = {".tex": "LaTeX", ".safetensors": "safetensors", ".zip": "ZIP: all tables"}
-    result = shown()
     name = exports.slug(*result.file_parts())
     files: dict[str, tuple[str, Callable[[], bytes]]] = {}
     for suffix in exports.suffixes(result.analysis):
         if suffix != ".svg":
             label = titles.get(suffix, suffix[1:].upper())
-            files[label] = name + suffix, partial(_built, shown, suffix)
+            files[label] = name + suffix, partial(_built, shown or (lambda: result), suffix)
     offer_files(files)
     st.caption(
         "CSV: the table alone. ZIP: every table, those of the chosen head and its examples too. HTML: what the page "

@@ -2,7 +2,9 @@
 
 import re
 
+import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from tests.support.driving import analyze, metrics, open_app, uploader, words
 
@@ -14,10 +16,16 @@ BANK = "\n\n".join(
 )
 
 
+def table_3(app: AppTest) -> pd.DataFrame:
+    """Scores, by the names of the probes."""
+    (table,) = (each.value for each in app.dataframe if "probe" in each.value)
+    return table.set_index("probe")
+
+
 def test_the_page_opens_on_the_stored_result_with_the_papers_numbers() -> None:
     app = open_app("probes")
     assert not app.error
-    table = app.dataframe[0].value.set_index("probe")
+    table = table_3(app)
     assert table.loc["Attention only", "paper"] == 61 and table.loc["Structural", "metric"] == "UUAS"
     assert metrics(app)["Attention only"] == f"{table.loc['Attention only', 'score']:.1f}%"
     assert table.loc["Right-branching (last word to ROOT)", "paper, with punctuation"] == 26
@@ -33,7 +41,7 @@ def test_the_page_opens_on_the_stored_result_with_the_papers_numbers() -> None:
 def test_mode_paper_shows_both_rows_of_each_probe_with_words_and_the_papers_score_as_released() -> None:
     app = open_app("probes", mode="paper")
     assert not app.error and not app.exception
-    table = app.dataframe[0].value.set_index("probe")
+    table = table_3(app)
     for name, score in (("Distances and words", 58), ("Random attention and words", 30), ("Attention and words", 77)):
         assert table.loc[f"{name}, as released", "paper"] == score and not table.loc[f"{name}, aligned", "paper"] > 0
     released = table.loc["Attention and words, as released", "score"]
@@ -48,7 +56,7 @@ def test_an_uploaded_treebank_is_trained_on_with_the_settings_chosen() -> None:
     app.file_uploader(key="vectors").set_value(("v.txt", b"the 1 2\ncat 2 3\n", "text/plain")).run()
     analyze(app)
     assert not app.error and not app.exception
-    table = app.dataframe[0].value.set_index("probe")
+    table = table_3(app)
     assert list(table.index) == ["Right-branching (last word to ROOT)", "Attention only"]
     app.number_input(key="rank").set_value(8).run()
     assert any(button.label.startswith("Analyze") for button in app.button)

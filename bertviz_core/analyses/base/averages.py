@@ -225,7 +225,11 @@ class HeadColumn:
         return head_map.value_map(values, limits=(minimum, maximum), unit=unit, scale=scale, texts=hover)
 
     def _text(self, value: float, half: float) -> str:
-        return f"{self.text(value)} ± {numbers.half_width(half, '.1%' if self.percent else '.1g')}"
+        if self.percent or math.isnan(value):
+            return f"{self.text(value)} ± {numbers.half_width(half, '.1%')}"
+        if self.maximum and 0 < value + half < 5e-5:  # a share of attention, next to nothing
+            return numbers.fixed(value, 4)
+        return numbers.measured(value, half)
 
 
 def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:

@@ -25,7 +25,7 @@ class InductionAnalysis(Analysis):
         "Attention within repeated sequences of random tokens: to what followed a token's first occurrence, to that "
         "occurrence, and to the previous token."
     )
-    section = "Does a head continue a repeated sequence?"
+    section = "Does a head continue a repetition?"
     icon = ":material/repeat:"
     result_class = Induction
     corpus = "random"

@@ -150,7 +150,7 @@ class AnalysisPage:
 
     def end(self) -> None:
         """Draw the files, and the end of the page."""
-        page.downloads(lambda: self.shown)
+        page.downloads(self.shown)
         endnotes.ending(self.result, self.analysis, EXAMPLES[self.analysis.corpus].unit)
 
 

@@ -6,7 +6,7 @@ import pytest
 from bertviz_core.analyses.ablation.figure import curve_figure, estimate_figure, groups_figure, paper_figure
 from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.numbers import number
+from bertviz_core.numbers import measured
 from bertviz_core.plotting import SEQUENTIAL
 
 GROUPS = [
@@ -47,8 +47,8 @@ def test_the_figure_by_layer_has_both_changes(result: Ablation) -> None:
 def test_the_map_is_centered_on_no_change_and_says_the_interval(result: Ablation) -> None:
     described = ANALYSES["ablation"].column("loss_change").map(result)
     assert described.limits[0] == -described.limits[1] == -abs(result["loss_change"]).max()
-    value, interval = number(result["loss_change"][0, 1]), result.interval("loss_change")[0, 1]
-    assert described.hover[1].startswith(f"1-2: loss change, head removed {value} ± {interval:.1g} nats; rank ")
+    value = measured(result["loss_change"][0, 1], result.interval("loss_change")[0, 1])
+    assert described.hover[1].startswith(f"1-2: loss change, head removed {value} nats; rank ")
     assert ANALYSES["ablation"].column("gradient_estimate").map(result).scale == SEQUENTIAL
 
 

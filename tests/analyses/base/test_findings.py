@@ -311,7 +311,7 @@ def test_an_installed_analysis_without_statements_says_its_columns():
     analysis = ANALYSES["surface_patterns"]
     finding = analysis.column_finding(analysis.column("to_punct"), result)
     assert finding.state == UNDECIDED
-    assert finding.sentence == "Head 1-2 has the highest attention to full stops and commas: 0.900 ± 0.01."
+    assert finding.sentence == "Head 1-2 has the highest attention to full stops and commas: 0.90 ± 0.01."
 
 
 @pytest.mark.parametrize(
