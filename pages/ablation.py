@@ -51,7 +51,7 @@ with left:
     page.chart(page.drawn(curve_figure, result), "ablation-curve", alt, selection.basis)
 with right:
     words = list(result.words(selection.head))
-    st.header(f"Words that head {selection.label} helps to predict", anchor=False)
+    st.header(f"Words whose loss rises most without head {selection.label}", anchor=False)
     st.caption("Largest increase of the loss first." if words else "No word is predicted worse without this head.")
     for word in words:
         original = word["original"]
