@@ -27,6 +27,7 @@ from pages.shared.state.choices import AnalysisChoices, kind_of
 
 view_of = memoized(ColumnView.choose)
 
+SEGMENT_START = 12  # tokens of a passage that tell it from another
 NO_BREAK = "\u00a0"  # in a narrow table
 
 
@@ -130,21 +131,28 @@ class AnalysisPage:
         ]
 
     def draw_heads(self) -> None:
-        quantity = self.column.quantity
-        if isinstance(self.result, HeadAverages) and self.result.texts and quantity in self.result.present:
-            shown = segments(self.result, quantity, self.selection.head)
-            st.header(
-                f"{plural(len(shown), 'segments')} in which head {self.selection.label} shows it most", anchor=False
-            )
-            st.caption(f"Those with the highest value: {plain(self.column.short)}.")
-            for segment in shown:
-                location = plain(f"passage {segment.number + 1}, {segment.where}")
-                st.markdown(f"**{number(segment.value)}** {location}: :gray[{joined(' '.join(segment.tokens))}]")
-                links.to_segment(segment.number, self.selection.head)
+        if isinstance(self.result, HeadAverages) and self.analysis.corpus == "text":
+            self._draw_segments(self.result)
         st.header("All heads", anchor=False)
         titles = {column.quantity: column.short for column in self.values}
         frame = head_frame({column.quantity: values for column, values in self.values.items()})
         page.table(frame, [*titles], self.selection, f"{self.analysis.name}-table", titles=titles)
+
+    def _draw_segments(self, result: HeadAverages) -> None:
+        """A line for each passage in which the chosen head shows the quantity on the map most, if any are kept."""
+        quantity = self.column.quantity
+        if not result.texts or quantity not in result.present:
+            return
+        shown = segments(result, quantity, self.selection.head)
+        found = f"{plural(len(shown), 'segments')} in which head {self.selection.label} shows it most"
+        st.header(found, anchor=False)
+        st.caption(f"Those with the highest value: {plain(self.column.short)}.")
+        for segment in shown:
+            location = plain(f"passage {segment.number + 1}, {segment.where}")
+            begun = joined(" ".join(segment.tokens[:SEGMENT_START]))
+            with page.row("center", gap="xsmall"):
+                st.markdown(f"**{number(segment.value)}** {location}: :gray[{begun} …]", width="content")
+                links.to_segment(segment.number, self.selection.head)
 
     def end(self) -> None:
         page.downloads(self.shown)
