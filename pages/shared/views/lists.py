@@ -58,7 +58,7 @@ def guesses(
         right = widgets.segmented("Guesses", kinds, which, getattr(chosen, which), label_visibility="collapsed")
         searching = {"label_visibility": "collapsed", "placeholder": "Search", "width": "stretch"}
         words = tuple(searched_words(search_box(searched, getattr(chosen, searched), **searching)))
-        panel = widgets.popover("", ":material/tune:", GUESS_OPTIONS, help="Order and weight")
+        panel = widgets.popover("Order and weight", ":material/tune:", GUESS_OPTIONS, help="Order and weight")
         if panel.open:
             with panel:
                 widgets.select("Order", guess_lists.ORDERS, "order", chosen.order)
