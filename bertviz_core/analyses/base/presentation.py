@@ -14,7 +14,7 @@ from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, col
 from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, column_row
 from bertviz_core.analyses.base.paper_table import PaperTable
-from bertviz_core.analyses.base.parts import Card, Part, cards_part, column_cards, column_parts
+from bertviz_core.analyses.base.parts import Card, Part, cards_part, column_cards, head_part, segments_parts
 from bertviz_core.analyses.base.request import View
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head, highest, ranks
@@ -193,7 +193,9 @@ class Presentation(Registered):
         column = self.chosen_column(result)
         if "head" not in result.choices or column is None:
             return []
-        return [cards_part(self.cards(result)), *column_parts(result, column, self.columns)]
+        # Inputs that are random sequences say nothing to a reader.
+        listed = segments_parts(result, column) if self.corpus == "text" else []
+        return [cards_part(self.cards(result)), head_part(result, column, self.columns), *listed]
 
     def chosen_finding(self, result: Result) -> Finding | None:
         """What the page of a result says first, where a reader has chosen something of it; by default of the column."""
