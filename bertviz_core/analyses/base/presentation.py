@@ -21,6 +21,7 @@ from bertviz_core.heads import Head, highest, ranks
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.plotting import head_map
 
+CorpusKind = Literal["text", "treebank", "coreference", "random"]
 HeadInFigure = Literal["point", "subject", "absent"]  # each head is a point; the figure is about one head; neither
 
 
@@ -34,6 +35,8 @@ class Presentation(Registered):
         summary: One sentence, the help of its command.
         section: The section of the paper, or a question beyond it; shown beside the title.
         icon: Its icon in the navigation.
+        corpus: The kind of corpus that it reads; "random" for sequences that are drawn, of which the settings say how
+            many.
         view: What can be chosen of a result, on its page and as options of its command.
         columns: Its quantities of every head.
         labels: Displayed names of quantities that have no column.
@@ -64,6 +67,7 @@ class Presentation(Registered):
     summary: str
     section: str = ""
     icon: str = ":material/extension:"
+    corpus: CorpusKind = "text"
     # What is shown of a result
     view: type[View] = ColumnView
     columns: tuple[HeadColumn, ...] = ()
