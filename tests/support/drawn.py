@@ -129,8 +129,8 @@ def words_of(svg: str) -> list[str]:
 
 
 def quoted(app: AppTest) -> list[str]:
-    """The words of inputs that the page lists as text."""
-    texts = (_read(match) for each in app.main.markdown for match in QUOTED.findall(each.value))
+    """The words of inputs that the page lists as text, or their beginning where a line ends with an ellipsis."""
+    texts = (_read(match).removesuffix(" …") for each in app.main.markdown for match in QUOTED.findall(each.value))
     return [text for text in texts if len(text.split()) > 3]
 
 
