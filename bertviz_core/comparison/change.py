@@ -169,6 +169,12 @@ CONSERVATIVE = (
     "The errors of A and B are combined as if the runs were independent. On one corpus they are not, and the test is "
     "conservative: it marks too few heads rather than too many."
 )
+VALUES = {  # the words of the app's header
+    ("mode", "corrected"): "corrected",
+    ("mode", "paper"): "as published",
+    ("weights", "attention"): "weights",
+    ("weights", "norms"): "vector lengths",
+}
 WORDS = {  # words for values in names; other values follow the name of their part
     **dict.fromkeys(("model", "corpus", "weights", "dtype"), "{}"),
     "max_length": "at most {} tokens",
@@ -233,5 +239,7 @@ def names(a: Provenance, b: Provenance) -> tuple[str, str]:
 
 def worded(part: str, value: object) -> str:
     """A part of a provenance in a few words, as "seed 3"."""
+    if known := VALUES.get((part, str(value))):
+        return known
     name = part.replace("_", " ")
     return f"no {name}" if value is None else WORDS.get(part, f"{name} {{}}").format(value)
