@@ -8,6 +8,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
+from bertviz_core.analyses.base import guess_lists
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request, View
@@ -56,7 +57,8 @@ def analyze(
         device: "auto", "cpu", "cuda" or "mps". A model in memory stays where it is under "auto".
         batch_tokens: Tokens per batch; the device decides where it is None.
         store: True for the store that the command line and the app use, a folder for another one, False for none.
-        **options: `max_length`, `limit`, `seed`, `mode`, `dtype`, `weights` and the analysis's own options.
+        **options: `max_length`, `limit`, `seed`, `mode`, `dtype`, `weights` and the analysis's own options, among them
+            what its files report, as `head` or `relation`.
 
     Raises:
         BertvizError: The model, the corpus or an option cannot be used; the message says what to do.
@@ -81,7 +83,9 @@ def analyze(
     if result is None:
         load = load_from_memory(model, request.checkpoint)
         result = compute.compute(request, opened, execution, model=load([request], execution) if load else None)
-    return AnalysisResult(view.show(result, request, partial(compute.find, opened)))
+    shown = view.show(result, request, partial(compute.find, opened))
+    stored_list = guess_lists.stored_parts(opened, request.key(), request.source) if opened else None
+    return AnalysisResult(view.choose(shown.with_lists(stored_list)))
 
 
 analyse = analyze  # both spellings are public

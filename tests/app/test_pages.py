@@ -68,3 +68,12 @@ def test_tiles_and_the_strongest_heads_are_about_the_sink_and_no_other_special_t
     cards = words(open_app("overview"))
     assert f"**{sink}: head {clearest(sinks(patterns)[0])}**" in cards
     assert not [other for other in others if f"**{other}: head" in cards]
+
+
+def test_only_passages_of_a_text_are_listed_each_on_one_line() -> None:
+    """A random sequence has no place in the text that the viewer would open."""
+    app = open_app("surface_patterns")
+    lines = [each.value for each in app.markdown if " passage " in each.value and each.value.endswith(" …]")]
+    assert len(lines) == 5 and all(len(line) < 200 for line in lines)
+    app = open_app("induction")
+    assert not app.exception and not any("shows it most" in each.value for each in app.header)

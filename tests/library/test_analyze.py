@@ -47,6 +47,20 @@ def test_a_name_a_folder_and_the_command_give_the_same_from_one_store(tiny_folde
     assert written["provenance"]["corpus"]["name"] == "2 texts in memory"  # the command has read the stored result
 
 
+def test_files_of_the_library_are_of_what_is_chosen_as_the_commands_are(tmp_path):
+    chosen = {"relation": "det", "direction": "governor->dependent", "head": "3-1", "guesses": "wrong"}
+    result = bv.analyze("dependency_heads", store=tmp_path / "store", **chosen)
+    arguments = [part for name, value in chosen.items() for part in (f"--{name}", value)]
+    for suffix in (".json", ".zip"):
+        here, there = tmp_path / f"here{suffix}", tmp_path / f"there{suffix}"
+        result.save(here)
+        store = ("--store", str(tmp_path / "store"), "--out", str(there))
+        app(["dependency-heads", "treebank", *arguments, *store], standalone_mode=False)
+        assert here.read_bytes() == there.read_bytes()
+    rows = json.loads((tmp_path / "here.json").read_text())["chosen"]["tables"]["sentences"]["rows"]
+    assert {row["relation"] for row in rows} == {"det"} and any(not row["right"] for row in rows)
+
+
 @pytest.mark.parametrize("kind", [AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification])
 def test_a_model_in_memory_gives_what_its_files_give(kind, tiny_folder, tokenizer, tmp_path):
     model = kind.from_pretrained(tiny_folder).train()

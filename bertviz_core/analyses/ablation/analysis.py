@@ -58,7 +58,7 @@ class AblationAnalysis(Analysis):
         return cards(result)
 
     def parts(self, result: Result) -> list[Part]:
-        """The chosen head's numbers, and the words that it helps to predict."""
+        """The chosen head's numbers, and the words whose loss rises most without it."""
         assert isinstance(result, Ablation)
         if (key := result.choices.get("head")) is None:
             return []

@@ -10,7 +10,7 @@ from bertviz_core.inputs.tokens import joined_pieces
 
 def words_title(head: Head) -> str:
     """The title of the words whose loss rises most without a head."""
-    return f"Words that head {head.label()} helps to predict"
+    return f"Words whose loss rises most without head {head.label()}"
 
 
 def words_note(count: int) -> str:

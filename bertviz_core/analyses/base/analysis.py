@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
-from typing import Any, Literal
+from typing import Any
 
 from bertviz_core.analyses.base.corpus_run import CorpusRun
 from bertviz_core.analyses.base.presentation import Presentation
@@ -20,8 +20,6 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.settings import Settings
 
-CorpusKind = Literal["text", "treebank", "coreference", "random"]
-
 
 class Analysis(Presentation):
     """An analysis. A subclass declares how it is computed, and what `Presentation` shows of it.
@@ -32,8 +30,6 @@ class Analysis(Presentation):
 
     Attributes:
         key_version: A number that is raised when its stored results become invalid.
-        corpus: The kind of corpus that it reads; "random" for sequences that are drawn, of which the settings say how
-            many.
         options: The class of its own settings, which are part of a result's key.
         result_class: The class of its results, a class of its own whose `analysis` is the name.
         quantities: What `measure` returns, in order, if that is more than the columns.
@@ -48,7 +44,6 @@ class Analysis(Presentation):
 
     # What its results are computed from, and what they are
     key_version: int = 1
-    corpus: CorpusKind = "text"
     options: type[Options] = Options
     result_class: type[Result]
     # How it is computed

@@ -118,7 +118,7 @@ class HeadAverages(Result):
         parts = [f"the inputs have {' and '.join(tokens)}"] if tokens else []
         if "next" in absent:
             parts.append("no token sees the next one")
-        text = f"{', and '.join(parts)}: what needs that is absent, not zero."
+        text = f"{', and '.join(parts)}: what needs that does not exist, and is not shown."
         return text[0].upper() + text[1:] if parts else ""
 
     @property

@@ -102,14 +102,18 @@ def head_title(result: Result, head: Head) -> str:
     return f"Head {head.label()}{over}"
 
 
-def column_parts(result: Result, column: HeadColumn, columns: Iterable[HeadColumn]) -> list[Part]:
-    """The numbers of the chosen head, that of the chosen column first, and the inputs in which that is highest."""
+def head_part(result: Result, column: HeadColumn, columns: Iterable[HeadColumn]) -> Part:
+    """The numbers of the chosen head, that of the chosen column first."""
     head = Head.parse(result.choices["head"])
     ordered = [column, *(each for each in columns if each != column)]
-    parts = [table_part("head", head_title(result, head), head_rows(result, head, ordered))]
+    return table_part("head", head_title(result, head), head_rows(result, head, ordered))
+
+
+def segments_parts(result: Result, column: HeadColumn) -> list[Part]:
+    """The inputs in which the chosen column is highest for the chosen head, if any are kept."""
     if isinstance(result, HeadAverages) and result.texts and column.quantity in result:
-        parts.append(segments_part(result, column, head))
-    return parts
+        return [segments_part(result, column, Head.parse(result.choices["head"]))]
+    return []
 
 
 def segments_part(result: HeadAverages, column: HeadColumn, head: Head) -> Part:

@@ -14,13 +14,14 @@ from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, col
 from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, column_row
 from bertviz_core.analyses.base.paper_table import PaperTable
-from bertviz_core.analyses.base.parts import Card, Part, cards_part, column_cards, column_parts
+from bertviz_core.analyses.base.parts import Card, Part, cards_part, column_cards, head_part, segments_parts
 from bertviz_core.analyses.base.request import View
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head, highest, ranks
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.plotting import head_map
 
+CorpusKind = Literal["text", "treebank", "coreference", "random"]
 HeadInFigure = Literal["point", "subject", "absent"]  # each head is a point; the figure is about one head; neither
 
 
@@ -34,6 +35,8 @@ class Presentation(Registered):
         summary: One sentence, the help of its command.
         section: The section of the paper, or a question beyond it; shown beside the title.
         icon: Its icon in the navigation.
+        corpus: The kind of corpus that it reads; "random" for sequences that are drawn, of which the settings say how
+            many.
         view: What can be chosen of a result, on its page and as options of its command.
         columns: Its quantities of every head.
         labels: Displayed names of quantities that have no column.
@@ -64,6 +67,7 @@ class Presentation(Registered):
     summary: str
     section: str = ""
     icon: str = ":material/extension:"
+    corpus: CorpusKind = "text"
     # What is shown of a result
     view: type[View] = ColumnView
     columns: tuple[HeadColumn, ...] = ()
@@ -193,7 +197,9 @@ class Presentation(Registered):
         column = self.chosen_column(result)
         if "head" not in result.choices or column is None:
             return []
-        return [cards_part(self.cards(result)), *column_parts(result, column, self.columns)]
+        # Inputs that are random sequences say nothing to a reader.
+        listed = segments_parts(result, column) if self.corpus == "text" else []
+        return [cards_part(self.cards(result)), head_part(result, column, self.columns), *listed]
 
     def chosen_finding(self, result: Result) -> Finding | None:
         """What the page of a result says first, where a reader has chosen something of it; by default of the column."""

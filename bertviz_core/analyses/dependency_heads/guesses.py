@@ -6,6 +6,7 @@ import numpy as np
 
 from bertviz_core.corpora.treebank import Sentence, function_heads
 from bertviz_core.inputs.tensors import Tensor
+from bertviz_core.numbers import plural
 
 DIRECTIONS = ("dependent->governor", "governor->dependent")  # the first reads row w of the map, the second column w
 FOLDS = 2  # the two halves of a treebank, by parity of the number of the unit (document or sentence)
@@ -40,6 +41,12 @@ def offset_name(offset: int) -> str:
     elif offset < 0:
         edge = "first word to ROOT"
     return f"offset {offset:+d} ({edge})"
+
+
+def offset_words(offset: int) -> str:
+    """A fixed offset in words, as "2 words to the left"."""
+    count = plural(abs(offset), "words")
+    return f"{count} to the {'right' if offset > 0 else 'left'}" if offset else "the word itself"
 
 
 def best_words(maps: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:

@@ -8,9 +8,9 @@ import numpy as np
 from bertviz_core import paper
 from bertviz_core.analyses.base.findings import GAIN, HELD_OUT, Answer, Finding, Interval, Statement, decide, tiny
 from bertviz_core.analyses.base.statistics import MIN_SCORED, MIN_UNITS, wilson
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SIDES
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SIDES, offset_words
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
-from bertviz_core.corpora.treebank import ALL, UAS
+from bertviz_core.corpora.treebank import ALL, UAS, meaning
 from bertviz_core.heads import DirectedHead, arrow
 
 MIN_DIFFERENCE = 0.1  # a substantial difference of shares
@@ -85,8 +85,9 @@ def _claim(counts: RelationCounts, relation: str) -> str:
     """The numbers of `relation_sentence` in one line, beside the paper's."""
     row = counts.row(relation)
     head = counts.best_choice(relation).head.label()
-    claim = f"Head {head} finds {row['accuracy']:.1%} of {row['n']:,} {TOTALS.get(relation, relation)}"
-    claim += f"; the best fixed offset, {row['baseline_offset']:+d}, {row['baseline_accuracy']:.1%}"
+    name = TOTALS.get(relation) or relation + (f" ({known})" if (known := meaning(relation)) else "")
+    claim = f"Head {head} finds {row['accuracy']:.1%} of {row['n']:,} {name}"
+    claim += f"; always {offset_words(row['baseline_offset'])}: {row['baseline_accuracy']:.1%}"
     both = counts.in_direction(None)
     best = both.best_choice(relation)
     if counts.direction not in (None, best.direction):

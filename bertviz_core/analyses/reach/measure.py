@@ -11,7 +11,7 @@ from torch import Tensor
 
 from bertviz_core.analyses.base.accumulators import SegmentAverages, as_tensor
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.reach.quantities import Seen, look, measure, strongest_pairs
+from bertviz_core.analyses.reach.quantities import MapReader, Seen, look, measure, strongest_pairs
 from bertviz_core.analyses.reach.result import KEPT, OFFSETS, QUANTITIES, TENTHS
 from bertviz_core.analyses.reach.token_sums import TokenSums
 from bertviz_core.engine import packing
@@ -26,8 +26,7 @@ FIELDS = ("draw", "number", "value", "query", "key")
 
 def _measure_layer(batch: Batch, layer: LayerAttention, causal: bool) -> Tensor:
     """(batch, head, quantity) values of one layer alone; `update` measures all layers of a batch together."""
-    alone = Seen(*(each[None] for each in look(batch, layer)))
-    return measure(batch, alone, causal)[0]
+    return measure(batch, look(batch, layer), causal)[0]
 
 
 class ReachSums(SegmentAverages[LayerAttention]):
@@ -40,7 +39,7 @@ class ReachSums(SegmentAverages[LayerAttention]):
         counts: (layer, head, tenth) int64 numbers of inputs.
         kept: (layer, head, tenth, rank, field) float64 the inputs by FIELDS, the lowest draw first; inf for none.
         tokens: What each token receives and gives.
-        seen: What the layers of a batch show until all are there: then they are measured together.
+        reader: What the layers of a batch show until all are there: then they are measured together.
         waiting: The batches of an unfinished chunk, (layer, batch, head, field) without the draw, on the device: they
             are sorted into tenths together, for which the device is waited for once.
     """
@@ -69,21 +68,23 @@ class ReachSums(SegmentAverages[LayerAttention]):
         # Positions and numbers are integers below 2^53, which float64 has exactly.
         self.kept = torch.full(shape, torch.inf, dtype=torch.float64)
         self.tokens = TokenSums(layers, heads, special, causal)
-        self.seen: list[Seen] = []
+        self.reader: MapReader | None = None
         self.waiting: list[Tensor] = []
 
     def update(self, batch: Batch, layer: LayerAttention) -> None:
-        self.seen.append(look(batch, layer))
-        if len(self.seen) == len(self.counts):
-            # Small operations take as long for all layers as for one.
-            self._add_all(batch, Seen(*map(torch.stack, zip(*self.seen, strict=True))))
-            self.seen = []
+        # Small operations take as long for all layers as for one: what follows from `seen` waits for the last layer.
+        if self.reader is None:
+            self.reader = MapReader(batch, layer.weights, len(self.counts))
+        self.reader.read(layer, layer.layer)
+        if layer.layer == len(self.counts) - 1:
+            self._add_all(batch, self.reader.seen)
+            self.reader = None
 
     def _add_all(self, batch: Batch, seen: Seen) -> None:
         """Add what all layers show of a batch."""
         self.add(batch, 0, measure(batch, seen, self.causal))
         acts = strongest_pairs(batch, seen, self.causal)
-        number = batch.numbers[:, None].expand_as(seen.query)
+        number = batch.numbers[:, None].expand_as(acts[0])
         self.waiting.append(torch.stack([*map(in_float64, (number, *acts))], -1))
         self.tokens.add(batch, seen.received, seen.given)
 

@@ -1,6 +1,8 @@
 """What is measured of the maps of a batch (docs/methods.md, section 17)."""
 
 from functools import lru_cache
+from itertools import product
+from math import ceil
 from typing import NamedTuple
 
 import torch
@@ -10,66 +12,122 @@ from bertviz_core.analyses.reach.result import FARTHEST, ITSELF, OFFSETS, SINK
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.models.attention import LayerAttention
 
-BLOCK = 128  # query tokens at a time, at most
-PAIRS = 2**16  # of query and key at a time: the features of all pairs of a long input would take gigabytes
-GROUP = 16  # query tokens whose weights are summed one after the other in float32, which rounds long sums
+GROUP = 16  # rows of a map whose diagonals are summed at once
+CACHED = 2**17  # weights at a time on a processor: they stay in its cache while they are read over and over
+AT_ONCE = 2**26  # on another device, whose memory holds a copy of so many
 
 
 class Seen(NamedTuple):
-    """What is kept of one layer's maps of one batch; or of all layers, with an axis of layers before the others.
+    """What is kept of the maps of a batch.
 
     Attributes:
-        distances: (batch, head, feature) sums of weights times each of `_features`.
-        received: (batch, head, token) the sum over rows of what each token gets.
-        given: (batch, head, token) what each ordinary token gives other ordinary tokens; 0 for others.
-        largest: (batch, head) the largest weight between two different ordinary tokens; 0 without two such tokens.
-        query, key: (batch, head) the positions of these two tokens, from 0.
-        lengths: (batch, head, token) lengths of the head's outputs; NaN where they are not shown.
+        diagonals: (layer, batch, head, difference) sums of the weights by key minus query, up to that of the last key
+            and the first query.
+        received: (layer, batch, head, token) the sum over rows of what each token gets.
+        given: (layer, batch, head, token) what each ordinary token gives other ordinary tokens; 0 for others.
+        highest: (layer, batch, head, token) the largest weight that is summed in `given`.
+        strongest: (layer, batch, head, token) the first row of weights that has the highest of these.
+        lengths: (layer, batch, head, token) lengths of the head's outputs; NaN where they are not shown.
     """
 
-    distances: Tensor
+    diagonals: Tensor
     received: Tensor
     given: Tensor
-    largest: Tensor
-    query: Tensor
-    key: Tensor
+    highest: Tensor
+    strongest: Tensor
     lengths: Tensor
 
 
+class MapReader:
+    """Reads the maps of a batch, layer by layer: all that needs whole maps, and no more.
+
+    A few maps at a time are copied into room that the layers share, so small that it stays in a processor's cache: all
+    that is read there again costs less than one reading of the maps themselves. Distances need the sums of diagonals,
+    which are columns once each row is shifted by one against the row before, first in groups of rows, then of the
+    groups: in one step the rows would need three times the room.
+
+    Attributes:
+        seen: What is kept of the layers that were read.
+        parts: The maps that are copied together, some inputs and some heads, with what they need of `batch.mask`,
+            `batch.pairs` and `sums`.
+        rows: (input, head, query, key) where they are copied to.
+        shifted: (input, head, group, row, diagonal) the same, each row of a group shifted by one.
+        shifted_sums: (batch, head, group, diagonal) sums over the rows of `shifted`, each group shifted by GROUP.
+    """
+
+    def __init__(self, batch: Batch, weights: Tensor, layers: int) -> None:
+        """Make room.
+
+        Args:
+            batch: The batch.
+            weights: (batch, head, query, key) the maps of one of its layers.
+            layers: The number of layers.
+        """
+        inputs, heads, length, _ = weights.shape
+        groups = ceil(length / GROUP)
+        maps = max((CACHED if weights.device.type == "cpu" else AT_ONCE) // length**2, 1)
+        copied = (_divisor(inputs, maps // heads), _divisor(heads, maps))
+        rows, self.shifted = _shifted(weights, (*copied, groups, GROUP, length), 1)
+        self.rows = rows.flatten(2, 3)[:, :, :length]
+        sums, self.shifted_sums = _shifted(weights, (inputs, heads, groups, self.shifted.shape[-1]), GROUP)
+        mask = batch.mask.to(weights)[:, None, :, None]
+        pairs = batch.pairs[:, None]
+        self.parts = []
+        for first, head in product(range(0, inputs, copied[0]), range(0, heads, copied[1])):
+            some = slice(first, first + copied[0])
+            part = (some, slice(head, head + copied[1]))
+            self.parts.append((part, mask[some], pairs[some], sums[part]))
+        by_token = weights.new_full((5, layers, inputs, heads, length), torch.nan)
+        self.seen = Seen(weights.new_empty(layers, inputs, heads, self.shifted_sums.shape[-1]), *by_token)
+
+    def read(self, attention: LayerAttention, layer: int) -> None:
+        """Read the maps of a layer, which has this number in `seen`."""
+        weights = attention.weights
+        diagonals, received, given, highest, strongest, lengths = (each[layer] for each in self.seen)
+        for part, mask, pairs, sums in self.parts:
+            torch.mul(weights[part], mask, out=self.rows)
+            torch.sum(self.shifted, 3, out=sums)
+            torch.sum(self.rows, 2, out=received[part])
+            self.rows *= pairs
+            torch.sum(self.rows, 3, out=given[part])
+            torch.amax(self.rows, 3, out=highest[part])
+        torch.sum(self.shifted_sums, 2, out=diagonals)
+        row = highest.argmax(-1)[..., None, None].expand_as(weights[:, :, :1])
+        torch.gather(weights, 2, row, out=strongest[:, :, None])
+        if attention.scores is not None:
+            torch.linalg.vector_norm(attention.scores.output.to(lengths), dim=-1, out=lengths)
+
+
 def look(batch: Batch, attention: LayerAttention) -> Seen:
-    """All that needs the maps, and no more, as it is done for every layer; of long inputs some rows at a time."""
-    weights = attention.weights
-    length = weights.shape[-1]
-    given, highest = weights.new_empty(2, *weights.shape[:3])
-    distances = received = torch.zeros((), device=weights.device)
-    step = max(min(PAIRS // length, BLOCK) // GROUP, 1) * GROUP
-    for first in range(0, length, step):
-        part = slice(first, first + step)
-        rows = weights[:, :, part]
-        distances = distances + _distances(batch, rows, first)
-        received = received + (batch.mask[:, None, None, part].to(rows) @ rows)[:, :, 0]
-        between = rows * batch.pairs[:, None, part]
-        torch.sum(between, -1, out=given[:, :, part])
-        torch.amax(between, -1, out=highest[:, :, part])
-    if attention.scores is None:
-        lengths = torch.full_like(given, torch.nan)
-    else:
-        lengths = torch.linalg.vector_norm(attention.scores.output.float(), dim=-1)
-    return Seen(distances, received, given, *_largest(batch, weights, highest), lengths)
+    """What is seen of a single layer."""
+    reader = MapReader(batch, attention.weights, 1)
+    reader.read(attention, 0)
+    return reader.seen
 
 
-def _largest(batch: Batch, weights: Tensor, highest: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """`largest`, `query` and `key` of Seen.
+def _divisor(count: int, most: int) -> int:
+    """The largest divisor of `count` up to `most`, or 1."""
+    return max(each for each in range(1, max(most, 1) + 1) if count % each == 0)
+
+
+def _shifted(like: Tensor, shape: tuple[int, ...], step: int) -> tuple[Tensor, Tensor]:
+    """Room for rows, and a view of it in which each row is shifted by `step` columns against the row before.
 
     Args:
-        batch: The inputs.
-        weights: (batch, head, query, key) weights.
-        highest: (batch, head, query) the highest of each row between two different ordinary tokens.
+        like: A tensor of the type and on the device of the rows.
+        shape: The shape of the rows (..., row, column).
+        step: Columns.
+
+    Returns:
+        The room (..., row, column), which is to be filled; and the view (..., row, diagonal), in which column c of row
+        r stands at the place c + (rows - 1 - r) * step, and zeros where a row has no column.
     """
-    largest, query = highest.max(-1)
-    row = query[..., None].expand_as(highest)
-    keys = weights.gather(2, row[:, :, None])[:, :, 0] * batch.pairs.gather(1, row)
-    return largest, query, keys.argmax(-1)
+    *_, count, width = shape
+    margin = (count - 1) * step
+    room = like.new_zeros(*shape[:-1], margin + width + margin)
+    *strides, of_row, of_column = room.stride()
+    view = room.as_strided((*shape[:-1], margin + width), (*strides, of_row + step, of_column))
+    return room[..., margin : margin + width], view
 
 
 def measure(batch: Batch, seen: Seen, causal: bool) -> Tensor:
@@ -78,10 +136,11 @@ def measure(batch: Batch, seen: Seen, causal: bool) -> Tensor:
     0.3 of a row on average, else 0; the mean length of the head's output over that of its layer's heads; the first sum
     of uniform attention; then the sums of a_ij by j - i. NaN where an input lacks a token, or a model an output, and
     for j > i in a causal model (docs/methods.md, section 17)."""
-    offsets = seen.distances[..., : len(OFFSETS)]
-    total = offsets.sum(-1, keepdim=True)
-    shares = offsets / total
-    distance, square = (seen.distances[..., len(OFFSETS) :] / total).unbind(-1)
+    length = seen.received.shape[-1]
+    sums = seen.diagonals @ _features(length - seen.diagonals.shape[-1], length, seen.diagonals.device)
+    total = sums[..., : len(OFFSETS)].sum(-1, keepdim=True)
+    shares = sums[..., : len(OFFSETS)] / total
+    distance, square = (sums[..., len(OFFSETS) :] / total).unbind(-1)
     spread = (square - distance.square()).clamp(min=0).sqrt()
     beyond = shares[..., 0] + shares[..., -1]
     if causal:
@@ -94,37 +153,14 @@ def measure(batch: Batch, seen: Seen, causal: bool) -> Tensor:
     return torch.cat([torch.stack(values, -1), shares], -1)
 
 
-def _distances(batch: Batch, rows: Tensor, first: int) -> Tensor:
-    """(batch, head, feature): sums of `_features` over rows of tokens, of which this is the first, and keys."""
-    queries, length = rows.shape[2:]
-    shortest = min(map(len, batch.examples)) - first
-    whole = min(max(shortest, 0), queries) // GROUP * GROUP  # From here on rows may be padding in some input.
-    sums = rows.new_zeros(rows.shape[:2].numel(), len(OFFSETS) + 2)
-    if whole:
-        # One matrix product for each group of rows: (batch and head, query and key) times (query and key, feature).
-        groups = rows[:, :, :whole].unflatten(2, (-1, GROUP)).flatten(3).flatten(0, 1).transpose(0, 1)
-        features = _features(first, whole, length, rows.device).unflatten(0, (len(groups), -1))
-        sums = (groups @ features).sum(0)
-    for start in range(whole, queries, GROUP):
-        part = slice(start, start + GROUP)
-        group = rows[:, :, part] * batch.mask[:, None, first:, None][:, :, part]
-        features = _features(first + start, group.shape[2], length, rows.device)
-        sums = sums + group.flatten(2).flatten(0, 1) @ features
-    return sums.unflatten(0, rows.shape[:2])
-
-
 @lru_cache(8)
-def _features(first: int, queries: int, length: int, device: torch.device) -> Tensor:
-    """(query and key, feature) of the queries from the first on: whether j - i is each of OFFSETS, |i - j|,
-    (i - j)^2."""
-    offset = torch.arange(-length, length + 1, device=device)
+def _features(lowest: int, length: int, device: torch.device) -> Tensor:
+    """(difference, feature) of the differences d of key and query in `diagonals` of Seen, from the lowest one to that
+    of the last key and the first query: whether d is each of OFFSETS, |d|, d^2."""
+    difference = torch.arange(lowest, length, device=device)
     limit = FARTHEST + 1
-    kinds = torch.arange(-limit, limit + 1, device=device)
-    is_offset = offset.clamp(-limit, limit)[:, None] == kinds
-    by_offset = torch.cat([is_offset, offset.abs()[:, None], offset.square()[:, None]], -1).float()
-    positions = torch.arange(length, device=device)
-    query = torch.arange(first, first + queries, device=device)[:, None]
-    return by_offset[positions - query + length].flatten(0, 1)
+    is_offset = difference.clamp(-limit, limit)[:, None] == torch.arange(-limit, limit + 1, device=device)
+    return torch.cat([is_offset, difference.abs()[:, None], difference.square()[:, None]], -1).float()
 
 
 def sinks(batch: Batch, received: Tensor, causal: bool) -> tuple[Tensor, ...]:
@@ -144,12 +180,13 @@ def sinks(batch: Batch, received: Tensor, causal: bool) -> tuple[Tensor, ...]:
 def strongest_pairs(batch: Batch, seen: Seen, causal: bool) -> tuple[Tensor, Tensor, Tensor]:
     """(layer, batch, head) the largest weights between two different ordinary tokens, NaN where an input has no two
     such tokens; their queries and their keys: where all weights are 0, the first and the last ordinary token."""
-    positions = torch.arange(batch.ordinary.shape[1], device=seen.key.device)
+    positions = torch.arange(batch.ordinary.shape[1], device=seen.highest.device)
     first = positions.where(batch.ordinary, len(positions)).amin(-1, keepdim=True)  # (batch, 1)
     last = positions.where(batch.ordinary, -1).amax(-1, keepdim=True)
     zero_query, zero_key = (last, first) if causal else (first, last)
-    is_zero = seen.largest == 0
-    query = zero_query.where(is_zero, seen.query)
-    key = zero_key.where(is_zero, seen.key)
+    largest, query = seen.highest.max(-1)
+    of_query = batch.pairs.expand(len(query), -1, -1, -1).gather(2, query[..., None].expand_as(seen.strongest))
+    key = (seen.strongest * of_query).argmax(-1)
+    is_zero = largest == 0
     has_pair = batch.ordinary.sum(-1, keepdim=True) > 1
-    return seen.largest.where(has_pair, torch.nan), query, key
+    return largest.where(has_pair, torch.nan), zero_query.where(is_zero, query), zero_key.where(is_zero, key)

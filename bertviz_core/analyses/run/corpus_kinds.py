@@ -1,6 +1,6 @@
 """The reader of each kind of corpus: what makes the inputs of a pass of it."""
 
-from bertviz_core.analyses.base.analysis import CorpusKind
+from bertviz_core.analyses.base.presentation import CorpusKind
 from bertviz_core.inputs.annotated_words import Sentences, Windows
 from bertviz_core.inputs.encoded_corpus import EncodedCorpus
 from bertviz_core.inputs.encoding import Encoded

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from bertviz_core.analyses.base.analysis import CorpusKind
+from bertviz_core.analyses.base.presentation import CorpusKind
 from bertviz_core.corpora import annotated
 from bertviz_core.engine.uploads import Upload
 from bertviz_core.errors import BertvizError

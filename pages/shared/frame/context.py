@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from bertviz_core.analyses.base.analysis import CorpusKind
+from bertviz_core.analyses.base.presentation import CorpusKind
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import BertvizError, InputError
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find_checkpoint, short_names

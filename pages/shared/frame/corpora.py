@@ -5,7 +5,7 @@ from typing import cast
 
 import streamlit as st
 
-from bertviz_core.analyses.base.analysis import CorpusKind
+from bertviz_core.analyses.base.presentation import CorpusKind
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError

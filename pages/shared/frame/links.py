@@ -16,7 +16,8 @@ from urllib.parse import parse_qsl, quote_plus, urlencode
 
 import streamlit as st
 
-from bertviz_core.analyses.base.analysis import Analysis, CorpusKind
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.presentation import CorpusKind
 from bertviz_core.analyses.base.registry import ANALYSES, BUILT_IN
 from bertviz_core.heads import Head
 from pages.shared.messages import plain

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from bertviz_core import exports
-from bertviz_core.analyses.base.analysis import Analysis, CorpusKind
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.presentation import CorpusKind
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.corpora.source import Source

@@ -27,6 +27,7 @@ from pages.shared.state.kinds import kind_of
 
 view_of = memoized(ColumnView.choose)
 
+SEGMENT_START = 12  # tokens of a passage that tell it from another
 NO_BREAK = "\u00a0"  # in a narrow table
 
 
@@ -133,20 +134,26 @@ class AnalysisPage:
 
     def draw_heads(self) -> None:
         """Draw the segments in which the chosen head shows the quantity most, and the table of all heads."""
-        quantity = self.column.quantity
-        if isinstance(self.result, HeadAverages) and self.result.texts and quantity in self.result.present:
-            shown = self.result.highest_segments(quantity, self.selection.head)
-            st.header(segments_title(len(shown), self.selection.head), anchor=False)
-            st.caption(plain(segments_note(self.column)))
-            for segment in shown:
-                st.markdown(
-                    f"**{number(segment.value)}** {plain(segment.place)}: :gray[{joined(' '.join(segment.tokens))}]"
-                )
-                links.to_segment(segment.number, self.selection.head)
+        if isinstance(self.result, HeadAverages) and self.analysis.corpus == "text":
+            self._draw_segments(self.result)
         st.header("All heads", anchor=False)
         titles = {column.quantity: column.short for column in self.values}
         frame = head_frame({column.quantity: values for column, values in self.values.items()})
         page.table(frame, [*titles], self.selection, f"{self.analysis.name}-table", titles=titles)
+
+    def _draw_segments(self, result: HeadAverages) -> None:
+        """A line for each passage in which the chosen head shows the quantity on the map most, if any are kept."""
+        quantity = self.column.quantity
+        if not result.texts or quantity not in result.present:
+            return
+        shown = result.highest_segments(quantity, self.selection.head)
+        st.header(segments_title(len(shown), self.selection.head), anchor=False)
+        st.caption(plain(segments_note(self.column)))
+        for segment in shown:
+            begun = joined(" ".join(segment.tokens[:SEGMENT_START]))
+            with page.row("center", gap="xsmall"):
+                st.markdown(f"**{number(segment.value)}** {plain(segment.place)}: :gray[{begun} …]", width="content")
+                links.to_segment(segment.number, self.selection.head)
 
     def end(self) -> None:
         """Draw the files, and the end of the page."""

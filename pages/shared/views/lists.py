@@ -82,7 +82,7 @@ def guesses(
             "Guesses", guess_lists.GUESSES, which, getattr(chosen, which), label_visibility="collapsed"
         )
         text = search_box(searched, getattr(chosen, searched), width="stretch", is_labeled=False)
-        panel = widgets.popover("", ":material/tune:", GUESS_OPTIONS, help="Order and weight")
+        panel = widgets.popover("Order and weight", ":material/tune:", GUESS_OPTIONS, help="Order and weight")
         if panel.open:
             with panel:
                 widgets.select("Order", guess_lists.ORDERS, "order", chosen.order)

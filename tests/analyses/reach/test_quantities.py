@@ -27,11 +27,11 @@ TEXT = "Mills turn in the river, day and night. They feed the town.\nThe town sl
 
 def measure(batch, attention):
     """(batch, head, quantity) of one layer."""
-    return reach.measure(batch, reach.look(batch, attention), attention.causal)
+    return reach.measure(batch, reach.look(batch, attention), attention.causal)[0]
 
 
 def strongest_pairs(batch, attention):
-    return reach.strongest_pairs(batch, reach.look(batch, attention), attention.causal)
+    return [each[0] for each in reach.strongest_pairs(batch, reach.look(batch, attention), attention.causal)]
 
 
 def literal(rows, kinds, causal=False):
@@ -108,12 +108,23 @@ def test_a_pair_without_weight_is_of_two_ordinary_tokens(causal):
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_inputs_longer_than_a_block_of_queries(causal):
+def test_inputs_of_many_groups_of_rows(causal):
     kinds = ["cls", *["other"] * 150, "sep"]
     logits = [maps.scores(0, len(kinds), heads=1)]
     found = measure(*maps.show([maps.encode(0, kinds)], logits, causal=causal))[0, 0].tolist()
     expected = literal(maps.literal(logits[0], causal)[0, 0].tolist(), kinds, causal)
     np.testing.assert_allclose(found, [expected[name] for name in (*QUANTITIES, *OFFSETS)], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 7, 50])
+def test_any_number_of_maps_at_a_time(monkeypatch, at_once):
+    """Of inputs and heads whose numbers it may not divide."""
+    kinds = [["cls", *["other"] * length, "sep"] for length in (30, 17, 1)]
+    examples = [maps.encode(number, each) for number, each in enumerate(kinds)]
+    shown = maps.show(examples, [maps.scores(number, len(each), heads=4) for number, each in enumerate(kinds)])
+    expected = reach.look(*shown)
+    monkeypatch.setattr(reach, "CACHED", at_once * 32**2)
+    torch.testing.assert_close(tuple(reach.look(*shown)), tuple(expected), equal_nan=True)
 
 
 def test_planted_heads():
@@ -143,7 +154,7 @@ def test_attention_to_a_learned_sink_is_left_out_of_distances():
     pair = [measure(batch, LayerAttention(0, each, None, False)) for each in (weights, weights / 2)]
     of_distances = [*range(3), *range(len(QUANTITIES), len(QUANTITIES) + len(OFFSETS))]
     torch.testing.assert_close(*(each[..., of_distances] for each in pair))
-    whole, half = (reach.look(batch, LayerAttention(0, each, None, False)).distances for each in (weights, weights / 2))
+    whole, half = (reach.look(batch, LayerAttention(0, each, None, False)).diagonals for each in (weights, weights / 2))
     torch.testing.assert_close(whole, 2 * half)
 
 
