@@ -81,7 +81,7 @@ def test_worked_example():
     dogs, bark = probe(batch)[0].tolist()  # each (ROOT, dogs, bark)
     assert dogs == pytest.approx([0.1, -math.inf, 2.2]) and bark == pytest.approx([0.5, 2.0, -math.inf])
     assert probe(batch)[0].argmax(-1).tolist() == [2, 1]  # gold: bark, ROOT
-    assert float(loss_of(probe, batch)) == pytest.approx(1.817, abs=1e-3)
+    assert loss_of(probe, batch).item() == pytest.approx(1.817, abs=1e-3)
 
 
 @pytest.mark.parametrize("paper", [False, True])
@@ -137,7 +137,7 @@ def test_the_loss_and_its_gradient():
     probe = filled(AttentionAndWords(HEADS, vectors, paper=True)).double()
     batch = ProbeBatch(batch.maps.double(), batch.root.double(), batch.words, batch.governors)
     scores = probe(batch)[0].tolist()
-    assert float(loss_of(probe, batch)) == pytest.approx(oracle.cross_entropy(scores, batch.governors[0].tolist()))
+    assert loss_of(probe, batch).item() == pytest.approx(oracle.cross_entropy(scores, batch.governors[0].tolist()))
     loss_of(probe, batch).backward()
     for parameter in probe.parameters():
         at = (0,) * parameter.dim()
