@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.harness import Work, alternate, ratio, table
 from benchmarks.surface_pass import MAX_LENGTH, segments_of
-from bertviz_core.analyses.base.accumulators import SegmentAverages
+from bertviz_core.analyses.base.accumulators import SegmentSums
 from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.engine import forward_pass
@@ -70,12 +70,12 @@ def returned(shape: str, count: int) -> Work:
     return work
 
 
-def _sums(model: Any) -> list[SegmentAverages]:
+def _sums(model: Any) -> list[SegmentSums]:
     shape = (model.layers, model.heads, model.device)
-    return [SegmentAverages(part.QUANTITIES, part.measure, *shape) for part in (surface_patterns, entropy)]
+    return [SegmentSums(part.QUANTITIES, part.measure, *shape) for part in (surface_patterns, entropy)]
 
 
-def _means(sums: list[SegmentAverages]) -> dict[str, np.ndarray]:
+def _means(sums: list[SegmentSums]) -> dict[str, np.ndarray]:
     results = [part.result() for part in sums]
     return {name: mean for part in results for name, mean in zip(part["quantities"], part["mean"], strict=True)}
 

@@ -18,7 +18,7 @@ import torch
 
 from benchmarks import divergence
 from benchmarks.surface_pass import bert, extract, notebook, read, segments_of
-from bertviz_core.analyses.base.accumulators import SegmentAverages
+from bertviz_core.analyses.base.accumulators import SegmentSums
 from bertviz_core.analyses.base.registry import BUILT_IN
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.entropy import measure as entropy
@@ -100,9 +100,9 @@ class Bench:
         return prepare(loaded, self.tokens, checkpoint, self.device)
 
 
-def sums_of(model: AttentionModel) -> list[SegmentAverages]:
+def sums_of(model: AttentionModel) -> list[SegmentSums]:
     shape = (model.layers, model.heads, model.device)
-    return [SegmentAverages(part.QUANTITIES, part.measure, *shape) for part in (surface_patterns, entropy)]
+    return [SegmentSums(part.QUANTITIES, part.measure, *shape) for part in (surface_patterns, entropy)]
 
 
 def means_after(model: AttentionModel, segments: list[Encoded], batch_tokens: int | None = None) -> np.ndarray:

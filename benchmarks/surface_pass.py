@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.harness import Work, alternate, ratio, table
-from bertviz_core.analyses.base.accumulators import SegmentAverages
+from bertviz_core.analyses.base.accumulators import SegmentSums
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.reach import measure as reach
@@ -64,7 +64,7 @@ def one_pass(count: int, weights: Weights = "attention", with_reach: bool = Fals
 
     def work() -> dict[str, np.ndarray]:
         shape = (model.layers, model.heads, model.device)
-        sums = [SegmentAverages(part.QUANTITIES, part.measure, *shape) for part in (surface_patterns, entropy)]
+        sums = [SegmentSums(part.QUANTITIES, part.measure, *shape) for part in (surface_patterns, entropy)]
         if with_reach:
             request = Request("reach", find_checkpoint("demo"), sample("encyclopedia"), Settings())
             sums.append(reach.accumulator(model, request))

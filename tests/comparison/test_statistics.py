@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertviz_core.analyses.base.accumulators import SegmentAverages
+from bertviz_core.analyses.base.accumulators import SegmentSums
 from bertviz_core.analyses.base.statistics import Estimate, effective_n, t_quantile
 from bertviz_core.analyses.coreference_heads.antecedents import interval_by_document
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
@@ -144,7 +144,7 @@ def averages(random: np.random.Generator, documents: int):
     own = 0.1 * (random.gamma(1.5, size=shape) - 1.5)
     effects = random.normal(0, 0.05, (documents, 1, 1, 1)) + own
     values = MEAN + effects[of] + random.normal(0, 0.05, (len(of), 1, HEADS, 1))
-    sums = SegmentAverages(("q",), None, 1, HEADS, "cpu")
+    sums = SegmentSums(("q",), None, 1, HEADS, "cpu")
     sums.add(numbered(range(len(of)), of), 0, torch.from_numpy(values[:, 0])[None])
     return Entropy(provenance={}, texts={}, **sums.result())
 

@@ -4,7 +4,7 @@ import torch
 from safetensors.numpy import load_file
 from transformers import AutoModel
 
-from bertviz_core.analyses.base.accumulators import SegmentAverages
+from bertviz_core.analyses.base.accumulators import SegmentSums
 from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.entropy.result import QUANTITIES as ENTROPY
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
@@ -27,9 +27,9 @@ def examples(tiny, source):
     return list(Segments(source(TEXT), tiny.tokens, Settings(max_length=24)))
 
 
-def fresh(model) -> list[SegmentAverages]:
+def fresh(model) -> list[SegmentSums]:
     both = ((SURFACE_PATTERNS, surface_patterns.measure), (ENTROPY, entropy.measure))
-    return [SegmentAverages(names, measure, model.layers, model.heads, "cpu") for names, measure in both]
+    return [SegmentSums(names, measure, model.layers, model.heads, "cpu") for names, measure in both]
 
 
 def run(model, examples, batch_tokens=None, progress=None):

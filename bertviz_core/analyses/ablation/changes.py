@@ -10,7 +10,7 @@ from torch import Tensor
 
 from bertviz_core.analyses.ablation.result import WordContext
 from bertviz_core.analyses.base.averages import TOP
-from bertviz_core.analyses.base.prediction_averages import PredictionAverages
+from bertviz_core.analyses.base.prediction_sums import PredictionSums
 from bertviz_core.inputs.encoding import Batch, Encoded
 from bertviz_core.inputs.labels import token_labels
 from bertviz_core.inputs.tensors import device_of_sums, in_float64
@@ -53,7 +53,7 @@ class LayerChanges:
     predictions: Predictions
 
 
-class HeadChanges(PredictionAverages[LayerChanges]):
+class HeadChanges(PredictionSums[LayerChanges]):
     """Segment averages of the changes without each head, and the TOP words of each head by the change of their loss.
 
     With L_s the whole model's loss of segment s and L_s^-H that without a set H of heads, the change is the mean over

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from bertviz_core.analyses.ablation.changes import HeadChanges, LayerChanges, SetChanges, change_of, words_of
 from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation, GroupRecord
-from bertviz_core.analyses.base.accumulators import SegmentAverages
+from bertviz_core.analyses.base.accumulators import SegmentSums
 from bertviz_core.analyses.base.corpus_run import RunStage
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
@@ -84,7 +84,7 @@ class AblationRun:
         self.groups = groups(labels, self.request.settings.seed)
         of_groups = [heads for sets in self.groups.values() for heads in sets]
         sets = torch.from_numpy(np.stack(self.removals[1:] + of_groups))  # (set, layer, head)
-        self.sets: SegmentAverages[SetChanges] = SegmentAverages(
+        self.sets: SegmentSums[SetChanges] = SegmentSums(
             ("loss_change",), lambda _, changes: changes.values, 1, len(sets), self.model.device
         )
         work = int((layers - _lowest_layer(sets)).sum())

@@ -156,7 +156,7 @@ def average_moments(sums: np.ndarray) -> np.ndarray:
     return np.stack([each.sum(0) for each in (n > 0, *squares, *cubes)])
 
 
-class SegmentAverages(Accumulator, Generic[L]):
+class SegmentSums(Accumulator, Generic[L]):
     """Accumulates averages over segments of every (layer, head, quantity), their errors, and the TOP segments.
 
     With x the value of a segment that has the quantity, and S the number of these, the average is sum x / S

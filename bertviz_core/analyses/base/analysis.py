@@ -67,10 +67,10 @@ class Analysis(Presentation):
 
     def accumulator(self, model: AttentionModel, request: Request) -> Accumulator:
         """The empty sums that a pass of this request fills; by default the averages of what `measure` returns."""
-        from bertviz_core.analyses.base.accumulators import SegmentAverages
+        from bertviz_core.analyses.base.accumulators import SegmentSums
 
         quantities = self.quantities or [column.quantity for column in self.columns]
-        return SegmentAverages(quantities, self.measure, model.layers, model.heads, model.device)
+        return SegmentSums(quantities, self.measure, model.layers, model.heads, model.device)
 
     def run(
         self,

@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.base.accumulators import SegmentAverages, as_tensor
+from bertviz_core.analyses.base.accumulators import SegmentSums, as_tensor
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
@@ -52,7 +52,7 @@ LANES = 16  # positions per vector of the kernel
 Kernel = Callable[[int, int, int, int, int], None]
 
 
-class DivergenceSums(SegmentAverages[LayerAttention]):
+class DivergenceSums(SegmentSums[LayerAttention]):
     """Accumulates the averages that decide behaviors, and JS between all pairs of heads.
 
     JS(P, Q) = H((P + Q) / 2) - (H(P) + H(Q)) / 2 is summed over the rows of real tokens, in nats (docs/methods.md,

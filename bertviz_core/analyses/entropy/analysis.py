@@ -19,7 +19,7 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.base.accumulators import SegmentAverages
+    from bertviz_core.analyses.base.accumulators import SegmentSums
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class EntropyAnalysis(Analysis):
     has_attention_lines = True
     prefix = ""
 
-    def accumulator(self, model: AttentionModel, request: Request) -> "SegmentAverages":
+    def accumulator(self, model: AttentionModel, request: Request) -> "SegmentSums":
         from bertviz_core.analyses.entropy import measure
 
         return measure.accumulator(model, request)

@@ -5,7 +5,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.base.accumulators import SegmentAverages
+from bertviz_core.analyses.base.accumulators import SegmentSums
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.entropy.result import QUANTITIES
 from bertviz_core.inputs.encoding import Batch, mean_over
@@ -39,7 +39,7 @@ def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> 
     return torch.stack(means, -1)
 
 
-def accumulator(model: AttentionModel, request: Request) -> SegmentAverages:
+def accumulator(model: AttentionModel, request: Request) -> SegmentSums:
     """The accumulator for one pass; mode "as in the paper" smooths as the release does (docs/methods.md, section 4)."""
     smoothed = partial(measure, smoothed=request.settings.paper)
-    return SegmentAverages(QUANTITIES, smoothed, model.layers, model.heads, model.device)
+    return SegmentSums(QUANTITIES, smoothed, model.layers, model.heads, model.device)

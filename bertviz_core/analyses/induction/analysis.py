@@ -13,7 +13,7 @@ from bertviz_core.inputs.tensors import Tensor
 from bertviz_core.models.attention import LayerAttention
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.base.accumulators import SegmentAverages
+    from bertviz_core.analyses.base.accumulators import SegmentSums
 
 
 class InductionAnalysis(Analysis):
@@ -41,7 +41,7 @@ class InductionAnalysis(Analysis):
 
         return measure(batch, layer)
 
-    def finish(self, accumulator: "SegmentAverages", examples: RandomSequences, provenance: Provenance) -> Induction:
+    def finish(self, accumulator: "SegmentSums", examples: RandomSequences, provenance: Provenance) -> Induction:
         """Create the result; every sequence is drawn independently, and so is a unit."""
         values = accumulator.fields(examples) | {"unit": "sequences"}
         return Induction(provenance=provenance, length=examples.size, **values)

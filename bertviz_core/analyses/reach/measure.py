@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.base.accumulators import SegmentAverages, as_tensor
+from bertviz_core.analyses.base.accumulators import SegmentSums, as_tensor
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.reach.quantities import MapReader, Seen, look, measure, strongest_pairs
 from bertviz_core.analyses.reach.result import KEPT, OFFSETS, QUANTITIES, TENTHS
@@ -29,7 +29,7 @@ def _measure_layer(batch: Batch, layer: LayerAttention, causal: bool) -> Tensor:
     return measure(batch, look(batch, layer), causal)[0]
 
 
-class ReachSums(SegmentAverages[LayerAttention]):
+class ReachSums(SegmentSums[LayerAttention]):
     """Averages of QUANTITIES and of OFFSETS; and of each head and tenth of its activations the number of inputs, and
     the KEPT inputs with the lowest draws, which follow from the seed and an input's number alone.
 

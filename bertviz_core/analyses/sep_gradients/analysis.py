@@ -21,7 +21,7 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.settings import Settings
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.base.prediction_averages import PredictionAverages
+    from bertviz_core.analyses.base.prediction_sums import PredictionSums
 
 
 class SepGradientsAnalysis(Analysis):
@@ -62,7 +62,7 @@ class SepGradientsAnalysis(Analysis):
         assert isinstance(result, SepGradients)
         return no_op_figure(result, with_ratio=is_answered)
 
-    def accumulator(self, model: AttentionModel, request: Request) -> "PredictionAverages":
+    def accumulator(self, model: AttentionModel, request: Request) -> "PredictionSums":
         from bertviz_core.analyses.sep_gradients import measure
 
         return measure.accumulator(model, request)
@@ -72,7 +72,7 @@ class SepGradientsAnalysis(Analysis):
         model: AttentionModel,
         settings: Settings,
         examples: Iterable[Encoded],
-        accumulators: Sequence["PredictionAverages"],
+        accumulators: Sequence["PredictionSums"],
         progress: Progress,
         batch_tokens: int | None,
     ) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.base.prediction_averages import PredictionAverages
+from bertviz_core.analyses.base.prediction_sums import PredictionSums
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.sep_gradients.result import QUANTITIES
 from bertviz_core.corpora import Skipped
@@ -40,16 +40,16 @@ def measure(batch: Batch, gradients: LayerGradient) -> Tensor:
     return torch.cat([sums(size) / sums(visible), sums(size * weights), sums(weights)], -1)
 
 
-def accumulator(model: AttentionModel, request: Request) -> PredictionAverages[LayerGradient]:
+def accumulator(model: AttentionModel, request: Request) -> PredictionSums[LayerGradient]:
     """The accumulator for one pass."""
-    return PredictionAverages[LayerGradient](QUANTITIES, measure, model.layers, model.heads, model.device)
+    return PredictionSums[LayerGradient](QUANTITIES, measure, model.layers, model.heads, model.device)
 
 
 def run(
     model: AttentionModel,
     settings: Settings,
     examples: Iterable[Encoded],
-    accumulators: Sequence[PredictionAverages[LayerGradient]],
+    accumulators: Sequence[PredictionSums[LayerGradient]],
     progress: Progress,
     batch_tokens: int | None,
 ) -> None:

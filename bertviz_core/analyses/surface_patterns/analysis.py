@@ -32,7 +32,7 @@ from bertviz_core.heads import Head, highest
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.base.accumulators import SegmentAverages
+    from bertviz_core.analyses.base.accumulators import SegmentSums
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class SurfacePatternsAnalysis(Analysis):
     has_attention_lines = True
     prefix = ""
 
-    def accumulator(self, model: AttentionModel, request: Request) -> "SegmentAverages":
+    def accumulator(self, model: AttentionModel, request: Request) -> "SegmentSums":
         from bertviz_core.analyses.surface_patterns import measure
 
         return measure.accumulator(model, request)

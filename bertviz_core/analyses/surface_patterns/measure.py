@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.base.accumulators import SegmentAverages
+from bertviz_core.analyses.base.accumulators import SegmentSums
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.surface_patterns.result import NORM_QUANTITIES, QUANTITIES
 from bertviz_core.inputs.encoding import Batch, mean_over
@@ -40,12 +40,12 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
     return torch.stack([current, previous, following, *to_classes, to_first], -1)
 
 
-def accumulator(model: AttentionModel, request: Request) -> SegmentAverages:
+def accumulator(model: AttentionModel, request: Request) -> SegmentSums:
     """The accumulator for one pass; of norms with the lengths of vectors."""
     sizes = (model.layers, model.heads, model.device)
     if request.settings.weights == "norms":
-        return SegmentAverages(QUANTITIES + NORM_QUANTITIES, measure_with_lengths, *sizes)
-    return SegmentAverages(QUANTITIES, measure, *sizes)
+        return SegmentSums(QUANTITIES + NORM_QUANTITIES, measure_with_lengths, *sizes)
+    return SegmentSums(QUANTITIES, measure, *sizes)
 
 
 def measure_with_lengths(batch: Batch, attention: LayerAttention) -> Tensor:

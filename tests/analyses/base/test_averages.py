@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from bertviz_core.analyses.base.accumulators import SegmentAverages
+from bertviz_core.analyses.base.accumulators import SegmentSums
 from bertviz_core.analyses.base.averages import TOP, HeadAverages
 from tests.oracles import uncertainty as oracle
 from tests.support.maps import numbered
@@ -24,9 +24,9 @@ values_of_segments = arrays.arrays(
 )
 
 
-def fed(values: np.ndarray, numbers, documents=None) -> SegmentAverages:
+def fed(values: np.ndarray, numbers, documents=None) -> SegmentSums:
     """An accumulator that has seen these segments, layer by layer, as one batch; each its own document by default."""
-    accumulator = SegmentAverages(QUANTITIES, None, LAYERS, HEADS, "cpu")
+    accumulator = SegmentSums(QUANTITIES, None, LAYERS, HEADS, "cpu")
     numbers = list(numbers)
     documents = np.arange(len(values)) if documents is None else documents
     if numbers:
@@ -68,7 +68,7 @@ def test_any_split_merged_in_any_order_is_the_whole(values, data):
 
 def test_sums_keep_their_digits_over_many_segments():
     """In float32 the sum of 200,000 times 0.1 is off in the third digit."""
-    accumulator = SegmentAverages(("q",), None, 1, 1, "cpu")
+    accumulator = SegmentSums(("q",), None, 1, 1, "cpu")
     for start in range(0, 200_000, 10_000):
         numbers = range(start, start + 10_000)
         accumulator.add(numbered(numbers, numbers), 0, torch.full((1, 10_000, 1, 1), 0.1))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from bertviz_core.analyses.base.prediction_averages import PredictionAverages
+from bertviz_core.analyses.base.prediction_sums import PredictionSums
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.run import compute
 from bertviz_core.analyses.sep_gradients import measure as sep_gradients
@@ -35,7 +35,7 @@ def segments(model: loading.AttentionModel, settings: Settings = SETTINGS) -> Se
 
 
 def computed(model: loading.AttentionModel, examples: Any, batch_tokens: int = 512) -> SepGradients:
-    accumulator = PredictionAverages(QUANTITIES, sep_gradients.measure, model.layers, model.heads, model.device)
+    accumulator = PredictionSums(QUANTITIES, sep_gradients.measure, model.layers, model.heads, model.device)
     sep_gradients.run(model, examples.settings, examples, [accumulator], Progress(), batch_tokens)
     return SepGradientsAnalysis().finish(accumulator, examples, {})
 

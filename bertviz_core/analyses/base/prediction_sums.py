@@ -4,7 +4,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 import torch
 
-from bertviz_core.analyses.base.accumulators import Layer, SegmentAverages, as_tensor
+from bertviz_core.analyses.base.accumulators import Layer, SegmentSums, as_tensor
 from bertviz_core.corpora import Skipped
 from bertviz_core.engine.packing import PackedValues
 from bertviz_core.inputs.encoded_corpus import EncodedCorpus
@@ -27,7 +27,7 @@ class PredictingLayer(Layer, Protocol):
 P = TypeVar("P", bound=PredictingLayer)
 
 
-class PredictionAverages(SegmentAverages[P]):
+class PredictionSums(SegmentSums[P]):
     """Segment averages, and the whole model's loss: the fields of LossAverages.
 
     With L the mean cross-entropy over a segment's predicted tokens, in nats (docs/methods.md, section 3), the loss is
