@@ -247,7 +247,7 @@ def draw_maps(step: Step, findings: list[Finding], is_answered: bool) -> None:
         with panel:
             st.markdown(f"**{plain(column.label)}**")
             alt = f"Map of all heads, layer by head, colored by {column.label}"
-            key = f"tour-{number}-{finding.quantity}"
+            key = f"tour-map-{number}-{finding.quantity}"
             ringed = is_answered or chosen_head is not None
             page.head_map(squares, key, alt, of_step, height=HEIGHT - 60, ringed=ringed)
 
