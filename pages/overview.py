@@ -30,7 +30,7 @@ from pages.shared.costly import (
     findings,
     head_examples,
 )
-from pages.shared.frame import PANEL, header, links
+from pages.shared.frame import PANEL, links
 from pages.shared.messages import joined, plain
 from pages.shared.state import session
 from pages.shared.state.address_types import MAX_SENTENCE
@@ -43,8 +43,8 @@ SEGMENTS = 2  # on a card
 MAX_TOKENS = 34  # of a segment
 
 
-def draw_stored(downloads: bool = True) -> None:
-    """A row for each analysis, one job for what is missing, and the files that the command `overview` writes."""
+def draw_table() -> None:
+    """Draw a row for each analysis: what it is computed from, or why it is not."""
     rows = []
     for analysis in selection.analyses():
         request = selection.request(analysis.name)
@@ -65,16 +65,20 @@ def draw_stored(downloads: bool = True) -> None:
         }
         rows.append(row)
     st.dataframe(rows, hide_index=True, height="content", alt="Stored results by analysis and corpus")
+
+
+def draw_stored() -> None:
+    """The table, one job for what is missing, and the files that the command `overview` writes."""
+    draw_table()
     stored.offer_missing(selection)
-    if downloads:
-        corpora = sorted({origin(result.provenance)["corpus"] for result in results.values()})
-        name = exports.slug("overview", selection.checkpoint.label, *corpora)
-        found = find(results, expression)
-        files = {
-            suffix[1:].upper(): (f"{name}{suffix}", partial(to_bytes, results, suffix, expression, found))
-            for suffix in SUFFIXES
-        }
-        page.offer_files(files)
+    corpora = sorted({origin(result.provenance)["corpus"] for result in results.values()})
+    name = exports.slug("overview", selection.checkpoint.label, *corpora)
+    found = find(results, expression)
+    files = {
+        suffix[1:].upper(): (f"{name}{suffix}", partial(to_bytes, results, suffix, expression, found))
+        for suffix in SUFFIXES
+    }
+    page.offer_files(files)
 
 
 def offer_report() -> None:
@@ -201,18 +205,35 @@ def lines_on(sentence: str) -> bytes:
         return b""
 
 
+def viewer_address() -> str:
+    """The address of the chosen head on the reader's sentence."""
+    return links.address_of(AttentionViewerChoices(input="own text", text=chosen.sentence), selection.head)
+
+
+def draw_before_results() -> None:
+    """Draw the reader's sentence with the attention of every head, and one job for all results."""
+    draw_opening(chosen)
+    st.markdown(
+        "**Nothing is computed yet for this model and these texts.** The map has each head's attention on the sentence."
+    )
+    stored.offer_missing(selection)
+    if lines := lines_on(chosen.sentence):
+        alt = "Map of all heads, layer by head, with a small picture of the attention of each on the sentence"
+        opened = {links.LABEL: viewer_address()}
+        squares = preview.pictures(chosen.sentence, selection)
+        page.head_map(squares, "pictures-map", alt, selection, lines=lines, opened=opened)
+    draw_table()
+    offer_report()
+    stored.offer_papers_model(selection)
+
+
 selection = session.selection()
 chosen = session.page(OverviewChoices)
 results = stored.results(selection)
 stored.warn(results.values())
 labels = behavior_labels(results)
 if labels is None:
-    with header.title_line():
-        links.to(TourChoices(), "Take the tour")
-    st.write("Nothing is computed yet for this model and these texts.")
-    draw_stored(downloads=False)
-    offer_report()
-    stored.offer_papers_model(selection)
+    draw_before_results()
     raise session.PageEnd
 
 draw_opening(chosen)
@@ -224,7 +245,7 @@ lines = lines_on(chosen.sentence)
 alt = "Map of all heads, layer by head, with a marker for what each head does"
 opened = {
     f"All about head {selection.label}": links.address_of(HeadChoices(), selection.head),
-    links.LABEL: links.address_of(AttentionViewerChoices(input="own text", text=chosen.sentence), selection.head),
+    links.LABEL: viewer_address(),
 }
 page.head_map(drawing, "behavior-map", alt, selection, lines=lines, cards=cards, opened=opened)
 preview.wait_for(selection)

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.base.parts import Part, table_part
-from bertviz_core.analyses.behaviors import behavior_metric, linguistic
+from bertviz_core.analyses.behaviors import UNTRAINED, behavior_metric, linguistic
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY
 from bertviz_core.emergence.result import Emergence, followed
 from bertviz_core.heads import Head, highest
@@ -21,6 +21,7 @@ from bertviz_core.plotting.head_map import HeadMap, map_figure
 FOLLOWED = "#cc7000"  # color of the head that is best at the end
 SHARES = ("previous", "next", "current", "to_cls", "to_first", "to_sep", "to_punct")
 AXIS = "training step"
+FAINT = 0.25  # opacity of the areas of heads that an untrained network has too
 LABELED = 5  # checkpoints that have a label on the axis
 ACROSS = 3  # panels of relations side by side
 
@@ -45,7 +46,10 @@ def paper_figure(result: Emergence, labels: np.ndarray | None = None, index: int
     for name in behavior_counts(labels):
         color, *_, text = BEHAVIORS[name]
         line = _line(result, (labels == name).sum((1, 2)), text, color, unit=" heads")
-        filled = {"line": {"color": color, "width": 0.5}, "fillcolor": color, "stackgroup": "heads"}
+        # What no training has shaped stands back behind the behaviors that arise.
+        red, green, blue = bytes.fromhex(color.removeprefix("#"))
+        fill = f"rgba({red}, {green}, {blue}, {FAINT if name in UNTRAINED else 1})"
+        filled = {"line": {"color": color, "width": 0.5}, "fillcolor": fill, "stackgroup": "heads"}
         figure.add_trace(line | filled, row=rows, col=1)
     figure.update_annotations(x=0, xanchor="left", font_size=13)
     figure.update_yaxes(range=[0, labels[0].size], row=rows)

@@ -7,8 +7,9 @@ import streamlit as st
 
 from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.errors import BertvizError, StoreError
-from bertviz_core.models.single_input import from_text
-from bertviz_core.viewer.input_attention import InputView
+from bertviz_core.models.single_input import OneInput, from_text
+from bertviz_core.plotting.head_map import HeadMap
+from bertviz_core.viewer.input_attention import InputAttention, InputView
 from bertviz_core.viewer.preview import SENTENCE, compute_preview, of_stored, preview_key
 from pages.shared import services
 from pages.shared.costly import of_input
@@ -32,10 +33,13 @@ def of_sentence(sentence: str, selection: Selection) -> bytes:
     """
     if sentence == SENTENCE:
         return of(selection)
-    model = services.model(selection.checkpoint, selection.settings.dtype)
-    single = from_text(sentence, "", model.tokens, selection.settings)
-    attention = services.viewed(model, single, selection.settings.weights, InputView())
-    return of_input(attention, len(single.example) + single.cut)
+    single = _single(sentence, selection)
+    return of_input(_attention(single, selection), len(single.example) + single.cut)
+
+
+def pictures(sentence: str, selection: Selection) -> HeadMap:
+    """The map of small pictures of all heads on a sentence, computed now; raises BertvizError as `of_sentence` does."""
+    return _attention(_single(sentence, selection), selection).pictures()
 
 
 def of_run(origin: Provenance, selection: Selection) -> bytes:
@@ -53,6 +57,16 @@ def wait_for(selection: Selection) -> None:
     key = _key(selection)
     if not services.store().has(key) and not (measured := _measured(key, selection)).done():
         services.rerun_after(measured)
+
+
+def _single(sentence: str, selection: Selection) -> OneInput:
+    model = services.model(selection.checkpoint, selection.settings.dtype)
+    return from_text(sentence, "", model.tokens, selection.settings)
+
+
+def _attention(single: OneInput, selection: Selection) -> InputAttention:
+    model = services.model(selection.checkpoint, selection.settings.dtype)
+    return services.viewed(model, single, selection.settings.weights, InputView())
 
 
 def _key(selection: Selection) -> str:

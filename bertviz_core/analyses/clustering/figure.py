@@ -74,8 +74,9 @@ def by_behavior(result: Clustering) -> go.Figure:
             figure.add_trace(_texts(x, y, [letter] * len(x)).update(legendgroup=behavior, textfont_color="#ffffff"))
         if behavior == "linguistic":
             names = [f"{Head.parse(key).label()} {result.named[key]}" for key in data[chosen, 0]]
+            places = _beside(x, result.embedding[:, 0])
             texts = _texts(x, y, names)
-            figure.add_trace(texts.update(legendgroup=behavior, textposition="top center", cliponaxis=False))
+            figure.add_trace(texts.update(legendgroup=behavior, textposition=places, cliponaxis=False))
     return _plane(figure, result)
 
 
@@ -91,6 +92,13 @@ def _markers(x: np.ndarray, y: np.ndarray, data: np.ndarray, marker: dict[str, A
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
     )
+
+
+def _beside(x: np.ndarray, everywhere: np.ndarray) -> list[str]:
+    """Where names of points stand so that none is cut off: to the left of those far to the right, and the reverse."""
+    low, high = np.quantile(everywhere, [0, 1])
+    share = (x - low) / ((high - low) or 1.0)
+    return ["top left" if each > 0.7 else "top right" if each < 0.3 else "top center" for each in share]
 
 
 def _texts(x: np.ndarray, y: np.ndarray, texts: list[str]) -> go.Scatter:
