@@ -1,4 +1,4 @@
-"""The overview and the head panel, driven as a reader would; both read what is stored and never load a model."""
+"""The overview and the head panel, driven as a reader would; both read what is stored."""
 
 import json
 import re
@@ -160,6 +160,18 @@ def test_a_model_of_which_nothing_is_stored_offers_the_job(tiny_folder) -> None:
     assert {stored.pop(name) for name in ("Sink gradients", "Ablation")} == {"no MLM head"}
     assert set(stored) == {"not yet"}
     assert "Not stored yet: 8 analyses" in words(app)
+
+
+def test_before_anything_is_computed_every_head_answers_a_sentence(tiny_folder) -> None:
+    app = open_app(model=str(tiny_folder), sentence="The cat sat.")
+    assert "Nothing is computed yet" in words(app) and not app.error
+    drawn: dict[str, Any] = {}
+    for line in drawn_map(app).splitlines():
+        drawn |= json.loads(line)
+    assert drawn["picture"].startswith("data:image/png") and drawn["preview"]["tokens"][1:3] == ["the", "cat"]
+    (box,) = (each for each in app.text_input if each.value == "The cat sat.")
+    box.set_value("\u200b").run()
+    assert "There is no token in this text" in words(app) and any(b.label.startswith("Run all") for b in app.button)
 
 
 def test_the_open_panel_has_ranks_and_links_that_stay_with_the_head() -> None:
