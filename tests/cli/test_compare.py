@@ -30,7 +30,7 @@ def test_a_and_b_are_the_runs_that_their_own_commands_give(text: Path, tmp_path:
         np.testing.assert_allclose(np.array(whole["difference"][name], dtype=float), difference, atol=1e-12)
         assert np.shape(whole["p"][name]) == difference.shape
     table = pd.read_csv(tmp_path / "both.csv")
-    assert set(table["a_is"]) == {"attention"} and set(table["b_is"]) == {"norms"}
+    assert set(table["a_is"]) == {"weights"} and set(table["b_is"]) == {"vector lengths"}
     with ZipFile(tmp_path / "both.zip") as tables:
         assert tables.namelist() == ["table.csv", "best.csv", "chosen_changed.csv", "chosen_best.csv"]
         assert tables.read("table.csv") == (tmp_path / "both.csv").read_bytes()
