@@ -102,11 +102,7 @@ def run(
                 batch = collate(part, model.tokens, model.device)
                 (passing or forward)(model, batch, *(partial(each.update, batch) for each in sums))
             except RuntimeError as error:
-                if not is_out_of_memory(error):
-                    raise
-                if len(part) == 1:
-                    what = f"One example of {len(part[0])} tokens does not fit into the {model.device} memory."
-                    raise ModelError(what, hint="Choose a smaller maximum length, or another device.") from error
+                _check_can_be_halved(part, model.device, error)
             else:
                 for accumulator, each in zip(accumulators, sums, strict=True):
                     accumulator.merge(each)
@@ -118,6 +114,15 @@ def run(
                 import torch
 
                 torch.get_device_module(model.device).empty_cache()
+
+
+def _check_can_be_halved(part: Sequence[Encoded], device: str, error: RuntimeError) -> None:
+    """Raise an error that is not of too little memory, or ModelError for a single example."""
+    if not is_out_of_memory(error):
+        raise error
+    if len(part) == 1:
+        what = f"One example of {len(part[0])} tokens does not fit into the {device} memory."
+        raise ModelError(what, hint="Choose a smaller maximum length, or another device.") from error
 
 
 def _groups(model: AttentionModel, examples: Iterable[Encoded], batch_tokens: int | None) -> Iterator[list[Encoded]]:

@@ -174,12 +174,7 @@ def prepare(
     check_attention_functions(loaded)
     _fuse_activations(loaded.eval().requires_grad_(False).to(device))
     encoder = loaded.base_model if predicts else loaded
-    with _explained(checkpoint):
-        embedded = len(encoder.get_input_embeddings().weight)
-    named = max(tokens.tokenizer.get_vocab().values()) + 1
-    if named > embedded:
-        what = f"The tokenizer of {checkpoint.name!r} names {named:,} tokens, its model knows {embedded:,}."
-        raise ModelError(what, hint="Save the tokenizer that belongs to the model into its folder.")
+    _check_embeddings(encoder, tokens, checkpoint)
     encoder.config.use_cache = False  # The cache is of use only for generation.
     has_types = (getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
     if has_dynamic(encoder):
@@ -199,6 +194,16 @@ def prepare(
     with _explained(checkpoint):
         verified = verify_once(model) if described else verify(model)
         return replace(verified, language_model=loaded if predicts else None)
+
+
+def _check_embeddings(encoder: Any, tokens: Tokens, checkpoint: Checkpoint) -> None:
+    """Raise ModelError if the tokenizer names tokens that the model does not have."""
+    with _explained(checkpoint):
+        embedded = len(encoder.get_input_embeddings().weight)
+    named = max(tokens.tokenizer.get_vocab().values()) + 1
+    if named > embedded:
+        what = f"The tokenizer of {checkpoint.name!r} names {named:,} tokens, its model knows {embedded:,}."
+        raise ModelError(what, hint="Save the tokenizer that belongs to the model into its folder.")
 
 
 def _fuse_activations(loaded: Any) -> None:

@@ -43,7 +43,7 @@ class Column:
         return ranks(self.values)
 
     def rank(self, head: Head) -> str:
-        """The head's rank, as "3 of 144"."""
+        """The head's rank, as "3 of 72"."""
         return f"{self.ranks[head]} of {self.values.size}"
 
 

@@ -12,8 +12,8 @@ from tests.support.chromium import browser
 
 
 def test_every_text_is_escaped() -> None:
-    for made in (element("p", "<b>"), bullets(["<b>"]), table("<b>", ["<b>"], [["<b>"]]), document("<b>", style="")):
-        assert "<b>" not in made and "&lt;b&gt;" in made
+    for html in (element("p", "<b>"), bullets(["<b>"]), table("<b>", ["<b>"], [["<b>"]]), document("<b>", style="")):
+        assert "<b>" not in html and "&lt;b&gt;" in html
     assert "class=number>1,234.5%<" in table("", ["a"], [["1,234.5%"]]) and bullets([]) == ""
 
 

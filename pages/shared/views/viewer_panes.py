@@ -236,9 +236,7 @@ def draw_lines(
         overlaid: Heads whose lines are drawn over those of the pane's, in colors.
         field: The choice of a head that the arrow keys change on the whole screen.
     """
-    attention = pane.drawn
     layout = pane.original.layout
-    colors = OVERLAY if overlaid else (None,)
 
     def take_pins() -> None:
         pins = widgets.received(key, "pins")
@@ -259,22 +257,27 @@ def draw_lines(
             options = all_keys(model.layers, model.heads)
             session.choose(**{field: Head.parse(neighbor(pane.selection.head.key(), options, step))})
 
-    data = columns_of(attention, pane.masked, pane.found, pane.window) | {
+    data = _lines_of(pane, overlaid) | {"minWeight": min_weight, "canMask": can_mask and pane.same_tokens}
+    taken = {"on_pins_change": take_pins, "on_mask_change": take_mask, "on_step_change": take_step}
+    component("attention_lines", FOLDER)(data=data, key=key, **taken)
+
+
+def _lines_of(pane: Pane, overlaid: Sequence[Head]) -> dict[str, Any]:
+    """What the component draws of a pane: its tokens, the heads' weights, and texts."""
+    attention = pane.drawn
+    colors = OVERLAY if overlaid else (None,)
+    return columns_of(attention, pane.masked, pane.found, pane.window) | {
         "heads": [
             {"label": f"Head {head.label()}", "color": color, "weights": pack_weights(attention.weights[head])}
             for head, color in zip((pane.selection.head, *overlaid), colors, strict=False)
         ],
-        "minWeight": min_weight,
         "title": pane.title,
         "heading": pane.heading,
         "sentence": pane.sentence,
         "name": pane.name,
         "text": pane.original.digest(),  # with another text the reader's pins give way to those of the address
         "pins": [f"{side}{at + 1}" for side, at in pane.pins] if pane.same_tokens else [],
-        "canMask": can_mask and pane.same_tokens,
     }
-    taken = {"on_pins_change": take_pins, "on_mask_change": take_mask, "on_step_change": take_step}
-    component("attention_lines", FOLDER)(data=data, key=key, **taken)
 
 
 def draw_table(pane: Pane) -> None:
@@ -346,9 +349,14 @@ def offer_downloads(
         "safetensors": (f"{name}.safetensors", lambda: attention.to_safetensors(about)),
     }
     page.offer_files(offered)
-    extent = "as shown, but of all tokens" if pane.window else "as shown"
+    st.caption(_about_files(is_window=bool(pane.window), as_lines=as_lines))
+
+
+def _about_files(*, is_window: bool, as_lines: bool) -> str:
+    """What is in the files, in words."""
+    extent = "as shown, but of all tokens" if is_window else "as shown"
     pictures = " SVG and PNG: the buttons below the lines." if as_lines else ""
-    st.caption(
+    return (
         f"CSV: this head, {extent}; ZIP: also all heads from one token to the other, guesses for masked words and how "
         "far masking shifts each head, the head beside this one, and query × key, where they are shown. "
         f"HTML: the lines of every head, to hover over. safetensors: every head.{pictures}"
