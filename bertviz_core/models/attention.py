@@ -1,7 +1,7 @@
 """Attention observed inside the layers, on the device: models hand a registered attention function their keyword
 arguments, among them an `observer`. Families that ignore it (DeBERTa-v2, MPNet, XLNet) return their maps instead."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -110,38 +110,64 @@ def observed_attention(
     Raises:
         TypeError: An argument may change the maps and is not known.
     """
+    _check_arguments(others)
+    scale = query.size(-1) ** -0.5 if scaling is None else scaling
+    key, value = (_for_each_head(tensor, query.size(1)) for tensor in (key, value))
+    logits = _logits(query, key, scale, softcap, position_bias, attention_mask)
+    internals = _internals(query, key, value, scale=scale, logits=logits, sink=s_aux, combine=combine)
+    if observer is not None:
+        observer(internals)
+    return internals.output.transpose(1, 2).contiguous(), internals.weights
+
+
+def _for_each_head(tensor: Tensor, heads: int) -> Tensor:
+    """Keys or values, of which several heads may share one, as one for each head."""
+    shared = heads // tensor.size(1)
+    return tensor.repeat_interleave(shared, 1) if shared > 1 else tensor
+
+
+def _check_arguments(others: Mapping[str, Any]) -> None:
+    """Raise TypeError for arguments that may change the maps and are not known."""
     unknown = [name for name, value in others.items() if value is not None and name not in HARMLESS]
     if unknown:
         raise TypeError(f"attention with {', '.join(sorted(unknown))} is not known")
-    shared = query.size(1) // key.size(1)
-    if shared > 1:
-        key = key.repeat_interleave(shared, 1)
-        value = value.repeat_interleave(shared, 1)
-    scale = query.size(-1) ** -0.5 if scaling is None else scaling
+
+
+def _internals(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    scale: float,
+    logits: Tensor,
+    sink: Tensor | None,
+    combine: Callable[[Tensor, Tensor], Tensor] | None,
+) -> AttentionInternals:
+    """The weights and outputs that scores give, with what they are computed from; tensors as in AttentionInternals."""
+    weights = at_least_float32(logits).softmax(-1) if sink is None else _softmax_with_sink(logits, sink)
+    rounded = weights.to(value.dtype)
+    return AttentionInternals(
+        query=query,
+        key=key,
+        value=value,
+        scale=float(scale),
+        logits=at_least_float32(logits),
+        sink=sink,
+        weights=weights,
+        output=combine(rounded, value) if combine else rounded @ value,
+    )
+
+
+def _logits(query: Tensor, key: Tensor, scale: float, softcap: float | None, *added: Tensor | None) -> Tensor:
+    """(batch, head, query, key) scaled scores, capped, with what is added to them: a position bias, and the mask."""
     # Copied row by row first: the product itself would copy the transpose, element by element.
     logits = (query @ key.contiguous().transpose(-1, -2)).mul_(scale)
     if softcap is not None:
         logits = (logits / softcap).tanh() * softcap
-    for added in (position_bias, attention_mask):
-        if added is not None:
-            logits.add_(added)
-    weights = at_least_float32(logits).softmax(-1) if s_aux is None else _softmax_with_sink(logits, s_aux)
-    rounded = weights.to(value.dtype)
-    output = combine(rounded, value) if combine else rounded @ value
-    if observer is not None:
-        observer(
-            AttentionInternals(
-                query=query,
-                key=key,
-                value=value,
-                scale=float(scale),
-                logits=at_least_float32(logits),
-                sink=s_aux,
-                weights=weights,
-                output=output,
-            )
-        )
-    return output.transpose(1, 2).contiguous(), weights
+    for each in added:
+        if each is not None:
+            logits.add_(each)
+    return logits
 
 
 def _softmax_with_sink(logits: Tensor, sink: Tensor) -> Tensor:
