@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, ClassVar, Protocol, Self
 import numpy as np
 
 from bertviz_core.corpora import Skipped
-from bertviz_core.engine import heap_trim
+from bertviz_core.engine import heap
 from bertviz_core.engine.packing import PackedValues, frame_header
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import ModelError, SettingsError
@@ -126,10 +126,12 @@ def _check_can_be_halved(part: Sequence[Encoded], device: str, error: RuntimeErr
 
 
 def _groups(model: AttentionModel, examples: Iterable[Encoded], batch_tokens: int | None) -> Iterator[list[Encoded]]:
-    """The examples of each batch. Between batches on a CPU, whose shapes are ever new, free memory is given back."""
+    """The examples of each batch. On a CPU freed memory is used again within a batch, and now and then given back."""
+    if model.device == "cpu":
+        heap.reuse()
     for number, group in enumerate(buckets(examples, batch_tokens or model.batch_tokens, model.length_limit)):
         if model.device == "cpu" and number % BATCHES_A_TRIM == 0:
-            heap_trim.give_back()
+            heap.give_back()
         yield group
 
 
