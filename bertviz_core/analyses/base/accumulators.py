@@ -59,7 +59,7 @@ class DocumentSums:
         self.moments = moments
         self.numbers = np.zeros(0, dtype=np.int64)
         self.sums = np.zeros((0, layers, *shape))
-        self.total = self._moments(self.sums)
+        self.total = np.stack([moments(self.sums[:, 0])] * layers)
         self.rows: list[list[tuple[np.ndarray, Tensor]]] = [[] for _ in range(layers)]
         self.is_batch = False
 

@@ -1,7 +1,6 @@
 """What is measured of the maps of a batch (docs/methods.md, section 17)."""
 
 from functools import lru_cache
-from itertools import product
 from math import ceil
 from typing import NamedTuple
 
@@ -48,11 +47,13 @@ class MapReader:
 
     Attributes:
         seen: What is kept of the layers that were read.
-        parts: The maps that are copied together, some inputs and some heads, with what they need of `batch.mask`,
-            `batch.pairs` and `sums`.
+        copied: How many inputs and heads are copied together, a part: several inputs only with all of their heads.
+        parts: For each part its inputs' masks (input, 1, query, 1) and pairs (input, 1, query, key).
         rows: (input, head, query, key) where they are copied to.
         shifted: (input, head, group, row, diagonal) the same, each row of a group shifted by one.
-        shifted_sums: (batch, head, group, diagonal) sums over the rows of `shifted`, each group shifted by GROUP.
+        sums: (input, head, group, diagonal) where the sums over the rows of `shifted` are written to.
+        shifted_sums: (input, head, group, diagonal) the same, each group shifted by GROUP.
+        targets: For each layer and part its views (input, head, ...) of the first four of `seen`, which `read` fills.
     """
 
     def __init__(self, batch: Batch, weights: Tensor, layers: int) -> None:
@@ -66,36 +67,39 @@ class MapReader:
         inputs, heads, length, _ = weights.shape
         groups = ceil(length / GROUP)
         maps = max((CACHED if weights.device.type == "cpu" else AT_ONCE) // length**2, 1)
-        copied = (_divisor(inputs, maps // heads), _divisor(heads, maps))
-        rows, self.shifted = _shifted(weights, (*copied, groups, GROUP, length), 1)
+        self.copied = (_divisor(inputs, maps // heads), _divisor(heads, maps))
+        rows, self.shifted = _shifted(weights, (*self.copied, groups, GROUP, length), 1)
         self.rows = rows.flatten(2, 3)[:, :, :length]
-        sums, self.shifted_sums = _shifted(weights, (inputs, heads, groups, self.shifted.shape[-1]), GROUP)
-        mask = batch.mask.to(weights)[:, None, :, None]
-        pairs = batch.pairs[:, None]
-        self.parts = []
-        for first, head in product(range(0, inputs, copied[0]), range(0, heads, copied[1])):
-            some = slice(first, first + copied[0])
-            part = (some, slice(head, head + copied[1]))
-            self.parts.append((part, mask[some], pairs[some], sums[part]))
+        self.sums, self.shifted_sums = _shifted(weights, (*self.copied, groups, self.shifted.shape[-1]), GROUP)
+        # In float32, as the maps are: products with bool take twice the time.
+        masks = (each.to(weights)[:, None].split(self.copied[0]) for each in (batch.mask[..., None], batch.pairs))
+        self.parts = [part for part in zip(*masks, strict=True) for _ in range(heads // self.copied[1])]
         by_token = weights.new_full((5, layers, inputs, heads, length), torch.nan)
         self.seen = Seen(weights.new_empty(layers, inputs, heads, self.shifted_sums.shape[-1]), *by_token)
+        self.targets = [*zip(*(self._parts(each.flatten(0, 1)) for each in self.seen[:4]), strict=True)]
 
     def read(self, attention: LayerAttention, layer: int) -> None:
         """Read the maps of a layer, which has this number in `seen`."""
-        weights = attention.weights
-        diagonals, received, given, highest, strongest, lengths = (each[layer] for each in self.seen)
-        for part, mask, pairs, sums in self.parts:
-            torch.mul(weights[part], mask, out=self.rows)
-            torch.sum(self.shifted, 3, out=sums)
-            torch.sum(self.rows, 2, out=received[part])
+        weights = attention.weights.contiguous()
+        parts = slice(layer * len(self.parts), (layer + 1) * len(self.parts))
+        for maps, (mask, pairs), into in zip(self._parts(weights), self.parts, self.targets[parts], strict=True):
+            diagonals, received, given, highest = into
+            torch.mul(maps, mask, out=self.rows)
+            torch.sum(self.shifted, 3, out=self.sums)
+            torch.sum(self.shifted_sums, 2, out=diagonals)
+            torch.sum(self.rows, 2, out=received)
             self.rows *= pairs
-            torch.sum(self.rows, 3, out=given[part])
-            torch.amax(self.rows, 3, out=highest[part])
-        torch.sum(self.shifted_sums, 2, out=diagonals)
-        row = highest.argmax(-1)[..., None, None].expand_as(weights[:, :, :1])
-        torch.gather(weights, 2, row, out=strongest[:, :, None])
+            torch.sum(self.rows, 3, out=given)
+            torch.amax(self.rows, 3, out=highest)
+        row = self.seen.highest[layer].argmax(-1)[..., None, None].expand_as(weights[:, :, :1])
+        torch.gather(weights, 2, row, out=self.seen.strongest[layer, :, :, None])
+        lengths = self.seen.lengths[layer]
         if attention.scores is not None:
             torch.linalg.vector_norm(attention.scores.output.to(lengths), dim=-1, out=lengths)
+
+    def _parts(self, tensor: Tensor) -> tuple[Tensor, ...]:
+        """Views (input, head, ...) of the parts of a tensor (batch, head, ...)."""
+        return tensor.view(-1, *self.copied, *tensor.shape[2:]).unbind(0)
 
 
 def look(batch: Batch, attention: LayerAttention) -> Seen:
