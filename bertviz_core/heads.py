@@ -134,8 +134,6 @@ def highest(values: np.ndarray) -> Head:
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
-    """Ranks of all heads, (layer, head) int: 1 for the highest value, equal ones in order, NaN last."""
-    order = np.argsort(-values, axis=None, kind="stable")
-    ranked = np.empty(values.size, dtype=int)
-    ranked[order] = np.arange(1, values.size + 1)
-    return ranked.reshape(values.shape)
+    """Ranks of all heads, (layer, head) int: 1 more than the heads with a higher value, equal ones alike, NaN last."""
+    known = np.sort(values[~np.isnan(values)])
+    return 1 + known.size - np.searchsorted(known, values, side="right") * ~np.isnan(values)

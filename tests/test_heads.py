@@ -43,12 +43,9 @@ def test_anything_else_is_refused(label):
 
 
 @given(st.lists(st.sampled_from([0.0, 0.5, 1.0, -1.0, math.nan]), min_size=6, max_size=6))
-def test_a_rank_counts_the_heads_before_it(cells):
-    def before(other: int, head: int) -> bool:
-        if math.isnan(cells[other]) or math.isnan(cells[head]):
-            tied = math.isnan(cells[other]) and math.isnan(cells[head])
-            return other < head if tied else math.isnan(cells[head])
-        return cells[other] > cells[head] or (cells[other] == cells[head] and other < head)
+def test_a_rank_counts_the_heads_with_a_higher_value(cells):
+    def before(other: float, own: float) -> bool:
+        return not math.isnan(other) and (math.isnan(own) or other > own)
 
-    expected = [1 + sum(before(other, head) for other in range(6)) for head in range(6)]
+    expected = [1 + sum(before(other, own) for other in cells) for own in cells]
     assert ranks(np.array(cells).reshape(2, 3)).reshape(-1).tolist() == expected

@@ -113,7 +113,7 @@ class InputAttention:
         rows = self.weights[:, :, query]
         weight = rows[..., key]
         columns = {"weight": weight, "rank": ranks(weight), "rank_of_target": 1 + (rows > weight[..., None]).sum(-1)}
-        return head_frame(columns).sort_values("rank", ignore_index=True)
+        return head_frame(columns).sort_values("rank", ignore_index=True, kind="stable")
 
     def pictures(self) -> HeadMap:
         """The map of small pictures of all heads."""
