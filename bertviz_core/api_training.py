@@ -89,6 +89,7 @@ class HeadStatistics(TrainerCallback):
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Measure before the first step; an error ends the training."""
+        self.history = {step: logged for step, logged in self.history.items() if step < state.global_step}
         if state.is_world_process_zero:
             self._measure(state.global_step)
 
@@ -108,7 +109,7 @@ class HeadStatistics(TrainerCallback):
         should_log = control.should_log
         try:
             self._measure(state.global_step)
-        except BertvizError as error:
+        except Exception as error:  # Whatever it is, a long training must not be lost for it.
             warnings.warn(f"The heads were not measured at step {state.global_step}: {error}", stacklevel=2)
         control.should_log = should_log  # `Trainer.log` unsets it, and the loss of this step would be missing
 

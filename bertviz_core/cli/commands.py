@@ -263,7 +263,7 @@ def _described(head: bytes) -> dict[str, str]:
         what, provenance = describe_header(head) or ("", {})
         about = origin(provenance)
         settings = [about["mode"], f"{about['max_length']} tokens", about["dtype"], f"seed {about['seed']}"]
-        options = {"limit": about["limit"] or None} | provenance["options"]
+        options = {"weights": about["weights"], "limit": about["limit"] or None} | provenance["options"]
         settings += [f"{name} {value}" for name, value in options.items() if isinstance(value, str | int | float)]
         model = Path(about["model"]).name
         return {"what": what, "model": model, "corpus": about["corpus"], "settings": ", ".join(settings)}

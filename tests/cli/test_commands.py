@@ -107,12 +107,15 @@ def test_options_without_effect_are_refused(command, option, text: Path):
 
 def test_the_store_is_listed_and_cleared(text: Path, tmp_path: Path):
     store = tmp_path / "s"
-    run("entropy", text, "--store", store, "--quiet")
+    for weights in ("attention", "norms"):
+        run("entropy", text, "--weights", weights, "--store", store, "--quiet")
     listed = run("store", "list", "--store", store).stdout.splitlines()
     assert listed[0].split() == ["what", "model", "corpus", "settings", "stored", "size", "key"]
     results = [" ".join(line.split()) for line in listed[1:] if not line.lstrip().startswith("work")]
-    assert len(results) == 3  # surface patterns and reach came with the same pass
-    assert {"entropy demo mine.txt corrected," in line for line in results} == {True, False}
+    assert len(results) == 6  # surface patterns and reach came with the same passes
+    for weights in ("attention", "norms"):
+        settings = f"corrected, 128 tokens, float32, seed 0, weights {weights} "
+        assert sum(f"entropy demo mine.txt {settings}" in line for line in results) == 1
     assert "bytes in" in run("store", "size", "--store", store).stdout
     assert run("store", "clear", "--store", store).stdout.startswith(f"{len(listed) - 1} entries")
     assert run("store", "list", "--store", store).stdout == "The store is empty.\n"

@@ -124,7 +124,11 @@ def test_mistakes_end_the_training_before_it_begins(masked_folder, tmp_path):
     assert watched.state.global_step == 0
 
 
-def test_a_later_error_is_a_warning_and_the_training_goes_on(masked_folder, tmp_path, monkeypatch):
+FULL = (bv.BertvizError("The disk is full.", hint="Empty it."), OSError("The disk is full. Empty it."))
+
+
+@pytest.mark.parametrize("error", FULL)
+def test_a_later_error_is_a_warning_and_the_training_goes_on(masked_folder, tmp_path, monkeypatch, error):
     watched = trainer(masked_folder, tmp_path, max_steps=2)
     callback = bv.HeadStatistics(watched, every=1, analyses=["entropy"], **SMALL)
     watched.add_callback(callback)
@@ -132,13 +136,25 @@ def test_a_later_error_is_a_warning_and_the_training_goes_on(masked_folder, tmp_
 
     def fail(step: int, store: Store) -> Any:
         if step == 1:
-            raise bv.BertvizError("The disk is full.", hint="Empty it.")
+            raise error
         return measure(step, store)
 
     monkeypatch.setattr(callback, "_results", fail)
     with pytest.warns(UserWarning, match=r"not measured at step 1: The disk is full\. Empty it\."):
         watched.train()
     assert list(callback.history) == [0, 2]
+
+
+def test_a_second_training_is_measured_anew(masked_folder, tmp_path):
+    watched = trainer(masked_folder, tmp_path, max_steps=2)
+    callback = bv.HeadStatistics(watched, every=1, analyses=["entropy"], **SMALL)
+    watched.add_callback(callback)
+    watched.train()
+    first = callback.history
+    watched.train()
+    assert list(callback.history) == [0, 1, 2]
+    assert callback.history[0] == first[2] != callback.history[2]
+    assert [entry["step"] for entry in watched.state.log_history if "heads/entropy/entropy" in entry] == [0, 1, 2]
 
 
 def test_the_best_model_loaded_at_the_end_is_not_taken_for_the_last(masked_folder, tmp_path):
