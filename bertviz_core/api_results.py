@@ -14,6 +14,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core import exports
+from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.reading_warnings import reading_warnings
 from bertviz_core.analyses.base.registry import ANALYSES
@@ -70,16 +71,21 @@ class AnalysisResult(NotebookObject):
         return self.result.provenance
 
     def __getitem__(self, quantity: str) -> np.ndarray:
-        """(layer, head) values of one of `quantities`, NaN for heads that have none; raises KeyError for others."""
-        if quantity not in self.quantities():
-            raise KeyError(f"{quantity!r} is not one of {', '.join(self.quantities())}")
-        return np.array(ANALYSES[self.analysis].column(quantity).values(self.result))
+        """(layer, head) values of one of `quantities`, or of another average in `to_frame`, as the lengths of norms.
+
+        They are NaN for heads that have none; raises KeyError for other names.
+        """
+        if quantity in self.quantities():
+            return np.array(ANALYSES[self.analysis].column(quantity).values(self.result))
+        if isinstance(self.result, HeadAverages) and quantity in self.result:
+            return np.array(self.result[quantity])
+        raise KeyError(f"{quantity!r} is not one of {', '.join(self.quantities())}")
 
     def __contains__(self, quantity: str) -> bool:
-        return quantity in self.quantities()
+        return quantity in self.quantities() or (isinstance(self.result, HeadAverages) and quantity in self.result)
 
     def quantities(self) -> list[str]:
-        """Names of the quantities that `result[...]` accepts."""
+        """Names of the quantities that the page of the analysis shows, for `result[...]`."""
         analysis = ANALYSES[self.analysis]
         return [column.quantity for column in analysis.columns if column.read(self.result) is not None]
 

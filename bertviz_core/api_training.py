@@ -20,7 +20,7 @@ from bertviz_core.api_results import AnalysisResult
 from bertviz_core.corpora.files import Corpus, source_of
 from bertviz_core.emergence.series import analyses as of_emergence
 from bertviz_core.engine.store import Store, temporary_store
-from bertviz_core.errors import BertvizError, SettingsError
+from bertviz_core.errors import SettingsError
 from bertviz_core.heads import highest
 from bertviz_core.models.checkpoint import Checkpoint, checkpoint_of, find_checkpoint
 from bertviz_core.settings import Execution, Settings

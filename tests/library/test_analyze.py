@@ -132,6 +132,13 @@ def test_mistakes_are_named(analysis, options, message):
         bv.analyze(analysis, **options)
 
 
+def test_a_result_gives_every_average_of_its_table():
+    result = bv.analyze("surface_patterns", corpus=["The cat sat, on the mat."], weights="norms", store=False)
+    for name in ("to_cls", "norm_cls", "norm_punct", "norm_correlation"):
+        assert name in result and result[name].reshape(-1).tolist() == result.to_frame()[name].tolist()
+    assert "norm_mars" not in result
+
+
 def test_what_a_result_has(tmp_path):
     result = bv.analyze("surface_patterns")
     assert result["to_sep"].shape == (6, 12) and "to_sep" in result.quantities()
