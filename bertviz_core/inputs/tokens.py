@@ -69,6 +69,7 @@ class Tokens:
         self.ordinary = np.setdiff1d(np.array(list(vocabulary.values()), dtype=np.int64), self.special)
         self.punctuation = np.array([i for token, i in vocabulary.items() if _bare(token) in (".", ",")])
         self._spelled = any_of(special_names(t))
+        self._added = set(t.get_added_vocab())  # written as text, not in BYTES
         self.prefix = _prefix(t, vocabulary)
         self._cached_encode = lru_cache(100_000)(self.encode)
         self.single = frame_of(t, pair=False)
@@ -108,6 +109,8 @@ class Tokens:
 
     def bytes_of(self, name: str) -> bytes:
         """The bytes of text that a token stands for, of a vocabulary that marks spaces."""
+        if name in self._added:
+            return name.encode(errors="replace")
         if self.bytes_as_letters and max(name, default="") < "\u0100":
             return name.encode("latin-1")
         if self.byte_level:
