@@ -8,6 +8,8 @@ from typing import Any
 from bertviz_core.inputs.tokens import Tokens
 
 FILE = "tokenizer.json"
+CASED = 0.01  # share of a vocabulary; one of lower-cased words has none but special tokens
+TRIED = 100  # pieces with capital letters
 AS_IN_FILE = "write PreTrainedTokenizerFast as `tokenizer_class` into tokenizer_config.json to have it read as it is"
 # Texts in which normalizers and splitters differ: case, accents, digits, punctuation, spaces, scripts, ligatures.
 PROBES = (
@@ -31,7 +33,29 @@ PROBES = (
 )
 
 
-def cut_otherwise(tokens: Tokens, folder: Path) -> Iterator[str]:
+def notices(tokens: Tokens, folder: Path) -> tuple[str, ...]:
+    """What a reader must know of how texts are cut, in sentences."""
+    return tuple(_cut_otherwise(tokens, folder)) or tuple(_lower_cased(tokens))
+
+
+def _lower_cased(tokens: Tokens) -> Iterator[str]:
+    """A notice where wordpieces have capital letters and the tokenizer lower-cases, as transformers does unless told."""
+    if not tokens.prefix:
+        return
+    tokenizer = tokens.tokenizer
+    vocabulary = tokenizer.get_vocab()
+    added = tokenizer.get_added_vocab()
+    cased = [piece for piece in vocabulary if piece.isalpha() and piece != piece.lower() and piece not in added]
+    if len(cased) < CASED * len(vocabulary):
+        return
+    if not any(tokens.names(tokens.encode(piece)) == [piece] for piece in cased[:TRIED]):
+        yield (
+            f"The tokenizer lower-cases, and {len(cased):,} pieces of its vocabulary have capital letters ({cased[0]}): "
+            'if the model was trained with these, write `"do_lower_case": false` into tokenizer_config.json.'
+        )
+
+
+def _cut_otherwise(tokens: Tokens, folder: Path) -> Iterator[str]:
     """A notice, with the first of PROBES that differs, where the file of a folder gives other pieces; else nothing."""
     path = folder / FILE
     if not (tokens.tokenizer.is_fast and path.is_file()):
@@ -49,7 +73,7 @@ def cut_otherwise(tokens: Tokens, folder: Path) -> Iterator[str]:
 
 
 def _read(path: Path) -> Any:
-    """The tokenizer of a file, without padding and truncation, which are those of the last call before it was saved."""
+    """The tokenizer of a file, without padding and truncation: they are of the last call before it was saved."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(path))

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from bertviz_core.errors import BertvizError, ModelError, SettingsError
-from bertviz_core.inputs.tokenizer_file import AS_IN_FILE, FILE, cut_otherwise
+from bertviz_core.inputs import tokenizer_file
+from bertviz_core.inputs.tokenizer_file import AS_IN_FILE, FILE
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.checkpoint_files import tokenizer_folder
@@ -55,7 +56,7 @@ def load(
     model = prepare(loaded, tokens, checkpoint, device, predicts=language_model)
     if language_model and predicts_next_words(checkpoint) and not model.causal:
         raise missing_lm_head(checkpoint, "its tokens see those after them")
-    return replace(model, notices=(*cut_otherwise(tokens, tokenizer_folder(checkpoint.folder)), *notices))
+    return replace(model, notices=(*tokenizer_file.notices(tokens, tokenizer_folder(checkpoint.folder)), *notices))
 
 
 def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:

@@ -76,3 +76,28 @@ def test_words_that_were_added_to_bytes_are_read_as_written(tmp_path):
         label for label, special in zip(one.layout.words.labels, one.layout.words.special, strict=True) if not special
     ]
     assert words == ["the", "naïve", "cat", "sat", ",", "Café"]
+
+
+@pytest.mark.parametrize(("lower", "said"), [(None, True), (True, True), (False, False)])
+def test_a_vocabulary_with_capital_letters_that_is_lower_cased_is_said(folder, lower, said):
+    """Old folders have a vocab.txt alone, and transformers lower-cases unless `do_lower_case` says otherwise."""
+    vocabulary = Tokenizer.from_file(str(folder / FILE)).get_vocab()
+    capital = {"cat", "dog", "the", "river"}
+    names = [name.title() if name in capital else name for name in sorted(vocabulary, key=vocabulary.get)]
+    (folder / "vocab.txt").write_text("\n".join(names))
+    (folder / FILE).unlink()
+    entries = {"tokenizer_class": "BertTokenizer"} | ({} if lower is None else {"do_lower_case": lower})
+    (folder / "tokenizer_config.json").write_text(json.dumps(entries))
+    found = load(folder).notices
+    assert len(found) == said and all("do_lower_case" in each and "pieces of its vocabulary" in each for each in found)
+
+
+def test_tokens_around_a_text_are_special_also_where_they_are_not_named(folder):
+    """As of a tokenizer that was wrapped without the names of its special tokens."""
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"}))
+    (folder / "special_tokens_map.json").unlink(missing_ok=True)
+    tokens = load(folder).tokens
+    assert (tokens.cls, tokens.single, tokens.special.tolist()) == (None, [[2], [3]], [2, 3])
+    assert not set(tokens.ordinary) & {2, 3}
+    one = from_text("the cat", "the dog", tokens, Settings(max_length=40))
+    assert one.layout.words.special.tolist() == [True, False, False, True, False, False, True]
