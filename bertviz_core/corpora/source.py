@@ -160,8 +160,9 @@ class Source:
                     raise self.error(what, "Unpack it, and give the text.", number)
                 for piece in io.BytesIO(block):
                     if b"\0" in piece:
-                        what = "There is a NUL byte: this is not a text file."
-                        raise self.error(what, "Save it as plain text.", number)
+                        what = "There is a NUL byte: this is not a text file in UTF-8."
+                        hint = "Save it as UTF-8; from UTF-16: iconv -f UTF-16LE -t UTF-8."
+                        raise self.error(what, hint, number)
                     length += len(piece)
                     is_end = piece.endswith(b"\n")
                     yield number, self._decode(decoder, piece, is_end, number, length)
@@ -183,7 +184,10 @@ class Source:
             if magic.startswith(ZIP):
                 archive, members, _ = self._archive(stream)
                 for info in members:
-                    yield f"{self.name}: {info.filename}", _with_line_ends(_chunks(archive.open(info).read))
+                    yield (
+                        f"{self.name}: {info.filename}",
+                        _with_line_ends(self._as_utf8(_chunks(archive.open(info).read))),
+                    )
                 yield self.name, iter(())
                 return
             if magic.startswith(GZIP):

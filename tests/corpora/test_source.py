@@ -56,6 +56,20 @@ def test_nul_bytes_and_other_encodings_are_refused(source, data):
         list(source(data).lines())
 
 
+def test_a_nul_byte_says_how_to_convert_and_members_of_an_archive_are_read_as_files_are(source):
+    with pytest.raises(InputError, match="NUL") as caught:
+        list(source("zwei\n".encode("utf-16-le")).lines())
+    assert "UTF-16LE" in caught.value.hint
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.txt", "zwei\n".encode("utf-16"))
+    assert next(source(packed.getvalue()).lines()) == (1, "zwei")
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.txt", b"%PDF-1.7\n")
+    with pytest.raises(InputError, match="PDF"):
+        list(source(packed.getvalue()).lines())
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
 def test_broken_compression_is_refused(source, pack):
     packed = pack(os.urandom(5000).hex().encode() + b"\n")
