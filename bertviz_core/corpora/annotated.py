@@ -195,7 +195,8 @@ class Treebank(AnnotatedCorpus):
             if first.reason == conll.NO_WORDS:
                 what = f"The file has no words: the first sentence has {first.reason} ({first.detail})."
                 raise self.source.error(what, WHERE_TO_GET_WORDS, first.line)
-            what = f"None of the {number:,} sentences can be read as {self.form.name}; the first one has {first.reason}"
+            of_all = f"None of the {number:,} sentences can" if number > 1 else "The only sentence cannot"
+            what = f"{of_all} be read as {self.form.name}; the first one has {first.reason}"
             detail = f" ({first.detail})." if first.detail else "."
             raise self.source.error(what + detail, "Fix the file and try again.", first.line)
         if not labels:
@@ -236,6 +237,13 @@ class CoreferenceCorpus(AnnotatedCorpus):
             yield document
         if first and not number:
             raise first
+
+    def check_ends(self) -> None:
+        """Raises InputError where the spans of jsonlines seem to end after their last word: each mention would have a
+        word too many."""
+        if self.form.name == "jsonlines" and jsonlines.seem_exclusive(self.survey):
+            what = "No mention has one word, as pronouns have: the spans in `clusters` seem to be [first, end]."
+            raise self.source.error(what, "Write [first, last]: subtract 1 from the second number of each span.")
 
     def check_chains(self, links: int) -> None:
         """Raises InputError where no mention has an earlier one in its chain; `links` is the number of those that
@@ -296,6 +304,9 @@ def _refusal(kind: AnnotationKind, found: Survey) -> tuple[int | None, str, str]
         return line, f"This is {stand_off.what}.", stand_off.hint
     if text.lstrip().startswith("<"):
         return line, f"This is an HTML or XML page, not a {kind} file.", EXPECTED[kind]
+    if kind == "coreference" and text.lstrip().startswith(("[", "{")):
+        what = "The file is JSON, but no object on each line."
+        return line, what, "Write one document on each line, as `jq -c '.[]' file.json` does with a list."
     if kind == "coreference":
         return None, "This is not a coreference file.", EXPECTED[kind]
     return _tree_refusal(found, line)

@@ -88,6 +88,7 @@ BROKEN = {
     "no number in the HEAD column (were two columns swapped?)": (rows("a nsubj 2", "b root 0"), "line 1 ('nsubj')"),
     "a line without ten columns between tabs": (rows("a 2 x", "b 0 root").replace("2\tb", "2 b"), "line 2 (9 columns)"),
     "words that are not numbered 1, 2, 3": (rows("a 2 x", "b 0 root").replace("2\tb", "3\tb"), "line 2"),
+    "no blank line before the next sentence": (rows("a 2 x", "b 0 root").rstrip() + "\n" + GOOD, "line 3"),
     "a word without a relation": (rows("a 2 _", "b 0 root"), "line 1"),
     "no relation in the DEPREL column (were two columns swapped?)": (rows("a 2 NOUN", "b 0 VERB"), "line 1 ('NOUN')"),
 }

@@ -102,6 +102,8 @@ class Columns:
 
     def _check(self, line: int, row: dict[str, Any], number: int) -> None:
         relation = row["deprel"]
+        if row["id"] == 1 != number:
+            raise BrokenSentence("no blank line before the next sentence", line, "a word is numbered 1")
         if row["id"] != number:
             detail = f"{row['id']}, where {number} was expected"
             raise BrokenSentence("words that are not numbered 1, 2, 3", line, detail)
