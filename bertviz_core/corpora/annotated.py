@@ -195,8 +195,9 @@ class Treebank(AnnotatedCorpus):
             if first.reason == conll.NO_WORDS:
                 what = f"The file has no words: the first sentence has {first.reason} ({first.detail})."
                 raise self.source.error(what, WHERE_TO_GET_WORDS, first.line)
-            of_all = f"None of the {number:,} sentences can" if number > 1 else "The only sentence cannot"
-            what = f"{of_all} be read as {self.form.name}; the first one has {first.reason}"
+            name = self.form.name
+            of_all = f"None of the {number:,} sentences can be read as {name}; the first one"
+            what = f"{of_all if number > 1 else f'The only sentence cannot be read as {name}; it'} has {first.reason}"
             detail = f" ({first.detail})." if first.detail else "."
             raise self.source.error(what + detail, "Fix the file and try again.", first.line)
         if not labels:

@@ -20,13 +20,15 @@ PIECES = {CONTINUATION: 0.03, WORD_START: 0.3, SPECIAL: 0.02}
 MARKUP = re.compile(r"\s*</?[A-Za-z!?][^<>]*>|.*</[A-Za-z][\w:.-]*>\s*$")
 # Two fields without a space between; digits alone are a number such as 1,000.
 TABLE = re.compile(r".*\t|.*[A-Za-z\"'.!?][,;|][\"'\w]|.*\w[,;|](?:[A-Za-z]|[\"']\w)", re.ASCII)
-# One word, in a script that puts spaces between words, or words with their tags in columns: EU NNP B-NP B-ORG.
-SPACED = "[^\\s\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u9fff]"
-COLUMNS = re.compile(rf"\s*(?:{SPACED}{{1,25}}|\S+ (?:\S+ )*(?:[BIESLU]-[A-Za-z]+|O))\s*$")
+# One word or mark, in a script that puts spaces between words, or words with their tags: EU NNP B-ORG, The/DT cat/NN.
+LETTER = "[^\\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u9fff]"
+WORD = rf"{LETTER}(?:{LETTER}|['’-]){{0,24}}|[^\w\s]{{1,3}}"
+TAGGED = r"\S+[/_][A-Za-z$.,:*+-]{1,10}"
+COLUMNS = re.compile(rf"\s*(?:{WORD}|\S+ (?:\S+ )*(?:[BIESLU]-[A-Za-z]+|O)|{TAGGED}(?:\s+{TAGGED}){{2,}})\s*$")
 ODD = {  # from a pattern of lines that are no text to the reason with which they are counted
     MARKUP: "a line that looks like mark-up (read as it stands)",
     TABLE: "a line that looks like a row of a table (read as it stands)",
-    COLUMNS: "a line of one word, or of a word and its tags (read as it stands)",
+    COLUMNS: "a line of one word, or of words and their tags (read as it stands)",
 }
 
 WHERE_TO_GET_WORDS = (

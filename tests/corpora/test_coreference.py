@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 import bertviz_core as bv
-from bertviz_core.corpora import Skipped
+from bertviz_core.corpora import ESCAPED, Skipped
 from bertviz_core.corpora.annotated import BROKEN, CoreferenceCorpus
 from bertviz_core.corpora.contents import describe
 from bertviz_core.corpora.coreference import CoreferenceDocument
@@ -277,3 +277,16 @@ def test_gap_names_what_is_neither_true_nor_false():
     assert len(documents) == 1 and lost == {BROKEN: 1}
     with pytest.raises(InputError, match="A-coref is '1', neither TRUE nor FALSE"):
         read(f"{header}\n{row.replace('TRUE', '1')}\n")
+
+
+def test_parts_of_a_document_without_begin_lines_have_chains_of_their_own():
+    rows = "a {0} 0 She (1)\na {0} 1 slept -\na {0} 2 she (1)\n\n"
+    _, documents, _ = read(rows.format(0) + rows.format(1))
+    assert [document.name for document in documents] == ["a", "a, part 1"]
+    assert [spans(document) for document in documents] == [[(0, 1, 0), (2, 3, 0)]] * 2
+
+
+def test_marks_in_the_spelling_of_the_penn_treebank_are_counted():
+    record = {"sentences": [["Ann", "-LRB-", "she", "-RRB-", "slept", "/."]], "clusters": [[[0, 0], [2, 2]]]}
+    result = bv.analyze("coreference_heads", model="demo", corpus=[record], store=False)
+    assert [entry["count"] for entry in result.provenance["skipped"] if entry["reason"] == ESCAPED] == [3]

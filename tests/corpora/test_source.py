@@ -181,6 +181,7 @@ def test_a_tar_archive_is_refused_with_what_to_do(compress):
     ("names", "wanted"),
     [
         (["a.txt", "b.ann"], ["a.txt"]),
+        (["a.txt", "b.conllu"], ["b.conllu"]),
         (["a.conll", "b.conll", "c.txt"], ["a.conll", "b.conll"]),
         ([".hidden/a.txt", "__MACOSX/b.txt", "LICENSE", "./c.txt"], ["./c.txt"]),
     ],

@@ -280,8 +280,12 @@ def test_lines_of_one_word_are_counted_where_they_are_many():
     _, (entry,) = paragraphs(column)
     assert (entry["reason"], entry["count"]) == (ODD[COLUMNS], 20)
     (warning,) = warnings_of({"skipped": [entry], "corpus": {"name": "x"}, "segments": 9, "tokens": 9})
-    assert warning.startswith("20 lines of x look like columns, with one word a line, that are read as words, first at")
-    assert paragraphs("cat\ndog\n")[1] == []
+    assert warning.startswith(
+        "20 lines of x look like columns, or words with their tags, that are read as words, first at"
+    )
+    (entry,) = paragraphs("The/at jury/nn said/vbd ./.\n" * 20)[1]
+    assert entry["count"] == 20
+    assert paragraphs("cat\ndog\n")[1] == paragraphs("Yes.\nNo!\n\\\\par{Why}\nEither and/or both.\n" * 20)[1] == []
     # These scripts put no spaces between words.
     assert paragraphs("我喜欢狗。\n" * 30)[1] == paragraphs("ฉันชอบหมา\n" * 30)[1] == []
     assert paragraphs("The cat sat on the mat, O\nIt slept.\n" + "It was very warm there.\n" * 30)[1] == []

@@ -12,7 +12,7 @@ FILES = "files"  # the unit of what was left out of archives
 LOOKS = {
     MARKUP: "mark-up, with tags",
     TABLE: "rows of a table, with separators",
-    COLUMNS: "columns, with one word a line,",
+    COLUMNS: "columns, or words with their tags,",
 }
 TEXT_HINT = "Save the text alone, or as JSON lines with a field “text”."
 

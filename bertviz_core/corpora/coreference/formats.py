@@ -81,9 +81,7 @@ def read_columns(source: Source) -> Iterator[Draft]:
     for line, text in source.lines():
         if header := BEGIN.match(text):
             yield _split_sentences(draft, width)
-            name = header[1] or header[3] or ""
-            part = (header[2] or "").lstrip("0")
-            draft = Draft(source, f"{name}, part {part}" if part else name, line, is_bounded=True)
+            draft = Draft(source, _name(header[1] or header[3] or "", header[2] or ""), line, is_bounded=True)
             has_headers = True
             continue
         if begins_file(source, line):
@@ -95,15 +93,21 @@ def read_columns(source: Source) -> Iterator[Draft]:
         elif not text.startswith("#") and not draft.error:
             fields = split(text)
             width = width or len(fields)
-            names_document = width != 3 and not has_trees
-            if not has_headers and names_document and fields[0] != draft.name and draft.words:
+            name = "" if width == 3 or has_trees else _name(*fields[:2])
+            if not has_headers and name != draft.name and draft.words:
                 yield draft
-                draft = Draft(source, fields[0], line)
-            draft.name = draft.name or (fields[0] if names_document else "")
+                draft = Draft(source, name, line)
+            draft.name = draft.name or name
             with draft.reading():
                 _check_width(draft, fields, width, line)
                 _read_row(draft, fields, has_trees, line)
     yield _split_sentences(draft, width)
+
+
+def _name(document: str, part: str = "") -> str:
+    """The name of a part of a document. Each part has chains of its own."""
+    number = part.lstrip("0")
+    return f"{document}, part {number}" if number else document
 
 
 def _check_width(draft: Draft, fields: list[str], width: int, line: int) -> None:

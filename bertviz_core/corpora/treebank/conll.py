@@ -13,6 +13,7 @@ from bertviz_core.corpora.format_sampling import Survey
 from bertviz_core.corpora.source import Line
 from bertviz_core.corpora.treebank import RELATIONS, TAGS, BrokenSentence, Sentence, check_tree, relation_name
 from bertviz_core.corpora.word_checks import is_left_out
+from bertviz_core.numbers import plural
 
 NAMES = tuple(name.upper() for name in DEFAULT_FIELDS)  # names of CoNLL-U's columns
 NEEDED = ("ID", "FORM", "HEAD", "DEPREL")  # the columns that a file of CoNLL-U Plus needs
@@ -88,7 +89,7 @@ class Columns:
         if not self.fits(text):
             width = NUMBERS.get(self.width, f"{self.width}{' or more' if self.is_minimum else ''}")
             has_spaces = len(cells) == 1 and len(text.split()) >= self.width
-            detail = "tabs turned into spaces" if has_spaces else f"{len(cells)} columns"
+            detail = "tabs turned into spaces" if has_spaces else plural(len(cells), "columns")
             raise BrokenSentence(f"a line without {width} columns between tabs", line, detail)
         row: dict[str, Any] = {"id": cells[self.number], "form": cells[self.form], "head": cells[self.head]}
         row |= {"upos": "_" if self.tag is None else cells[self.tag], "deprel": cells[self.relation]}
