@@ -1,5 +1,6 @@
 """Treebanks and corpora with coreference, whose formats (docs/formats.md) one table recognizes from the content."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from bertviz_core.corpora.word_checks import WHERE_TO_GET_WORDS, WHOLE_WORDS, fi
 from bertviz_core.errors import InputError
 
 BROKEN = "a document that cannot be read"
+JSON_START = re.compile(r'\s*(?:\[\s*(?:[\[{"\]]|$)|\{\s*(?:"|$))')
 MAX_LABELS = 2000  # labels of a treebank, with which sums and tables grow; the largest treebanks have some hundreds
 AnnotationKind = Literal["treebank", "coreference"]
 
@@ -305,7 +307,7 @@ def _refusal(kind: AnnotationKind, found: Survey) -> tuple[int | None, str, str]
         return line, f"This is {stand_off.what}.", stand_off.hint
     if text.lstrip().startswith("<"):
         return line, f"This is an HTML or XML page, not a {kind} file.", EXPECTED[kind]
-    if kind == "coreference" and text.lstrip().startswith(("[", "{")):
+    if kind == "coreference" and JSON_START.match(text):
         what = "The file is JSON, but no object on each line."
         return line, what, "Write one document on each line, as `jq -c '.[]' file.json` does with a list."
     if kind == "coreference":

@@ -58,10 +58,10 @@ def _has_coreference(found: Survey, has_trees: bool) -> bool:
 
 
 def is_prose(source: Source) -> bool:
-    """Whether its lines are sentences rather than columns or markup."""
+    """Whether its lines are sentences rather than columns, which have numbers first, or markup."""
     rows = survey(source).texts
     prose = [row.split() for row in rows if "\t" not in row and not row.startswith(MARKUP)]
-    return 2 * sum(len(words) > 3 and not words[0][0].isdigit() for words in prose) > len(rows)
+    return 2 * sum(len(words) > 3 and not any(word[0].isdigit() for word in words[:2]) for words in prose) > len(rows)
 
 
 def _start(source: Source) -> str:

@@ -268,6 +268,8 @@ def test_documents_in_one_list_of_json_are_refused_with_what_to_do(indent):
     with pytest.raises(InputError, match="JSON, but no object on each line") as caught:
         read(text)
     assert "jq" in caught.value.hint
+    with pytest.raises(InputError, match="not a coreference file"):
+        read("[The developer] argued with the designer because [he] did not like it.\n")
 
 
 def test_gap_names_what_is_neither_true_nor_false():

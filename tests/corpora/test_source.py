@@ -1,5 +1,6 @@
 """Sources: bytes to lines, strictly, whatever the line ends, the mark at the start, the compression and the archive."""
 
+import bz2
 import codecs
 import gzip
 import hashlib
@@ -220,9 +221,14 @@ def test_damaged_archives_are_read_or_refused(packed, data):
         (b"PAR1\x15\x04", "Parquet"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1", "old Word"),
         (b"{\\rtf1 a}", "RTF"),
+        (bz2.compress(b"One.\n"), "bzip2"),
+        (b"\x28\xb5\x2f\xfd\0", "Zstandard"),
+        (b"7z\xbc\xaf\x27\x1c\0", "7z"),
+        (b"\x89PNG\r\n", "image"),
         (zipped({"[Content_Types].xml": b"<x/>", "word/document.xml": b"<x/>"}), "office document"),
     ],
-    ids=["pdf", "parquet", "doc", "rtf", "docx"],  # a zip has the time in it, and every process needs the same names
+    # A zip has the time in it, and every process needs the same names.
+    ids=["pdf", "parquet", "doc", "rtf", "bzip2", "zstandard", "7z", "image", "docx"],
 )
 def test_documents_that_are_no_text_are_named_with_what_to_do(start, what):
     with pytest.raises(InputError, match=what) as caught:
