@@ -26,6 +26,10 @@ CATS = """# sent_id = 1
 4.1\tsleep\tsleep\tVERB\tVB\t_\t_\t_\t0:root\t_
 5\t.\t.\tPUNCT\t.\t_\t4\tpunct\t_\t_
 """
+CONLL_2008 = (
+    "1\tDogs\tdog\tNNS\tNNS\tDogs\tdog\tNNS\t2\tSBJ\t_\tA0\n"
+    "2\tbark\tbark\tVBP\tVBP\tbark\tbark\tVBP\t0\tROOT\tbark.01\t_\n"
+)
 TWO = """1\tNew York\tNew York\tPROPN\t_\t_\t2\tnmod:poss\t_\t_
 2\tsleeps\tsleep\tVERB\t_\t_\t0\troot\t_\t_
 """
@@ -116,6 +120,7 @@ def test_a_broken_sentence_is_left_out_and_the_rest_goes_on(reason):
         ("<!DOCTYPE html>\n<p>hi</p>", "HTML", "bank, line 1"),
         (CATS.replace("\t", " "), "tabs", "bank, line 3"),
         ("The cat sat.\nIt slept.", "not a treebank", "bank, line 1"),
+        (CONLL_2008, "Most rows have 12 columns", "bank, line 1"),
         (lzma.compress(CATS.encode() * 5000)[:-300], "cannot be read to its end", "bank, after line"),
         (b"1\tcaf\xe9\t_\tX\t_\t_\t0\troot\t_\t_\n", "UTF-8", "bank, line 1"),
     ],

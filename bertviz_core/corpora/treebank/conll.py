@@ -203,11 +203,13 @@ def plus(survey: Survey) -> Columns:
 
 
 def is_2009(survey: Survey) -> bool:
-    """Whether most rows have a number in the first column, and in the ninth, which is HEAD."""
+    """Whether most rows have a number in the first column, and in the ninth, which is HEAD. In CoNLL-2008 the tenth has
+    the relation, here it has a number or nothing."""
 
     def fits(text: str) -> bool:
         cells = text.split("\t")
-        return len(cells) >= CONLL_2009.width and cells[0].strip().isdigit() and cells[8].strip().isdigit()
+        is_wide = len(cells) >= CONLL_2009.width and (cells[9].strip() == "_" or cells[9].strip().isdigit())
+        return is_wide and cells[0].strip().isdigit() and cells[8].strip().isdigit()
 
     return 2 * survey.share_of_rows(fits) >= 1
 
