@@ -92,9 +92,9 @@ FORMATS: tuple[Format, ...] = (
     TreebankFormat("CoNLL-2009", conll.is_2009, lambda found: conll.CONLL_2009),
     TreebankFormat("word head-label", lines.has_labeled, lambda found: lines.LABELED),
     TreebankFormat("word tag head", lines.has_tagged, lambda found: lines.TAGGED),
+    CoreferenceFormat("GAP", formats.is_gap, formats.read_gap, lambda text: ()),
     CoreferenceFormat("CorefUD", formats.is_corefud, formats.read_corefud, formats.corefud_words),
     CoreferenceFormat("jsonlines", jsonlines.is_jsonlines, jsonlines.read_jsonlines, jsonlines.words_of),
-    CoreferenceFormat("GAP", formats.is_gap, formats.read_gap, lambda text: ()),
     *(CoreferenceFormat(name, fits, formats.read_columns, formats.column_words) for name, fits in COLUMN_FORMATS),
 )
 

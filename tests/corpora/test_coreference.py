@@ -279,6 +279,12 @@ def test_gap_names_what_is_neither_true_nor_false():
     assert len(documents) == 1 and lost == {BROKEN: 1}
     with pytest.raises(InputError, match="A-coref is '1', neither TRUE nor FALSE"):
         read(f"{header}\n{row.replace('TRUE', '1')}\n")
+    # Ten columns, as CoNLL-U has.
+    assert read(f"{header}\n{row}\n".replace("\turl", "").replace("\tURL", ""))[0] == "GAP"
+    with pytest.raises(InputError, match="both TRUE"):
+        read(f"{header}\n{row.replace('FALSE', 'TRUE')}\n")
+    with pytest.raises(InputError, match="names no column A-coref and no B-coref"):
+        read(f"{header}\n{row}\n".replace("\tA-coref", "").replace("\tB-coref", "").replace("TRUE\t", ""))
 
 
 def test_parts_of_a_document_without_begin_lines_have_chains_of_their_own():

@@ -229,9 +229,12 @@ def read_gap(source: Source) -> Iterator[Draft]:
 
 def _read_gap_row(draft: Draft, header: Sequence[str], fields: Sequence[str]) -> None:
     """Raise InputError for a row without the columns, or one that does not fit its own text."""
-    if len(fields) != len(header) or not set(GAP_COLUMNS).issubset(header):
+    hint = f"GAP has the columns {', '.join(GAP_COLUMNS)}."
+    if missing := [name for name in GAP_COLUMNS if name not in header]:
+        raise draft.source.error(f"The first line names no column {' and no '.join(missing)}.", hint, 1)
+    if len(fields) != len(header):
         what = f"The row has {len(fields)} columns; the first line names {len(header)}."
-        raise draft.source.error(what, f"GAP has the columns {', '.join(GAP_COLUMNS)}.", draft.line)
+        raise draft.source.error(what, hint, draft.line)
     row = dict(zip(header, fields, strict=True))
     draft.name = row["ID"]
     _read_gap_text(draft, row)
@@ -256,10 +259,13 @@ def _read_gap_text(draft: Draft, row: dict[str, str]) -> None:
         words += pairwise([match.start(), *inner, match.end()])
     draft.words = [text[start:end] for start, end in words]
     draft.sentences = sentence_starts(draft.words)
+    coreferent = [name for name in ("A", "B") if _is_true(draft, row, f"{name}-coref")]
+    if len(coreferent) > 1:
+        what = "A-coref and B-coref are both TRUE, which would make one chain of two names."
+        raise draft.source.error(what, "One name or neither is meant.", draft.line)
     for name, (start, end) in spans.items():
         inside = [index for index, (first, _) in enumerate(words) if start <= first < end]
-        corefers = name != "Pronoun" and _is_true(draft, row, f"{name}-coref")
-        draft.add_mention(inside[0], inside[-1] + 1, "Pronoun" if corefers else name, draft.line)
+        draft.add_mention(inside[0], inside[-1] + 1, "Pronoun" if name in coreferent else name, draft.line)
 
 
 def _is_true(draft: Draft, row: dict[str, str], column: str) -> bool:
