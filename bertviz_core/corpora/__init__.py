@@ -10,6 +10,7 @@ from bertviz_core.numbers import plural
 
 UNKNOWN = "a token not in the vocabulary (read as unknown)"
 SPELLED = "a special token spelled out in the text (read as letters)"
+ESCAPED = "a mark as the Penn Treebank writes it, such as -LRB- or /. (read as it stands)"
 MAX_LOCATIONS = 20  # locations that are kept for each reason; the count goes on
 SHOWN_LOCATIONS = 3
 
