@@ -11,7 +11,8 @@ from bertviz_core.inputs.tokens import joined_pieces
 from bertviz_core.text_display import isolated
 from pages.shared import services
 
-ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)", re.IGNORECASE)  # where to break bare addresses
+# Where to break bare addresses; not behind the @ of model@step0, which is copied, and is none without a dot.
+ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)(?=[-.\w]*\.\w)", re.IGNORECASE)
 PATH = re.compile(r"(?<![\w./:])(?:/[^/\s'\"“”]+)+/?")
 
 
