@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.shared.messages import joined
+from pages.shared.messages import joined, plain
 
 pytestmark = pytest.mark.slow
 
@@ -20,3 +20,8 @@ pytestmark = pytest.mark.slow
 )
 def test_tokens_are_joined_to_words(tokens: list[str], text: str) -> None:
     assert joined(" ".join(tokens)) == text
+
+
+def test_a_bare_address_is_broken_and_a_revision_can_be_copied() -> None:
+    assert "\u2060" in plain("write to someone@example.org")
+    assert plain("EleutherAI/model@step0, and others.").count("\u2060") == 0
