@@ -31,8 +31,11 @@ def paper_figure(result: Reach) -> go.Figure:
 
 def _add_line(figure: go.Figure, value: float, name: str, row: int) -> None:
     line = {"dash": "dash", "color": plotting.NEUTRAL[0], "width": 1}
-    note = {"text": f"{name}: {value:.3g}", "font_size": 12}
-    figure.add_hline(value, row=row, col=1, line=line, annotation=note, annotation_position="top right")
+    figure.add_hline(value, row=row, col=1, line=line)
+    text = f"dashed: {name} {value:.3g}"
+    # Above the panel: at the line it would lie on the dots of the last layers.
+    corner = {"x": 1, "y": 1, "xref": "x domain", "yref": "y domain", "xanchor": "right", "yanchor": "bottom"}
+    figure.add_annotation(text=text, font_size=12, showarrow=False, row=row, col=1, **corner)
 
 
 def offsets_figure(result: Reach, head: Head) -> go.Figure:
