@@ -74,13 +74,15 @@ class Skipped:
 
 def skipped_summary(entries: Iterable[SkippedEntry]) -> str:
     """How much was skipped, by what it was, and how much was changed, as "1 sentence skipped; 175 unknown tokens"."""
+    entries = list(entries)
+    other = "other changes" if any(entry["reason"] == UNKNOWN for entry in entries) else "changes"
     skipped = Counter[str]()
     changed = Counter[str]()
     for entry in entries:
         if "unit" in entry:
             skipped[entry["unit"]] += entry["count"]
         else:
-            changed["unknown tokens" if entry["reason"] == UNKNOWN else "other changes"] += entry["count"]
+            changed["unknown tokens" if entry["reason"] == UNKNOWN else other] += entry["count"]
     parts = [f"{plural(count, unit)} skipped" for unit, count in skipped.items()]
     return "; ".join([*parts, *(plural(count, what) for what, count in changed.items())])
 
