@@ -14,8 +14,11 @@ def small_int(text: str) -> int | None:
 
 
 def number(value: float, sign: str = "") -> str:
-    """Three decimals; below 0.1 three significant digits (0.00042), below 0.0001 two (-2.1e-09). `sign` may be "+"."""
+    """Three decimals, from 10 on one; below 0.1 three significant digits (0.00042), below 0.0001 two (-2.1e-09). `sign`
+    may be "+"."""
     size = abs(value)
+    if size >= 10:
+        return f"{value:{sign},.1f}"
     if size >= 0.1 or size == 0:
         return f"{value:{sign}.3f}"
     return f"{value:{sign}.3g}" if size >= 1e-4 else f"{value:{sign}.1e}"

@@ -52,7 +52,7 @@ def draw_tokens(clear: ClearInput) -> DeltaGenerator:
     place = st.container(key="head-input").empty()
     with place:
         waiting = page.Drawing(CLEAREST, clear.waiting, notes=[{"text": "The model is running on this input."}])
-        page.drawings([waiting], "head-tokens", selection.basis)
+        page.drawings([waiting], "head-tokens", selection.basis, in_columns=True)
     return place
 
 
@@ -68,7 +68,7 @@ def draw_lines(clear: ClearInput, place: DeltaGenerator) -> None:
     link = links.address_of(opened, selection.head)
     with place:
         item = page.Drawing(CLEAREST, drawn.svg, link, [{"text": drawn.caption}])
-        page.drawings([item], "head-lines", selection.basis)
+        page.drawings([item], "head-lines", selection.basis, in_columns=True)
 
 
 def run_model() -> CaptionedSvg | None:
@@ -114,7 +114,7 @@ if clear:
 with right:
     if shown.facts:
         facts = page.Drawing(shown.facts_figure.title, figure_svg(shown.facts_figure))
-        page.drawings([facts], "head-facts", selection.basis)
+        page.drawings([facts], "head-facts", selection.basis, in_columns=True)
     for finding in shown.findings:
         page.finding(finding)
 draw_figures(shown)

@@ -13,6 +13,7 @@ from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.errors import BertvizError, DownloadNeeded, SettingsError
 from bertviz_core.numbers import number
 from bertviz_core.overview.clearest_heads import ClearestHead
+from bertviz_core.overview.finder import describe_found
 from bertviz_core.overview.head_columns import in_order
 from bertviz_core.overview.stored_results import SUFFIXES, to_bytes
 from bertviz_core.overview.summary import roles
@@ -239,6 +240,8 @@ if labels is None:
 draw_opening(chosen)
 page.finding(behaviors_finding(results), bold=True)
 expression = choose_heads()
+if expression.strip():
+    st.caption(links.to_heads(describe_found(find(results, expression), labels.size)))
 drawing = head_panel.map_of(results, expression)
 cards = encoded_cards(results)
 lines = lines_on(chosen.sentence)

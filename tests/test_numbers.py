@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bertviz_core.numbers import column_decimals, fixed, half_width, measured
+from bertviz_core.numbers import column_decimals, fixed, half_width, measured, number
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,17 @@ def test_a_value_has_the_precision_of_its_interval(value: float, half: float, sh
 )
 def test_a_column_of_small_numbers_has_more_decimals(largest: float, decimals: int) -> None:
     assert column_decimals(largest) == decimals
+
+
+@pytest.mark.parametrize(
+    ("value", "sign", "shown"),
+    [
+        (41.04, "", "41.0"),
+        (1234.56, "", "1,234.6"),
+        (-50.42, "+", "-50.4"),
+        (4.628, "", "4.628"),
+        (0.0121, "+", "+0.0121"),
+    ],
+)
+def test_a_number_alone(value: float, sign: str, shown: str) -> None:
+    assert number(value, sign) == shown

@@ -10,6 +10,7 @@ from bertviz_core.numbers import plural
 
 UNKNOWN = "a token not in the vocabulary (read as unknown)"
 SPELLED = "a special token spelled out in the text (read as letters)"
+ESCAPED = "a mark as the Penn Treebank writes it, such as -LRB- or /. (read as it stands)"
 MAX_LOCATIONS = 20  # locations that are kept for each reason; the count goes on
 SHOWN_LOCATIONS = 3
 
@@ -73,13 +74,15 @@ class Skipped:
 
 def skipped_summary(entries: Iterable[SkippedEntry]) -> str:
     """How much was skipped, by what it was, and how much was changed, as "1 sentence skipped; 175 unknown tokens"."""
+    entries = list(entries)
+    other = "other changes" if any(entry["reason"] == UNKNOWN for entry in entries) else "changes"
     skipped = Counter[str]()
     changed = Counter[str]()
     for entry in entries:
         if "unit" in entry:
             skipped[entry["unit"]] += entry["count"]
         else:
-            changed["unknown tokens" if entry["reason"] == UNKNOWN else "other changes"] += entry["count"]
+            changed["unknown tokens" if entry["reason"] == UNKNOWN else other] += entry["count"]
     parts = [f"{plural(count, unit)} skipped" for unit, count in skipped.items()]
     return "; ".join([*parts, *(plural(count, what) for what, count in changed.items())])
 

@@ -1,5 +1,6 @@
 """Treebanks and corpora with coreference, whose formats (docs/formats.md) one table recognizes from the content."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from bertviz_core.corpora.word_checks import WHERE_TO_GET_WORDS, WHOLE_WORDS, fi
 from bertviz_core.errors import InputError
 
 BROKEN = "a document that cannot be read"
+JSON_START = re.compile(r'\s*(?:\[\s*(?:[\[{"\]]|$)|\{\s*(?:"|$))')
 MAX_LABELS = 2000  # labels of a treebank, with which sums and tables grow; the largest treebanks have some hundreds
 AnnotationKind = Literal["treebank", "coreference"]
 
@@ -90,9 +92,9 @@ FORMATS: tuple[Format, ...] = (
     TreebankFormat("CoNLL-2009", conll.is_2009, lambda found: conll.CONLL_2009),
     TreebankFormat("word head-label", lines.has_labeled, lambda found: lines.LABELED),
     TreebankFormat("word tag head", lines.has_tagged, lambda found: lines.TAGGED),
+    CoreferenceFormat("GAP", formats.is_gap, formats.read_gap, lambda text: ()),
     CoreferenceFormat("CorefUD", formats.is_corefud, formats.read_corefud, formats.corefud_words),
     CoreferenceFormat("jsonlines", jsonlines.is_jsonlines, jsonlines.read_jsonlines, jsonlines.words_of),
-    CoreferenceFormat("GAP", formats.is_gap, formats.read_gap, lambda text: ()),
     *(CoreferenceFormat(name, fits, formats.read_columns, formats.column_words) for name, fits in COLUMN_FORMATS),
 )
 
@@ -195,7 +197,9 @@ class Treebank(AnnotatedCorpus):
             if first.reason == conll.NO_WORDS:
                 what = f"The file has no words: the first sentence has {first.reason} ({first.detail})."
                 raise self.source.error(what, WHERE_TO_GET_WORDS, first.line)
-            what = f"None of the {number:,} sentences can be read as {self.form.name}; the first one has {first.reason}"
+            name = self.form.name
+            of_all = f"None of the {number:,} sentences can be read as {name}; the first one"
+            what = f"{of_all if number > 1 else f'The only sentence cannot be read as {name}; it'} has {first.reason}"
             detail = f" ({first.detail})." if first.detail else "."
             raise self.source.error(what + detail, "Fix the file and try again.", first.line)
         if not labels:
@@ -236,6 +240,13 @@ class CoreferenceCorpus(AnnotatedCorpus):
             yield document
         if first and not number:
             raise first
+
+    def check_ends(self) -> None:
+        """Raises InputError where the spans of jsonlines seem to end after their last word: each mention would have a
+        word too many."""
+        if self.form.name == "jsonlines" and jsonlines.seem_exclusive(self.survey):
+            what = "No mention has one word, as pronouns have: the spans in `clusters` seem to be [first, end]."
+            raise self.source.error(what, "Write [first, last]: subtract 1 from the second number of each span.")
 
     def check_chains(self, links: int) -> None:
         """Raises InputError where no mention has an earlier one in its chain; `links` is the number of those that
@@ -296,6 +307,9 @@ def _refusal(kind: AnnotationKind, found: Survey) -> tuple[int | None, str, str]
         return line, f"This is {stand_off.what}.", stand_off.hint
     if text.lstrip().startswith("<"):
         return line, f"This is an HTML or XML page, not a {kind} file.", EXPECTED[kind]
+    if kind == "coreference" and JSON_START.match(text):
+        what = "The file is JSON, but no object on each line."
+        return line, what, "Write one document on each line, as `jq -c '.[]' file.json` does with a list."
     if kind == "coreference":
         return None, "This is not a coreference file.", EXPECTED[kind]
     return _tree_refusal(found, line)

@@ -5,7 +5,7 @@ from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.authors_json import ExampleCorpus
 from bertviz_core.corpora.readers import read_text, read_vectors
 from bertviz_core.corpora.source import Source
-from bertviz_core.corpora.treebank import relation_scheme
+from bertviz_core.corpora.treebank import is_punctuation, relation_scheme
 from bertviz_core.numbers import plural
 
 
@@ -32,18 +32,23 @@ def describe(kind: str, source: Source) -> str:
 def _treebank(source: Source, skipped: Skipped) -> str:
     treebank = Treebank(source)
     sentences = words = 0
+    has_marks = False
     relations = set[str]()
     for sentence in treebank.sentences(skipped):
         sentences += 1
         words += len(sentence)
         relations.update(sentence.relations)
+        has_marks = has_marks or any(not any(map(str.isalnum, word)) for word in sentence.words)
     scheme = relation_scheme(relations)
     form = treebank.form.name + (f", relations of {scheme}" if scheme else "")
-    return f"Read as {form}: {plural(sentences, 'sentences')}, {plural(words, 'words')}."
+    has_other_name = has_marks and not any(map(is_punctuation, relations))
+    note = " No relation is known as that of punctuation: UAS counts every word." if has_other_name else ""
+    return f"Read as {form}: {plural(sentences, 'sentences')}, {plural(words, 'words')}.{note}"
 
 
 def _coreference(source: Source, skipped: Skipped) -> str:
     corpus = CoreferenceCorpus(source)
+    corpus.check_ends()
     counts = dict.fromkeys(("documents", "sentences", "words", "mentions"), 0)
     chains = 0
     for document in corpus.documents(skipped):

@@ -58,10 +58,10 @@ def _has_coreference(found: Survey, has_trees: bool) -> bool:
 
 
 def is_prose(source: Source) -> bool:
-    """Whether its lines are sentences rather than columns or markup."""
+    """Whether its lines are sentences rather than columns, which have numbers first, or markup."""
     rows = survey(source).texts
     prose = [row.split() for row in rows if "\t" not in row and not row.startswith(MARKUP)]
-    return 2 * sum(len(words) > 3 and not words[0][0].isdigit() for words in prose) > len(rows)
+    return 2 * sum(len(words) > 3 and not any(word[0].isdigit() for word in words[:2]) for words in prose) > len(rows)
 
 
 def _start(source: Source) -> str:
@@ -90,12 +90,26 @@ def join_files(files: Sequence[tuple[bytes, str]], max_unpacked: int) -> tuple[b
         raise InputError(f"The files are of different kinds ({listed}).", hint="Upload one kind at a time.")
     joined = b""
     for source in sources:
-        joined += "".join(source.text()).encode() + b"\n\n"
+        joined += (_beginning(source) + "".join(source.text())).encode() + b"\n\n"
         if len(joined) > max_unpacked:
             raise InputError(f"Together the files have over {max_unpacked:,} bytes.", hint="Upload fewer files.")
     name = f"{sources[0].name} and {len(sources) - 1} more"
     digest = hashlib.sha256(joined).hexdigest()
     return joined, Source(name, digest, len(joined), max_unpacked=max_unpacked, parts=tuple(sources)), ""
+
+
+def _beginning(source: Source) -> str:
+    """A line that begins a document, for a file with coreference that has none: chains of two files are not the
+    same."""
+    found = survey(source)
+    form = annotated.recognize("coreference", found) if "coreference" in kinds(source) else None
+    if form is None or found.new_documents or found.has_document_lines:
+        return ""
+    name = " ".join(source.name.split())
+    if form.name == "CorefUD":
+        return f"# newdoc id = {name}\n"
+    # In wider columns the first one names the document.
+    return f"#begin document ({name})\n" if form.name.startswith("3") else ""
 
 
 def to_utf8(data: bytes) -> tuple[bytes, str]:

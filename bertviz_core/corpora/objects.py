@@ -217,8 +217,17 @@ def _tree(tree: Any, number: int) -> str:
     for word, _, relation in rows:
         if not word.strip() or len(relation.split()) != 1:
             raise InputError(f"Entry {number} has an empty word or an empty relation.", hint="Name each.")
+        if relation.isdigit():
+            what = f"Entry {number} has a number, {relation}, as a relation."
+            raise InputError(
+                what, hint="Give names; of `datasets`, those that int2str of the column's ClassLabel gives."
+            )
     return "".join(f"{' '.join(word.split())} {governor}-{relation}\n" for word, governor, relation in rows)
 
 
 def _governor(value: Any) -> str:
-    return "_" if value in NO_GOVERNOR else str(int(value))
+    if value in NO_GOVERNOR:
+        return "_"
+    if int(value) != float(value):
+        raise ValueError("a governor is a whole number")
+    return str(int(value))

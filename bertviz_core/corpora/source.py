@@ -35,12 +35,21 @@ MAX_DIRECTORY = 4 << 20  # bytes of a zip's list of members, which is read as a 
 # Members of archives with such names are left out, and everything in folders with such names.
 SKIPPED = re.compile(r"(^|/)(readme|licen[cs]e|copying|__macosx|\.(?!\./))", re.IGNORECASE)
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for any amount of memory
+UNPACK = "Unpack it, or pack its files as a .zip."
+# Where an archive has as many files of these as of .txt, as treebanks have both, the text is in them too.
+ANNOTATED = (".conllu", ".conllup", ".conll", ".cupt")
 NOT_TEXT = (  # position and bytes of the beginning, name of the format, hint
     (0, b"%PDF-", "a PDF", "Save it as text (pdftotext file.pdf file.txt), or copy its text and paste it."),
     (0, b"\xd0\xcf\x11\xe0", "an old Word document", "Save it as plain text."),
     (0, b"{\\rtf", "rich text (RTF)", "Save it as plain text."),
     (0, b"PAR1", "a Parquet file", 'Write its text as .txt, or give the column to the library: corpus=frame["text"].'),
-    (257, b"ustar", "a tar archive", "Unpack it, or pack its files as a .zip."),
+    (4, b"1AY&SY", "a bzip2 file", UNPACK),
+    (0, b"\x28\xb5\x2f\xfd", "a Zstandard file", UNPACK),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive", UNPACK),
+    (0, b"Rar!\x1a\x07", "a RAR archive", UNPACK),
+    (0, b"\x89PNG", "an image", "Give its text."),
+    (0, b"\xff\xd8\xff", "an image", "Give its text."),
+    (257, b"ustar", "a tar archive", UNPACK),
 )
 # Errors of reading and unpacking; RuntimeError is that of a zip that is encrypted or of a newer version.
 DAMAGE = (EOFError, OSError, RuntimeError, UnicodeError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
@@ -160,8 +169,9 @@ class Source:
                     raise self.error(what, "Unpack it, and give the text.", number)
                 for piece in io.BytesIO(block):
                     if b"\0" in piece:
-                        what = "There is a NUL byte: this is not a text file."
-                        raise self.error(what, "Save it as plain text.", number)
+                        what = "There is a NUL byte: this is not a text file in UTF-8."
+                        hint = "Save it as UTF-8; from UTF-16: iconv -f UTF-16LE (or UTF-16BE) -t UTF-8."
+                        raise self.error(what, hint, number)
                     length += len(piece)
                     is_end = piece.endswith(b"\n")
                     yield number, self._decode(decoder, piece, is_end, number, length)
@@ -183,7 +193,10 @@ class Source:
             if magic.startswith(ZIP):
                 archive, members, _ = self._archive(stream)
                 for info in members:
-                    yield f"{self.name}: {info.filename}", _with_line_ends(_chunks(archive.open(info).read))
+                    yield (
+                        f"{self.name}: {info.filename}",
+                        _with_line_ends(self._as_utf8(_chunks(archive.open(info).read))),
+                    )
                 yield self.name, iter(())
                 return
             if magic.startswith(GZIP):
@@ -238,7 +251,7 @@ class Source:
         endings = Counter(ending for ending, _ in texts)
         if not endings:
             raise self.error("The archive contains no text file.", "Pack one or more text files.")
-        chosen = max(endings, key=lambda ending: (endings[ending], ending == ".txt"))
+        chosen = max(endings, key=lambda ending: (endings[ending], ending in ANNOTATED, ending == ".txt"))
         read = [info for ending, info in texts if ending == chosen]
         return archive, read, [info for ending, info in texts if ending != chosen]
 

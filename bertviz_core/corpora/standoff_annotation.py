@@ -1,4 +1,5 @@
-"""Recognizes standoff annotation, which is kept in another file than its text, and says what to give in its place."""
+"""Recognizes annotation that is no text and that no reader reads, and says what to give in its place: standoff
+annotation, which is kept in another file than its words, bracketed parses, and triples of words and relations."""
 
 import re
 from typing import NamedTuple
@@ -9,11 +10,15 @@ OF_LITBANK = re.compile(r"(?:MENTION|COREF|COP|APPOS)\tT?\S+\t")
 OF_BRAT = re.compile(r"T\d+\t\S+ \d+ \d+(?:;\d+ \d+)*\t|(?:[REAM#]\d+|\*)\t\S+ ")
 MMAX_TAG = re.compile(r"\s*<(?:\?xml|!DOCTYPE (?:markables|words)|/?(?:markables?|words?|mmax_project))\b")
 MMAX = re.compile(r"<(?:!DOCTYPE )?(?:markables|mmax_project)\b|<word id=\"word_")
+# A row of the Penn Treebank's brackets: ( (S (NP ..., or further below (VP (VBD sat)).
+TAG = r"\([A-Z][A-Z0-9$|=*-]*"
+OF_BRACKETS = re.compile(rf"\s*(?:\(\s*\([A-Z]|{TAG}\s*\(|{TAG}\s+[^\s()]+\)|\([^\s()\w]+ [^\s()]+\))")
+OF_TRIPLES = re.compile(r"\s*[a-z]+(?:[:_][a-z_:]+)?\(\S{1,80}-\d+'*, ?\S{1,80}-\d+'*\)\s*$")
 GIVE_COLUMNS = "Give the same corpus in columns, with words and chains in one file"
 
 
 class StandOff(NamedTuple):
-    """A format that cannot be read, since its annotations stand in another file than its words.
+    """A format that cannot be read, as its annotations stand in another file than its words, or in no columns.
 
     Attributes:
         what: What the file is, as the end of a sentence.
@@ -36,11 +41,21 @@ OF_MMAX = StandOff(
     "XML of MMAX2, as ARRAU and WikiCoref are published, with words and mentions in several files",
     f"{GIVE_COLUMNS}: WikiCoref has its files of CoNLL beside them, ARRAU's are those of Universal Anaphora (CorefUD).",
 )
+BRACKETS = StandOff(
+    "a constituency treebank in brackets, as the Penn Treebank's .mrg files are",
+    "Convert it to dependencies in CoNLL-U, as Stanford CoreNLP's UniversalDependenciesConverter does, or give its "
+    "words alone.",
+)
+TRIPLES = StandOff(
+    "a list of relations as the Stanford parser prints them, such as det(cat-2, The-1)",
+    "Let the parser write CoNLL-U (-outputFormat conllu).",
+)
 
 
 def find_stand_off(found: Survey) -> StandOff | None:
     """Which of these most rows of a file are; None for another file."""
-    for kind, pattern in ((LITBANK, OF_LITBANK), (BRAT, OF_BRAT)):
+    rows = ((LITBANK, OF_LITBANK), (BRAT, OF_BRAT), (BRACKETS, OF_BRACKETS), (TRIPLES, OF_TRIPLES))
+    for kind, pattern in rows:
         if 2 * found.share_of_rows(pattern.match) > 1:
             return kind
     has_tags = 2 * found.share_of_rows(MMAX_TAG.match) > 1 and any(map(MMAX.search, found.texts))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 LEFT_OUT = re.compile(r"_+|[\[<({]+(?i:word|token|form|text)[\])>}]+|\s*")
 PLACEHOLDER = re.compile(r"[-*?.…#]+|[xX]{2,}|(?i:word|token|form|text|none|null|nan|redacted|hidden|masked)")
 MARKS = re.compile(r"[-*?.…#]+")
-MIN_ALIKE = 20  # words of a file, from which on one word alone is no text
+MIN_ALIKE = 20  # words of a file, from which on one word alone is no text, nor are as many lines of one word
 # Marks of tokenizers, and (PIECES) the share of a file's words with a mark above which the words are pieces. English
 # text that BERT has cut has the first mark in 8% of its words, text of SentencePiece and GPT-2 the second in each word.
 CONTINUATION = re.compile(r"##\w")
@@ -20,9 +20,15 @@ PIECES = {CONTINUATION: 0.03, WORD_START: 0.3, SPECIAL: 0.02}
 MARKUP = re.compile(r"\s*</?[A-Za-z!?][^<>]*>|.*</[A-Za-z][\w:.-]*>\s*$")
 # Two fields without a space between; digits alone are a number such as 1,000.
 TABLE = re.compile(r".*\t|.*[A-Za-z\"'.!?][,;|][\"'\w]|.*\w[,;|](?:[A-Za-z]|[\"']\w)", re.ASCII)
+# One word or mark, in a script that puts spaces between words, or words with their tags: EU NNP B-ORG, The/DT cat/NN.
+LETTER = "[^\\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u9fff]"
+WORD = rf"{LETTER}(?:{LETTER}|['’-]){{0,24}}|[^\w\s]{{1,3}}"
+TAGGED = r"\S+[/_][A-Za-z$.,:*+-]{1,10}"
+COLUMNS = re.compile(rf"\s*(?:{WORD}|\S+ (?:\S+ )*(?:[BIESLU]-[A-Za-z]+|O)|{TAGGED}(?:\s+{TAGGED}){{2,}})\s*$")
 ODD = {  # from a pattern of lines that are no text to the reason with which they are counted
     MARKUP: "a line that looks like mark-up (read as it stands)",
     TABLE: "a line that looks like a row of a table (read as it stands)",
+    COLUMNS: "a line of one word, or of words and their tags (read as it stands)",
 }
 
 WHERE_TO_GET_WORDS = (
@@ -63,6 +69,8 @@ def find_wordpiece(words: Iterable[str], *, special: bool) -> str | None:
 
 
 def find_oddity(lines: Sequence[str]) -> re.Pattern[str] | None:
-    """MARKUP or TABLE, where more than a third of a text's lines match it; else None."""
-    counted = ((pattern, sum(map(bool, map(pattern.match, lines)))) for pattern in ODD)
+    """MARKUP, TABLE or COLUMNS, where more than a third of a text's lines match it; else None. A few lines of one word
+    each are a text."""
+    patterns = [pattern for pattern in ODD if pattern is not COLUMNS or len(lines) >= MIN_ALIKE]
+    counted = ((pattern, sum(map(bool, map(pattern.match, lines)))) for pattern in patterns)
     return next((pattern for pattern, count in counted if 3 * count > len(lines)), None)

@@ -95,6 +95,7 @@ class Windows(EncodedCorpus[DocumentWindow]):
             InputError: No mention has an antecedent that could be guessed.
         """
         corpus = CoreferenceCorpus(self.source)
+        corpus.check_ends()
         counts = reading.counts
         numbers = count()
         decided = set()

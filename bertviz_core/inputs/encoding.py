@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.corpora import SPELLED, UNKNOWN, Skipped
+from bertviz_core.corpora import ESCAPED, SPELLED, UNKNOWN, Skipped
 from bertviz_core.inputs.tensors import Tensor
 from bertviz_core.inputs.tokens import Tokens
 
 WINDOW = 4096  # examples sorted by length at a time: bounded memory, whatever the corpus
+# Brackets, and full stops and question marks of OntoNotes.
+PENN_MARKS = frozenset(["-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-", "/.", "/?"])
 
 
 @dataclass(frozen=True)
@@ -142,12 +144,13 @@ def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, 
 
 
 def pieces_of(words: Sequence[str], tokens: Tokens, where: str, skipped: Skipped) -> list[list[int]]:
-    """The pieces of every word, [UNK] for one that cleans to nothing; unknown pieces, and special tokens that words
-    spell, are counted in `skipped`."""
+    """The pieces of every word, [UNK] for one that cleans to nothing; unknown pieces, marks in the Penn Treebank's
+    spelling, and special tokens that words spell, are counted in `skipped`."""
     pieces = list(map(tokens.pieces, words))
     skipped.add("a word the tokenizer cleans to nothing (read as unknown)", where, pieces.count([]))
     skipped.add(UNKNOWN, where, sum(i == tokens.unk for piece in pieces for i in piece))
     skipped.add(SPELLED, where, sum(map(tokens.spelled, words)))
+    skipped.add(ESCAPED, where, sum(word in PENN_MARKS for word in words))
     return [piece or [tokens.unknown] for piece in pieces]
 
 

@@ -143,7 +143,10 @@ def _readable(names: list[str], tokens: Tokens) -> str:
     """The text of some tokens; bytes in hexadecimal where they are no whole characters."""
     if tokens.prefix:
         return "".join(name.removeprefix(tokens.prefix) for name in names)
-    text = tokens.tokenizer.convert_tokens_to_string(names)
+    if tokens.byte_level:  # transformers reads words that were added, too, as if their letters were bytes.
+        text = b"".join(map(tokens.bytes_of, names)).decode(errors="replace")
+    else:
+        text = tokens.tokenizer.convert_tokens_to_string(names)
     is_broken = "\ufffd" in text or (tokens.bytes_as_letters and not text)
     if is_broken and tokens.marks_spaces:
         return "".join(f"<0x{byte:02X}>" for name in names for byte in tokens.bytes_of(name))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ class Tokens:
         mask: The id of [MASK].
         pad: The id of padding; 0 without one.
         unknown: The id that stands for text without a token.
-        special: (token,) ids of all special tokens.
+        special: (token,) ids of all special tokens, with those of the frames.
         ordinary: (token,) ids of all others.
         punctuation: (token,) ids of full stops and commas.
         prefix: What stands before a piece that continues a word; empty for none.
@@ -64,15 +65,17 @@ class Tokens:
         self.pad: int = t.pad_token_id if t.pad_token_id is not None else 0
         self.unknown: int = self.pad if self.unk is None else self.unk
         vocabulary = t.get_vocab()
-        self._reserved = set(t.all_special_ids)
+        self.single = frame_of(t, pair=False)
+        self.frame = frame_of(t, pair=True)
+        # Those around a text are special, also where the tokenizer does not name them, such as codes of languages.
+        self._reserved = {*t.all_special_ids, *chain(*self.single, *self.frame)}
         self.special = np.array(sorted(self._reserved), dtype=np.int64)
         self.ordinary = np.setdiff1d(np.array(list(vocabulary.values()), dtype=np.int64), self.special)
         self.punctuation = np.array([i for token, i in vocabulary.items() if _bare(token) in (".", ",")])
         self._spelled = any_of(special_names(t))
+        self._added = set(t.get_added_vocab())  # written as text, not in BYTES
         self.prefix = _prefix(t, vocabulary)
         self._cached_encode = lru_cache(100_000)(self.encode)
-        self.single = frame_of(t, pair=False)
-        self.frame = frame_of(t, pair=True)
         bare, after_space, two = (self.names(self.encode(text)) for text in ("a", " a", "a a"))
         marks = tuple(SPACE_MARKS)
         self.byte_level = any(name.startswith("Ġ") for name in after_space)
@@ -108,6 +111,8 @@ class Tokens:
 
     def bytes_of(self, name: str) -> bytes:
         """The bytes of text that a token stands for, of a vocabulary that marks spaces."""
+        if name in self._added:
+            return name.encode(errors="replace")
         if self.bytes_as_letters and max(name, default="") < "\u0100":
             return name.encode("latin-1")
         if self.byte_level:

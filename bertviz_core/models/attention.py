@@ -16,7 +16,7 @@ REGISTERED = "bertviz_observed"
 # they are for other kernels, or for the model's output.
 IN_MASK = ("cache_position", "is_causal", "position_embeddings", "position_ids", "sliding_window")
 OF_KERNELS = ("cu_seq_lens_k", "cu_seq_lens_q", "deterministic", "max_length_k", "max_length_q")
-OF_OUTPUT = ("output_attentions", "output_hidden_states", "return_dict", "use_cache")
+OF_OUTPUT = ("output_attentions", "output_hidden_states", "output_router_logits", "return_dict", "use_cache")
 HARMLESS = {*IN_MASK, *OF_KERNELS, *OF_OUTPUT}
 
 

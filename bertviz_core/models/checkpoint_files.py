@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from bertviz_core.errors import ModelError
 from bertviz_core.models import configuration, unsupported_folders
 from bertviz_core.models.configuration import Config
-from bertviz_core.models.unsupported_folders import MAX_BYTES, read_object, unusable
+from bertviz_core.models.unsupported_folders import DEQUANTIZE, MAX_BYTES, read_object, unusable
 from bertviz_core.models.unused_weights import OTHER_LIBRARY, POSITIONS, ignored_positions, unused_weight, way_out
 
 # The vocabularies of transformers' tokenizers, by the names of their files.
@@ -34,6 +34,8 @@ WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 SUFFIXES = (".json", ".txt", ".model", ".spm", ".codes", ".tokenizer")  # Files are digested in this order.
 PART = re.compile(r"[\w.-]+\.safetensors")
 TRAINED = re.compile(r"(step|checkpoint|epoch)\D*\d+$")  # names of checkpoints in the folder of a training
+FLOATS = ("F16", "BF16", "F32", "F64")  # types of weights in safetensors; those of fewer bits need a factor
+Array = tuple[list[int], str]  # shape and type
 MAX_WEIGHTS = 64 * 10**9  # bytes: the largest encoder, XLM-RoBERTa XXL, takes 43 GB
 
 
@@ -76,6 +78,11 @@ def _check_saved(folder: Path, config: Config, weights: Iterable[str]) -> None:
         what = f"was trained with {POSITIONS} {kind!r}, which transformers does not compute for the family "
         what += f"{config['model_type']!r}: its maps would be of another model"
         raise unusable(folder, what, OTHER_LIBRARY, "config.json")
+    if coarse := _coarse_weight(folder):
+        what = (
+            f"has weights of {coarse[1]} numbers, of which {coarse[0]} is the first, and its config.json does not say"
+        )
+        raise unusable(folder, f"{what} how they were quantized: such are not read here", DEQUANTIZE)
     if name := unused_weight(config, weights):
         what = f"would not be loaded as it was saved: transformers does not use {name}"
         raise unusable(folder, f"{what}, so its maps would be of another model", way_out(config, name))
@@ -173,21 +180,34 @@ def read_weights(folder: Path) -> dict[str, list[int]]:
     Raises:
         ModelError: There is no such file, or one is damaged.
     """
-    weights: dict[str, list[int]] = {}
+    return {name: shape for name, (shape, _) in _arrays(folder).items()}
+
+
+def _coarse_weight(folder: Path) -> tuple[str, str] | None:
+    """The first weight that is no float of 16 bits or more, and its type; transformers would take it as it is, without
+    the factors that it was quantized with."""
+    types = ((name, kind) for name, (_, kind) in sorted(_arrays(folder).items()) if name.endswith("weight"))
+    return next(((name, kind) for name, kind in types if kind not in FLOATS), None)
+
+
+def _arrays(folder: Path) -> dict[str, Array]:
+    """Name -> shape and type of every array; raises ModelError as `read_weights` does."""
+    arrays: dict[str, Array] = {}
     for path in _weight_files(folder):
         try:
             status = path.stat()
-            weights |= _shapes(path, status.st_size, status.st_mtime_ns)
+            arrays |= _arrays_of_file(path, status.st_size, status.st_mtime_ns)
         except (OSError, ValueError, SafetensorError) as error:
             raise unusable(folder, f"cannot be used: {path.name} is damaged or cut off") from error
-    return weights
+    return arrays
 
 
 @lru_cache(maxsize=1 << 10)
-def _shapes(path: Path, _size: int, _modified: int) -> dict[str, list[int]]:
-    """The shapes in one file, cached as digests are; raises ValueError for a header that is too long to be parsed."""
+def _arrays_of_file(path: Path, _size: int, _modified: int) -> dict[str, Array]:
+    """The arrays in one file, cached as digests are; raises ValueError for a header that is too long to be parsed."""
     with path.open("rb") as stream:
         if int.from_bytes(stream.read(8), "little") > MAX_BYTES:
             raise ValueError("a header of megabytes")
     with safe_open(path, "numpy") as arrays:
-        return {name: arrays.get_slice(name).get_shape() for name in arrays.keys()}  # noqa: SIM118
+        slices = {name: arrays.get_slice(name) for name in arrays.keys()}  # noqa: SIM118
+        return {name: (part.get_shape(), part.get_dtype()) for name, part in slices.items()}

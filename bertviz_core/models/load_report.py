@@ -19,6 +19,8 @@ CAUSAL_MASK = re.compile(r"(^|\.)(attn|attention)\.bias$")  # only where the wei
 POOLER = "pooler."  # It comes after the last layer, so that it changes no map.
 # Names of settings that are about attention; a number among them, such as a rate of dropout, is none to mention.
 OF_ATTENTION = re.compile(r"attention|attn|position|rotary|alibi|window|softcap|relative")
+# Settings of what a model returns, or of the kernel that computes its attention: they change no map.
+OF_KERNELS = re.compile(r"^output_attentions$|attn_impl|flash|sdpa|xformers|memory_efficient|backend")
 
 
 def compare(checkpoint: Checkpoint, model: Any, info: Mapping[str, Any]) -> tuple[str, ...]:
@@ -110,7 +112,8 @@ def _ignored_settings(checkpoint: Checkpoint, config: Any) -> Iterable[str]:
     for entries in (checkpoint.config, checkpoint.config.get("text_config") or {}):
         for name, value in entries.items():
             is_known = any(name in {*each.__dataclass_fields__, *each.attribute_map} for each in (config, text))
-            if is_known or not OF_ATTENTION.search(name) or name.startswith("_") or value in ("absolute", "eager"):
+            is_harmless = name.startswith("_") or value == "absolute" or OF_KERNELS.search(name)
+            if is_known or is_harmless or not OF_ATTENTION.search(name):
                 continue
             if value is True or (value and isinstance(value, str | dict)):
                 yield (

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from bertviz_core.errors import BertvizError, ModelError, SettingsError
+from bertviz_core.inputs import tokenizer_file
+from bertviz_core.inputs.tokenizer_file import AS_IN_FILE, FILE
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.checkpoint_files import tokenizer_folder
@@ -54,7 +56,7 @@ def load(
     model = prepare(loaded, tokens, checkpoint, device, predicts=language_model)
     if language_model and predicts_next_words(checkpoint) and not model.causal:
         raise missing_lm_head(checkpoint, "its tokens see those after them")
-    return replace(model, notices=notices)
+    return replace(model, notices=(*tokenizer_file.notices(tokens, tokenizer_folder(checkpoint.folder)), *notices))
 
 
 def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:
@@ -72,6 +74,8 @@ def load_tokens(checkpoint: Checkpoint) -> Tokens:
     logging.set_verbosity_error()
     auto = transformers.AutoTokenizer
     folder = tokenizer_folder(checkpoint.folder)
+    with _explained(checkpoint):
+        _read_configuration(checkpoint)  # Else its errors, which the tokenizer's class would raise, name the tokenizer.
     with _tokenizer_explained(checkpoint):
         tokenizer = auto.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         _check_vocabulary(tokenizer, folder)
@@ -101,6 +105,8 @@ def _tokenizer_explained(checkpoint: Checkpoint) -> Iterator[None]:
         hint = "docs/models.md says which tokenizers can be used."
         if isinstance(error, ImportError):
             hint = "Install the package that it names, into the environment of this program."
+        elif (tokenizer_folder(checkpoint.folder) / FILE).is_file():
+            hint = f"Its {FILE} may be of another kind than its `tokenizer_class`: {AS_IN_FILE}; {hint}"
         raise ModelError(what, hint=hint) from error
 
 
@@ -117,9 +123,17 @@ def _explained(checkpoint: Checkpoint) -> Iterator[None]:
         raise ModelError(what, hint=hint) from error
 
 
+def _read_configuration(checkpoint: Checkpoint) -> Any:
+    """The configuration as transformers reads it."""
+    from bertviz_core.models.libraries import transformers
+
+    return transformers.AutoConfig.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False)
+
+
 def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> tuple[Any, tuple[str, ...]]:
     """The model with its head, or without, and notices of what is not used; of T5 and its like the encoder alone."""
     from bertviz_core.models.libraries import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES, logging, torch, transformers
+    from bertviz_core.models.torch_internals import compute_eagerly
 
     logging.disable_progress_bar()
     family = checkpoint.config.get("model_type", "")
@@ -134,6 +148,7 @@ def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> t
     with _loading:
         model, info = auto.from_pretrained(
             checkpoint.folder,
+            config=compute_eagerly(_read_configuration(checkpoint)),
             attn_implementation="eager",
             dtype=getattr(torch, dtype),
             use_safetensors=True,
@@ -173,9 +188,10 @@ def prepare(
 
     check_attention_functions(loaded)
     _fuse_activations(loaded.eval().requires_grad_(False).to(device))
-    encoder = loaded.base_model if predicts else loaded
+    encoder = _without_head(loaded) if predicts else loaded
     _check_embeddings(encoder, tokens, checkpoint)
     encoder.config.use_cache = False  # The cache is of use only for generation.
+    encoder.config.return_dict = True  # Outputs are read by name.
     has_types = (getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
     if has_dynamic(encoder):
         encoder.register_forward_pre_hook(forget_earlier_inputs)
@@ -194,6 +210,11 @@ def prepare(
     with _explained(checkpoint):
         verified = verify_once(model) if described else verify(model)
         return replace(verified, language_model=loaded if predicts else None)
+
+
+def _without_head(loaded: Any) -> Any:
+    """The encoder or decoder inside; that of Llama 4 is not found by the name in its class."""
+    return getattr(loaded, "model", loaded) if loaded.base_model is loaded else loaded.base_model
 
 
 def _check_embeddings(encoder: Any, tokens: Tokens, checkpoint: Checkpoint) -> None:

@@ -168,8 +168,11 @@ def backward(
     """
     layers, maps = 0, list[Tensor]()
 
-    def begin(_module: Any, _inputs: Any, embedded: Tensor) -> Tensor:
-        return embedded.requires_grad_()  # No parameter requires a gradient, so the graph begins here.
+    def begin(_module: Any, _inputs: Any, embedded: Any) -> Tensor:
+        if not isinstance(embedded, torch.Tensor):  # I-BERT's embeddings are numbers and their scale.
+            raise _without_gradient(0, model)
+        # No parameter requires a gradient, so the graph begins here; CTRL scales its embeddings in place.
+        return embedded.requires_grad_().clone()
 
     def show(layer: int, values: list[Tensor], gradient: Tensor) -> None:
         nonlocal layers
@@ -186,6 +189,9 @@ def backward(
         total, predictions, output = predict_words(model, shown, labels, **options)
         maps = maps or list(output.attentions)
         del output
+        reached = sum(weights.requires_grad for weights in maps)
+        if reached < len(maps):  # HRM computes all but its last steps without a graph.
+            raise _without_gradient(reached, model)
         first = maps[0]
         while maps:  # From here on the graph alone owns the maps, and frees each with its hook.
             weights = maps.pop()
@@ -194,8 +200,13 @@ def backward(
         # The pass back goes no further down than the maps of the first layer.
         torch.autograd.grad(total, first, allow_unused=True)
     if layers != model.layers:
-        what = f"The loss has a gradient in only {layers} of the {model.layers} layers' attention maps"
-        raise ModelError(f"{what}, as this family of models shows them.", hint=OTHER_FAMILY)
+        raise _without_gradient(layers, model)
+
+
+def _without_gradient(layers: int, model: AttentionModel) -> ModelError:
+    """The error for a loss that has a gradient in so many layers, not in all."""
+    what = f"The loss has a gradient in only {layers} of the {model.layers} layers' attention maps"
+    return ModelError(f"{what}, as this family of models shows them.", hint=OTHER_FAMILY)
 
 
 def mask_and_label(batch: Batch, targets: Targets) -> tuple[Batch, Labels]:

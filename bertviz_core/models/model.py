@@ -146,8 +146,14 @@ def check_norms(checkpoint: Checkpoint, weights: Weights) -> None:
 
 
 def with_weights(model: AttentionModel, weights: Weights) -> AttentionModel:
-    """A model that is observed through attention weights or through norms; raises ModelError as `check_norms` does."""
+    """A model that is observed through attention weights or through norms; raises ModelError as `check_norms` does, and
+    where norms are asked for and maps are not read inside the layers."""
     check_norms(model.checkpoint, weights)
+    if weights == "norms" and not model.observable:
+        what = (
+            f"Norms are not known for {model.checkpoint.name!r}: its maps are read as it returns them, without values."
+        )
+        raise ModelError(what, hint="Choose attention weights.")
     return replace(model, factors=_output_factors(model) if weights == "norms" else None)
 
 

@@ -30,3 +30,9 @@ def unsaved_buffers(module: nn.Module) -> dict[str, Tensor]:
 def attention_implementation(model: Any) -> str:
     """The name under which a model of transformers looks up its attention function, such as "sdpa"."""
     return model.config._attn_implementation
+
+
+def compute_eagerly(config: Any) -> Any:
+    """A configuration of transformers, set to eager attention: one that a file names would have the last word."""
+    config._attn_implementation = "eager"
+    return config

@@ -13,6 +13,7 @@ ADAPTER = "adapter_config.json"
 SAVE_AGAIN = "Save the model again with save_pretrained."
 SAVE = "save it and its tokenizer with save_pretrained into an empty folder"
 MERGE = f"In Python, load base and adapter with peft, call merge_and_unload(), and {SAVE}."
+DEQUANTIZE = f"Give the model that it was made of, or load it in Python, call dequantize(), and {SAVE}."
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 # Patterns of files in a folder without safetensors -> what they are, and the way out.
 FORMATS: dict[str, tuple[str, str]] = {
@@ -100,8 +101,7 @@ def _quantized(folder: Path, described: Any) -> ModelError:
     bits = entries.get("bits") or next((bits for bits in (4, 8) if entries.get(f"load_in_{bits}bit")), None)
     detail = ", ".join(str(part) for part in (method, f"{bits} bits" if bits else "") if part)
     what = f"has quantized weights{f' ({detail})' if detail else ''}, which are not read here"
-    hint = f"Give the model that it was made of, or load it in Python, call dequantize(), and {SAVE}."
-    return unusable(folder, what, hint, "config.json")
+    return unusable(folder, what, DEQUANTIZE, "config.json")
 
 
 def _no_config(folder: Path) -> ModelError | None:

@@ -75,7 +75,7 @@ def clear_input(results: Results, head: Head) -> ClearInput | None:
             continue
         for column, row in analysis.numbered(result, head):
             top = result.highest_segments(column.quantity, head)
-            if top:
+            if top and (len(top) == 1 or top[0].value > top[1].value):  # else many are the clearest, as with sinks
                 settings = Settings(**result.provenance["settings"])
                 found.append(
                     ClearInput(

@@ -20,6 +20,7 @@ from bertviz_core.models.checkpoint import label_of
 from bertviz_core.overview.head_columns import behavior_averages, behavior_labels, columns, in_order
 
 FACTS = 3  # in the sentence
+APART = "What sets it apart"
 FAR = 2.0  # robust standard deviations from the median; a head that is nowhere further from it is like most heads
 BROAD = "broad"
 
@@ -73,12 +74,16 @@ class OneHead:
         return f"Head {self.label} {self.role}."
 
     @property
+    def is_far(self) -> bool:
+        """Whether the first of its facts, the furthest from the median, sets it apart."""
+        return bool(self.facts) and abs(self.facts[0].row.score) >= FAR
+
+    @property
     def apart(self) -> str:
         """Its facts, in a sentence."""
         if not self.facts:
             return "None of its numbers differs from the median of all heads."
-        is_far = abs(self.facts[0].row.score) >= FAR
-        before = "What sets it apart" if is_far else "It is like most heads; furthest from their median"
+        before = APART if self.is_far else "It is like most heads; furthest from their median"
         return f"{before}: {'; '.join(fact.row.sentence for fact in self.facts)}."
 
     @property
@@ -89,7 +94,8 @@ class OneHead:
     @property
     def facts_figure(self) -> HeadFigure:
         """The small figure of the facts."""
-        return HeadFigure("What sets it apart", tuple(fact.row for fact in self.facts))
+        title = APART if self.is_far else "Furthest from the median of all heads"
+        return HeadFigure(title, tuple(fact.row for fact in self.facts))
 
     @property
     def about(self) -> str:

@@ -1,5 +1,6 @@
 """Small figures and lines of one head as SVG in the text color of where they stand, without scripts."""
 
+import textwrap
 from collections.abc import Sequence
 from math import isnan
 
@@ -22,13 +23,19 @@ TRACK = 26  # height of the middle of a row's scale
 CURVE = 150  # height of a curve's area
 LEFT = 44  # room for the numbers of an axis
 LINE = 19  # height of a token
+LETTER = 6.5  # width of a letter of a row
 DIGIT = 6.5  # width of a digit at an axis
 
 
 def figure_svg(figure: HeadFigure) -> str:
     """The rows and the curve of a figure, one below the other."""
-    parts = [_row(row, index * ROW) for index, row in enumerate(figure.rows)]
-    height = ROW * len(figure.rows) - (2 if figure.rows else 0)
+    parts: list[str] = []
+    height = 0
+    for row in figure.rows:
+        names = _name_lines(row)
+        parts.append(_row(row, names, height))
+        height += ROW + LINE * (len(names) - 1)
+    height -= 2 if figure.rows else 0
     if figure.curve:
         parts.append(_curve(figure.curve, height))
         height += CURVE + 40
@@ -66,19 +73,25 @@ def _text(text: str, x: float, y: float, look: str = "") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" fill="currentColor" {look}>{escaped(text)}</text>'
 
 
-def _row(row: HeadRow, top: float) -> str:
-    """The name and the number above a scale with the band, the median, the baseline and the head's dot."""
+def _name_lines(row: HeadRow) -> list[str]:
+    """The name of a row in lines that leave room for its number."""
+    room = int((WIDTH - 8) / LETTER) - 2 - len(row.text)
+    return textwrap.wrap(row.name, max(room, 16), max_lines=2, placeholder=" …") or [""]
+
+
+def _row(row: HeadRow, names: Sequence[str], top: float) -> str:
+    """The lines of the name and the number above a scale with the band, the median, the baseline and the head's dot."""
     low, high = row.limits
 
     def x(value: float) -> float:
         share = (value - low) / (high - low) if high > low else 0.5
         return 6 + min(max(share, 0), 1) * (WIDTH - 12)
 
-    y = top + TRACK
+    y = top + TRACK + LINE * (len(names) - 1)
     start, end = map(x, row.band)
     parts = [
         f"<title>{escaped(row.sentence)}</title>",
-        _text(cut_end(row.name, 44), 4, top + 14, 'opacity="0.85"'),
+        *(_text(line, 4, top + 14 + LINE * index, 'opacity="0.85"') for index, line in enumerate(names)),
         _text(row.text, WIDTH - 4, top + 14, 'text-anchor="end" font-weight="600"'),
         f'<path d="M6,{y} H{WIDTH - 6}" stroke="currentColor" opacity="0.25"/>',
         f'<rect x="{start:.1f}" y="{y - 5}" width="{max(end - start, 1):.1f}" height="10" rx="2" fill="currentColor" '

@@ -22,11 +22,12 @@ import pandas as pd
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.errors import SettingsError
-from bertviz_core.heads import first_number
+from bertviz_core.heads import Head, first_number
 from bertviz_core.numbers import NATS
 from bertviz_core.overview.head_columns import Column, columns, frame
 
 MAX_CHARACTERS = 300
+MAX_NAMED = 20  # heads in a line
 MAX_DEPTH = 20  # parentheses inside each other
 OPERATORS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "<": operator.lt,
@@ -69,6 +70,16 @@ def find(results: Results, text: str) -> pd.DataFrame:
     shift = first_number() - 1
     counted = table.assign(layer=table["layer"] + shift, head=table["head"] + shift)
     return table[find_rows(counted, text, names_of(table, columns(results)))].reset_index(drop=True)
+
+
+def describe_found(found: pd.DataFrame, total: int) -> str:
+    """Which of so many heads are found, in a line that names the first MAX_NAMED of them."""
+    if found.empty:
+        return f"None of {total} heads is found."
+    labels = [Head.parse(key).label() for key in found["label"][:MAX_NAMED]]
+    more = " …" if len(found) > MAX_NAMED else ""
+    name = "head" if len(found) == 1 else "heads"
+    return f"Found: {name} {', '.join(labels)}{more} ({len(found)} of {total})."
 
 
 def find_rows(table: pd.DataFrame, text: str, names: Mapping[str, str]) -> np.ndarray:

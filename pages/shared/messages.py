@@ -11,7 +11,9 @@ from bertviz_core.inputs.tokens import joined_pieces
 from bertviz_core.text_display import isolated
 from pages.shared import services
 
-ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)", re.IGNORECASE)  # where to break bare addresses
+# Where to break bare addresses; not behind the @ of model@step0, which is copied, and is none without a dot.
+ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)(?=[-.\w]*\.\w)", re.IGNORECASE)
+CODE = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(r"(?<![\w./:])(?:/[^/\s'\"“”]+)+/?")
 
 
@@ -30,16 +32,25 @@ def joined(tokens: str) -> str:
 def error(problem: BertvizError) -> None:
     """Draw an error: where, what, and what to do."""
     where = f"**{_without_folders(problem.where)}**  \n" if problem.where else ""
-    st.error(f"{where}{_without_folders(problem.what)}  \n{_without_folders(problem.hint)}", icon=":material/error:")
+    st.error(f"{where}{_without_folders(problem.what)}  \n{_with_code(problem.hint)}", icon=":material/error:")
 
 
 def note(problem: BertvizError) -> None:
     """Draw what is not possible here, and what to do, as a note."""
-    st.info(f"{_without_folders(problem.what)} {_without_folders(problem.hint)}", icon=":material/info:")
+    st.info(f"{_without_folders(problem.what)} {_with_code(problem.hint)}", icon=":material/info:")
+
+
+def _with_code(hint: str) -> str:
+    """Escape what to do; what it has between backticks, such as a command, stays code."""
+    parts = CODE.split(_shortened(hint))
+    return "".join(f"`{part}`" if index % 2 else plain(part) for index, part in enumerate(parts))
 
 
 def _without_folders(text: str) -> str:
     """Escape an error text; on a public server only the last name of each path is left."""
-    if services.access().public:
-        text = PATH.sub(lambda path: Path(path[0]).name, text)
-    return plain(text)
+    return plain(_shortened(text))
+
+
+def _shortened(text: str) -> str:
+    """A text as it is, or on a public server with the last name of each path alone."""
+    return PATH.sub(lambda path: Path(path[0]).name, text) if services.access().public else text

@@ -31,6 +31,7 @@ from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.selection import Basis, Selection
 
+TABLE, ROWS = 320, 8  # the height of a table of heads in pixels, and the rows that it has room for
 LOOKS = {  # of a verdict's chip: color and icon; others are gray
     SHOWN: ("green", "check_circle"),
     NOT_SHOWN: ("red", "cancel"),
@@ -250,7 +251,7 @@ def table(
         title = (titles or {}).get(name) or registry.display_label(name).replace("_", " ")
         config[name] = st.column_config.NumberColumn(title, format=formats[name]) if name in formats else title
     alt = "A row for each head, with every quantity"
-    clickable_table(arrow, key, choose, alt, column_config=config, height=320)
+    clickable_table(arrow, key, choose, alt, column_config=config, height=TABLE if len(labels) > ROWS else "content")
 
 
 @memoized

@@ -136,7 +136,7 @@ def test_revisions_of_a_hub_model_are_downloaded_when_asked_and_analyzed(
         paste(app, TEXT)
         analyze(app)
         assert not app.error and app.select_slider(key="at_step").options == ["3", "30"]
-        assert f"{NAME}@\u2060step* on pasted text and treebank" in words(app)
+        assert f"{NAME}@step* on pasted text and treebank" in words(app)
         one = open_app("entropy", model=f"{NAME}@step30")
         assert one.selectbox(key="model").value == f"{NAME}@step30" == parameter(one, "model")
     offline = open_app("emergence", training="owner/other@step*")

@@ -61,9 +61,12 @@ def test_the_overview_finds_heads_by_an_expression():
     app = open_app(heads="previous > 0.5 and layer = 1")
     assert app.text_input(key="heads").value == "previous > 0.5 and layer = 1"
     assert any(expander.label.endswith("heads in a table") for expander in app.expander)
+    assert "Found: head 1-3 (1 of 72)." in words(app)
     data = map(json.loads, app.main.get("bidi_component")[0].proto.bytes.splitlines())
     (faint,) = [each["faint"] for each in data if "faint" in each]
     assert clearest("previous") not in faint and len(faint) > 60
+    app.text_input(key="heads").set_value("previous > 2").run()
+    assert "None of 72 heads is found." in words(app)
     app.text_input(key="heads").set_value("prevous > 1").run()
     assert "There is no column 'prevous'; is 'previous' meant? (at character 1)" in words(app)
     assert parameter(app, "heads") == "prevous > 1"

@@ -1,14 +1,18 @@
 """Every coreference format is recognized and read right; what is broken names its line, what is lost is counted."""
 
+import io
 import json
+import zipfile
 
 import pytest
 
-from bertviz_core.corpora import Skipped
+import bertviz_core as bv
+from bertviz_core.corpora import ESCAPED, Skipped
 from bertviz_core.corpora.annotated import BROKEN, CoreferenceCorpus
 from bertviz_core.corpora.contents import describe
 from bertviz_core.corpora.coreference import CoreferenceDocument
 from bertviz_core.corpora.files import FOLDER
+from bertviz_core.corpora.format_detection import join_files
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.errors import InputError
 from tests.support.bracketed import conll
@@ -206,3 +210,91 @@ def test_documents_without_markers_are_told_apart_by_name():
     assert [document.name for document in read(plain)[1]] == ["d0", "d1"]
     parts = read(text.replace("(d1); part 000", "(d1); part 002"))[1]
     assert [document.name for document in parts] == ["d0", "d1, part 2"]
+
+
+def test_other_white_space_than_spaces_and_tabs_is_part_of_a_word():
+    rows = "d 0 0 10\u00a0000 CD - - - - - * (1)\nd 0 1 fell VBD - - - - - * -\nd 0 2 it PRP - - - - - * (1)\n"
+    _, (document,), lost = read(rows)
+    assert document.words == ("10\u00a0000", "fell", "it") and document.tags == ("CD", "VBD", "PRP") and not lost
+
+
+def test_a_sentence_begins_at_its_first_number_without_a_blank_line_too():
+    rows = "d 0 0 She (1)\nd 0 1 slept -\nd 0 0 Then -\nd 0 1 she (1)\n"
+    assert read(rows)[1][0].sentences == read(rows.replace("d 0 0 Then", "\nd 0 0 Then"))[1][0].sentences == (0, 2)
+    assert read("d 0 0 She (1)\nd 0 0 slept -\nd 0 0 she (1)\n")[1][0].sentences == (0,)  # numbers that say nothing
+    order = ("1", "1", "2", "3-4", "3", "4", "1-2", "1", "2")
+    _, (document,), _ = read(conllu("(e1)", "", "(e1)", "", "", "", "", "", "(e1)", ids=order))
+    assert document.sentences == (0, 1, 5) and document.governors == (-1, -1, 1, 1, 1, -1, 5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0\tAnn\t(1)\n1\tslept\t-\n2\tshe\t(1)\n",
+        conllu("(e1)", "", "(e1)").partition("\n")[2],
+        "#begin document (d); part 000\nd 0 0 Ann (1)\nd 0 1 slept -\nd 0 2 she (1)\n#end document\n",
+    ],
+)
+def test_chains_of_two_files_are_never_the_same(text):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.conll", text)
+        archive.writestr("b.conll", text)
+    (one,) = read(text)[1]
+    files = [(text.encode(), "a.conll"), (text.encode(), "b.conll")]
+    joined, parts, _ = join_files(files, 10_000)
+    for source in (from_bytes(packed.getvalue(), "ab.zip"), from_bytes(joined, "ab"), parts):
+        first, second = CoreferenceCorpus(source).documents(Skipped())
+        assert (first.words, first.mentions, first.sentences) == (one.words, one.mentions, one.sentences)
+        assert (second.words, second.mentions, second.sentences) == (one.words, one.mentions, one.sentences)
+
+
+def test_spans_that_end_after_their_last_word_are_refused():
+    def jsonlines(last: int) -> bytes:
+        clusters = [[[4 * i, 4 * i + last], [4 * i + 2, 4 * i + 2 + last]] for i in range(10)]
+        return json.dumps({"sentences": [["she", "slept", "it", "rang"] * 10], "clusters": clusters}).encode()
+
+    describe("coreference", from_bytes(jsonlines(0), "given"))
+    with pytest.raises(InputError, match="No mention has one word") as caught:
+        describe("coreference", from_bytes(jsonlines(1), "given"))
+    assert "[first, last]" in caught.value.hint
+    with pytest.raises(InputError, match="No mention has one word"):
+        bv.analyze("coreference_heads", model="demo", corpus=[json.loads(jsonlines(1))], store=False)
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_documents_in_one_list_of_json_are_refused_with_what_to_do(indent):
+    text = json.dumps([{"sentences": [["Ann", "slept"]], "clusters": []}], indent=indent)
+    with pytest.raises(InputError, match="JSON, but no object on each line") as caught:
+        read(text)
+    assert "jq" in caught.value.hint
+    with pytest.raises(InputError, match="not a coreference file"):
+        read("[The developer] argued with the designer because [he] did not like it.\n")
+
+
+def test_gap_names_what_is_neither_true_nor_false():
+    header = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL"
+    row = "dev-1\tAnn met Bo. She left.\tShe\t12\tAnn\t0\tTRUE\tBo\t8\tFALSE\turl"
+    _, documents, lost = read(f"{header}\n{row}\n{row.replace('TRUE', '1')}\n")
+    assert len(documents) == 1 and lost == {BROKEN: 1}
+    with pytest.raises(InputError, match="A-coref is '1', neither TRUE nor FALSE"):
+        read(f"{header}\n{row.replace('TRUE', '1')}\n")
+    # Ten columns, as CoNLL-U has.
+    assert read(f"{header}\n{row}\n".replace("\turl", "").replace("\tURL", ""))[0] == "GAP"
+    with pytest.raises(InputError, match="both TRUE"):
+        read(f"{header}\n{row.replace('FALSE', 'TRUE')}\n")
+    with pytest.raises(InputError, match="names no column A-coref and no B-coref"):
+        read(f"{header}\n{row}\n".replace("\tA-coref", "").replace("\tB-coref", "").replace("TRUE\t", ""))
+
+
+def test_parts_of_a_document_without_begin_lines_have_chains_of_their_own():
+    rows = "a {0} 0 She (1)\na {0} 1 slept -\na {0} 2 she (1)\n\n"
+    _, documents, _ = read(rows.format(0) + rows.format(1))
+    assert [document.name for document in documents] == ["a", "a, part 1"]
+    assert [spans(document) for document in documents] == [[(0, 1, 0), (2, 3, 0)]] * 2
+
+
+def test_marks_in_the_spelling_of_the_penn_treebank_are_counted():
+    record = {"sentences": [["Ann", "-LRB-", "she", "-RRB-", "slept", "/."]], "clusters": [[[0, 0], [2, 2]]]}
+    result = bv.analyze("coreference_heads", model="demo", corpus=[record], store=False)
+    assert [entry["count"] for entry in result.provenance["skipped"] if entry["reason"] == ESCAPED] == [3]

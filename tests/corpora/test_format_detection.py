@@ -118,3 +118,10 @@ def test_the_examples_of_the_page_are_recognized_and_read(label: str, kind: str,
 def test_the_page_shows_every_format() -> None:
     shown = [(kind, label.partition(":")[0]) for label, kind, _ in EXAMPLES if kind != "text"]
     assert shown == [(form.kind, form.name) for form in FORMATS]
+
+
+def test_a_broken_corpus_of_names_and_numbers_is_not_prose():
+    """Its problem would be lost, as prose that begins like a corpus is read as text."""
+    rows = "wsj_0001 0 0 She PRP - - - - - * (1\nwsj_0001 0 1 slept VBD - - - - - * -\n"
+    assert not is_prose(from_bytes(rows.encode(), "x"))
+    assert is_prose(from_bytes(b"In 1999 she slept well.\nIt was cold and dark.\nShe did not wake up.\n", "x"))

@@ -206,6 +206,8 @@ def test_lists_without_words_are_left_out_and_none_but_those_is_an_error():
         ([["a", "b"]], "coreference", "Lists of words have no chains of mentions"),
         ([Doc(), "text"], "text", "first documents, in entry 2 texts"),
         (b"bytes", "text", "Entry 1, of type int"),
+        ([(["He", "sat"], [2.7, 0], ["nsubj", "root"])], "treebank", "Entry 1 is not"),
+        ([{"tokens": ["He", "sat"], "head": ["2", "0"], "deprel": [3, 7]}], "treebank", "a number, 3, as a relation"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_what_to_do(corpus, kind: str, message: str):

@@ -1,5 +1,6 @@
 """Sources: bytes to lines, strictly, whatever the line ends, the mark at the start, the compression and the archive."""
 
+import bz2
 import codecs
 import gzip
 import hashlib
@@ -54,6 +55,20 @@ def test_bytes_that_are_not_utf8_name_line_and_byte(source):
 def test_nul_bytes_and_other_encodings_are_refused(source, data):
     with pytest.raises(InputError, match=r"NUL|UTF-8"):
         list(source(data).lines())
+
+
+def test_a_nul_byte_says_how_to_convert_and_members_of_an_archive_are_read_as_files_are(source):
+    with pytest.raises(InputError, match="NUL") as caught:
+        list(source("zwei\n".encode("utf-16-le")).lines())
+    assert "UTF-16LE" in caught.value.hint
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.txt", "zwei\n".encode("utf-16"))
+    assert next(source(packed.getvalue()).lines()) == (1, "zwei")
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.txt", b"%PDF-1.7\n")
+    with pytest.raises(InputError, match="PDF"):
+        list(source(packed.getvalue()).lines())
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
@@ -167,6 +182,7 @@ def test_a_tar_archive_is_refused_with_what_to_do(compress):
     ("names", "wanted"),
     [
         (["a.txt", "b.ann"], ["a.txt"]),
+        (["a.txt", "b.conllu"], ["b.conllu"]),
         (["a.conll", "b.conll", "c.txt"], ["a.conll", "b.conll"]),
         ([".hidden/a.txt", "__MACOSX/b.txt", "LICENSE", "./c.txt"], ["./c.txt"]),
     ],
@@ -205,9 +221,14 @@ def test_damaged_archives_are_read_or_refused(packed, data):
         (b"PAR1\x15\x04", "Parquet"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1", "old Word"),
         (b"{\\rtf1 a}", "RTF"),
+        (bz2.compress(b"One.\n"), "bzip2"),
+        (b"\x28\xb5\x2f\xfd\0", "Zstandard"),
+        (b"7z\xbc\xaf\x27\x1c\0", "7z"),
+        (b"\x89PNG\r\n", "image"),
         (zipped({"[Content_Types].xml": b"<x/>", "word/document.xml": b"<x/>"}), "office document"),
     ],
-    ids=["pdf", "parquet", "doc", "rtf", "docx"],  # a zip has the time in it, and every process needs the same names
+    # A zip has the time in it, and every process needs the same names.
+    ids=["pdf", "parquet", "doc", "rtf", "bzip2", "zstandard", "7z", "image", "docx"],
 )
 def test_documents_that_are_no_text_are_named_with_what_to_do(start, what):
     with pytest.raises(InputError, match=what) as caught:

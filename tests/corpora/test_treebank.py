@@ -26,6 +26,10 @@ CATS = """# sent_id = 1
 4.1\tsleep\tsleep\tVERB\tVB\t_\t_\t_\t0:root\t_
 5\t.\t.\tPUNCT\t.\t_\t4\tpunct\t_\t_
 """
+CONLL_2008 = (
+    "1\tDogs\tdog\tNNS\tNNS\tDogs\tdog\tNNS\t2\tSBJ\t_\tA0\n"
+    "2\tbark\tbark\tVBP\tVBP\tbark\tbark\tVBP\t0\tROOT\tbark.01\t_\n"
+)
 TWO = """1\tNew York\tNew York\tPROPN\t_\t_\t2\tnmod:poss\t_\t_
 2\tsleeps\tsleep\tVERB\t_\t_\t0\troot\t_\t_
 """
@@ -88,6 +92,7 @@ BROKEN = {
     "no number in the HEAD column (were two columns swapped?)": (rows("a nsubj 2", "b root 0"), "line 1 ('nsubj')"),
     "a line without ten columns between tabs": (rows("a 2 x", "b 0 root").replace("2\tb", "2 b"), "line 2 (9 columns)"),
     "words that are not numbered 1, 2, 3": (rows("a 2 x", "b 0 root").replace("2\tb", "3\tb"), "line 2"),
+    "no blank line before the next sentence": (rows("a 2 x", "b 0 root").rstrip() + "\n" + GOOD, "line 3"),
     "a word without a relation": (rows("a 2 _", "b 0 root"), "line 1"),
     "no relation in the DEPREL column (were two columns swapped?)": (rows("a 2 NOUN", "b 0 VERB"), "line 1 ('NOUN')"),
 }
@@ -115,6 +120,7 @@ def test_a_broken_sentence_is_left_out_and_the_rest_goes_on(reason):
         ("<!DOCTYPE html>\n<p>hi</p>", "HTML", "bank, line 1"),
         (CATS.replace("\t", " "), "tabs", "bank, line 3"),
         ("The cat sat.\nIt slept.", "not a treebank", "bank, line 1"),
+        (CONLL_2008, "Most rows have 12 columns", "bank, line 1"),
         (lzma.compress(CATS.encode() * 5000)[:-300], "cannot be read to its end", "bank, after line"),
         (b"1\tcaf\xe9\t_\tX\t_\t_\t0\troot\t_\t_\n", "UTF-8", "bank, line 1"),
     ],

@@ -14,7 +14,7 @@ from bertviz_core.corpora.files import source_of
 from bertviz_core.corpora.format_detection import kinds
 from bertviz_core.corpora.readers import read_text
 from bertviz_core.corpora.source import Source, from_bytes
-from bertviz_core.corpora.word_checks import MARKUP, ODD
+from bertviz_core.corpora.word_checks import COLUMNS, MARKUP, ODD
 from bertviz_core.errors import InputError
 
 
@@ -248,6 +248,22 @@ def test_annotation_apart_from_its_text_is_named_with_what_to_give(text, what, k
     assert "in columns" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("( (S (NP (DT The) (NN cat))\n     (VP (VBD sat))\n     (. .)) )\n", "in brackets"),
+        ("(ROOT\n  (S\n    (NP (PRP It))\n    (VP (VBD slept))\n    (. .)))\n", "in brackets"),
+        ("det(cat-2, The-1)\nnsubj:pass(seen-4, cat-2)\nroot(ROOT-0, seen-4)\n", "Stanford parser"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["text", "treebank"])
+def test_parses_in_brackets_or_triples_are_refused_with_what_to_give(text, what, kind):
+    with pytest.raises(InputError, match=what) as caught:
+        describe(kind, from_bytes(text.encode(), "given"))
+    assert "CoNLL-U" in caught.value.hint
+    describe("text", from_bytes(b"(The cat) sat.\nNASA (see below) wrote.\n(NASA said) so.\n", "given"))
+
+
 @pytest.mark.parametrize("lines", [True, False])
 def test_records_of_wordpieces_as_words_are_refused(lines):
     records = [json.dumps({"words": ["the", "un", "##related", "cat", "bark", "##ed"]})] * 3
@@ -257,3 +273,19 @@ def test_records_of_wordpieces_as_words_are_refused(lines):
     assert "##related" in caught.value.what and '"tokens"' in caught.value.hint
     describe("text", from_bytes(text.replace("words", "tokens").encode(), "given.json"))
     describe("text", from_bytes(text.replace("##", "").encode(), "given.json"))
+
+
+def test_lines_of_one_word_are_counted_where_they_are_many():
+    column = "EU NNP B-NP B-ORG\nrejects VBZ B-VP O\ncalls\n. . O O\n\n" * 5
+    _, (entry,) = paragraphs(column)
+    assert (entry["reason"], entry["count"]) == (ODD[COLUMNS], 20)
+    (warning,) = warnings_of({"skipped": [entry], "corpus": {"name": "x"}, "segments": 9, "tokens": 9})
+    assert warning.startswith(
+        "20 lines of x look like columns, or words with their tags, that are read as words, first at"
+    )
+    (entry,) = paragraphs("The/at jury/nn said/vbd ./.\n" * 20)[1]
+    assert entry["count"] == 20
+    assert paragraphs("cat\ndog\n")[1] == paragraphs("Yes.\nNo!\n\\\\par{Why}\nEither and/or both.\n" * 20)[1] == []
+    # These scripts put no spaces between words.
+    assert paragraphs("我喜欢狗。\n" * 30)[1] == paragraphs("ฉันชอบหมา\n" * 30)[1] == []
+    assert paragraphs("The cat sat on the mat, O\nIt slept.\n" + "It was very warm there.\n" * 30)[1] == []

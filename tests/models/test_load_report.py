@@ -192,3 +192,41 @@ def test_positions_are_refused_when_the_model_is_found(folder):
     configure(folder, position_embedding_type="relative_key")
     with pytest.raises(ModelError, match="relative_key"):
         checkpoint.find_checkpoint(str(folder))
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"output_attentions": True},
+        {"return_dict": False},
+        {"attn_implementation": "sdpa"},
+        {"_attn_implementation": "flash_attention_2"},
+        {"use_flash_attn": True},
+    ],
+    ids=lambda setting: next(iter(setting)),
+)
+def test_settings_of_outputs_and_of_kernels_change_nothing_and_say_nothing(folder, tiny, setting):
+    configure(folder, **setting)
+    model = load(folder)
+    assert model.notices == () and model.observable == tiny.observable
+    assert model.encoder.config._attn_implementation == tiny.encoder.config._attn_implementation
+
+
+@pytest.mark.parametrize(("kind", "written"), [(torch.int8, "I8"), (torch.float8_e4m3fn, "F8_E4M3")])
+def test_weights_of_eight_bits_without_their_factors_are_refused_by_name(folder, kind, written):
+    name = f"{AT}attention.self.query.weight"
+    edit(folder, lambda weights: weights | {name: (weights[name] * 20).to(kind)})
+    error = refused(folder)
+    assert name in error.what and f"{written} numbers" in error.what and "dequantize" in error.hint
+
+
+def test_errors_of_the_configuration_do_not_blame_the_tokenizer(folder):
+    configure(folder, dtype="auto")
+    error = refused(folder)
+    assert "tokenizer" not in error.what and "cannot be loaded" in error.what
+
+
+def test_a_pair_of_encoder_and_decoder_is_named_as_such(tmp_path):
+    from tests.support import architectures
+
+    assert "pair of encoder and decoder" in refused(architectures.save("bart", tmp_path)).what

@@ -194,3 +194,8 @@ def test_the_choice_is_part_of_the_key_but_not_where_no_map_is_read(tiny, source
     assert plain.to_json()["weights"] == "attention" and norms.to_json()["weights"] == "norms"
     assert ANALYSES["sep_gradients"].relevant(norms) == plain
     assert ANALYSES["entropy"].relevant(norms) == norms
+
+
+def test_maps_that_the_model_returns_have_no_norms(tiny):
+    with pytest.raises(ModelError, match="its maps are read as it returns them"):
+        with_weights(replace(tiny, observable=False), "norms")

@@ -119,6 +119,33 @@ def test_drawings_are_xml_and_escape_what_they_show():
         assert ET.fromstring(svg).tag.endswith("svg")
 
 
+def test_long_names_of_rows_are_whole_and_take_a_line_more():
+    others = np.array([[0.1, 0.5, 0.9]])
+    name = "attention to the first occurrence of the same token (duplicate token)"
+    heights = []
+    for each in ("entropy", name):
+        row = HeadRow(each, 0.9, "0.00068 ± 0.00009", others, "0.5", Head(0, 2), (0.0, 1.0))
+        svg = ET.fromstring(figure_svg(HeadFigure("x", (row,))))
+        shown = [text.text or "" for text in svg.iter() if text.tag.endswith("}text")]
+        assert " ".join(shown[:-1]) == each and shown[-1] == row.text
+        heights.append(float(svg.attrib["height"]))
+    assert heights[1] > heights[0] + 10
+
+
+def test_the_clearest_input_is_the_only_one_with_its_value(results):
+    for head in (Head(4, 3), Head(1, 1), Head(5, 7)):
+        clear = clear_input(results, head)
+        assert clear is not None and " is a sink" not in clear.row.name
+
+
+def test_the_small_figure_of_a_head_like_most_does_not_say_that_it_is_apart(results):
+    shown = one_head(results, Head(4, 3))
+    assert shown.apart.startswith(f"{shown.facts_figure.title}: ")
+    first = shown.facts[0]
+    near = replace(shown, facts=(replace(first, row=replace(first.row, value=first.row.median)),))
+    assert near.facts_figure.title != shown.facts_figure.title and near.apart.startswith("It is like")
+
+
 def test_lines_are_of_the_input_in_which_the_head_is_clearest(results, demo):
     values = results["surface_patterns"]["previous"]
     head = Head(*map(int, np.unravel_index(values.argmax(), values.shape)))

@@ -2,13 +2,18 @@
 
 from bertviz_core.analyses.base.result import Provenance, Result
 from bertviz_core.corpora import UNKNOWN, SkippedEntry
-from bertviz_core.corpora.word_checks import MARKUP, ODD
+from bertviz_core.corpora.word_checks import COLUMNS, MARKUP, ODD, TABLE
 from bertviz_core.numbers import unit_name
 
 LARGE_SHARE = 1 / 3  # Above this share of a file a warning says how much was skipped.
 UNKNOWN_SHARE = 0.02  # Above this share of the tokens a warning says that they are unknown.
 SPLIT_SHARE = 0.3  # Above this share of the words a warning says that they are split.
 FILES = "files"  # the unit of what was left out of archives
+LOOKS = {
+    MARKUP: "mark-up, with tags",
+    TABLE: "rows of a table, with separators",
+    COLUMNS: "columns, or words with their tags,",
+}
 TEXT_HINT = "Save the text alone, or as JSON lines with a field “text”."
 
 
@@ -32,11 +37,9 @@ def warnings_of(provenance: Provenance) -> list[str]:
     for pattern, reason in ODD.items():
         if found := [entry for entry in entries if entry["reason"] == reason]:
             count = sum(entry["count"] for entry in found)
-            kind = "mark-up, with tags" if pattern is MARKUP else "rows of a table, with separators"
             first = found[0]["where"][0]
-            lines.append(
-                f"{count:,} lines of {name} look like {kind} that are read as words, first at {first}. {TEXT_HINT}"
-            )
+            what = f"{count:,} lines of {name} look like {LOOKS[pattern]} that are read as words"
+            lines.append(f"{what}, first at {first}. {TEXT_HINT}")
     if words := provenance.get("words", 0):
         lines.append(split_warning(name, provenance.get("split_words", 0) / words))
     return [*filter(None, lines), *_unknown(entries, provenance)]

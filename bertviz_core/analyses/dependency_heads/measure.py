@@ -26,7 +26,7 @@ from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.sentences import sentence_record, trees_of
 from bertviz_core.analyses.dependency_heads.unit_sums import Name, NamedSums, OpenUnits
 from bertviz_core.analyses.dependency_heads.word_classes import ClassSums, classes_of
-from bertviz_core.corpora.treebank import ALL, POSSESSIVES, UAS, Sentence, sentence_of
+from bertviz_core.corpora.treebank import ALL, POSSESSIVES, UAS, Sentence, is_punctuation, sentence_of
 from bertviz_core.engine.forward_pass import Accumulator
 from bertviz_core.engine.packing import PackedValues, pack, unpack
 from bertviz_core.inputs.annotated_words import EncodedSentence, Sentences
@@ -352,7 +352,7 @@ def finish(accumulator: RelationSums, examples: Sentences, provenance: Provenanc
 def rows_that_count(name: Name) -> list[Name]:
     """The rows of the result, (view, relation), to which the counts of one view and relation add up."""
     view, relation = name
-    totals = [ALL] if base_of(relation) == "punct" else [ALL, UAS]
+    totals = [ALL] if is_punctuation(relation) else [ALL, UAS]
     rows = [(view, row) for row in (*totals, relation)]
     return rows + [(merged(view), row) for row in (*totals, base_of(relation))]
 
@@ -379,7 +379,7 @@ def rows_of(names: Sequence[Name], n: np.ndarray, causal: bool) -> dict[Name, li
             for part in parts:
                 own = members if part == view else [row for row in members if names[row][0] == part]
                 rows[of(part), ALL] = own
-                rows[of(part), UAS] = [row for row in own if base_of(names[row][1]) != "punct"]
+                rows[of(part), UAS] = [row for row in own if not is_punctuation(names[row][1])]
                 for name in order:
                     rows[of(part), name] = [row for row in own if labels[row] == name]
     return rows

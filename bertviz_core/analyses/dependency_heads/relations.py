@@ -23,11 +23,11 @@ from bertviz_core.analyses.base.statistics import (
 from bertviz_core.analyses.dependency_heads.guesses import CAUSAL, COUNTED, DIRECTIONS, FOLDS, SIDES, VIEW_NAMES
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.dependency_heads.word_intervals import effective_words, interval_of_words, joined_moments
-from bertviz_core.corpora.treebank import ALL, UAS
+from bertviz_core.corpora.treebank import ALL, PUNCTUATION, UAS
 from bertviz_core.heads import DirectedHead, Head, all_keys
 
 ROOT_RELATION = "root"  # in upper or lower case. No head can find the governor of a root, so it has no row.
-NO_RELATION = (ALL, UAS, ROOT_RELATION, "punct")  # rows that say nothing of a relation
+NO_RELATION = (ALL, UAS, ROOT_RELATION, *PUNCTUATION)  # rows that say nothing of a relation
 
 
 def by_size(names: Sequence[str], n: np.ndarray) -> list[str]:

@@ -10,7 +10,7 @@ from bertviz_core.analyses.base.guess_lists import GuessQuery, StoredParts, pick
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEWS, base_of
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import Treebank
-from bertviz_core.corpora.treebank import ALL, UAS, Sentence, SentenceRecord
+from bertviz_core.corpora.treebank import ALL, UAS, Sentence, SentenceRecord, is_punctuation
 from bertviz_core.corpora.word_search import has
 
 
@@ -147,7 +147,7 @@ class GuessedSentences:
     def _is_chosen(self, relation: str) -> bool:
         asked = self.query.relation
         if asked == UAS:
-            return base_of(relation) != "punct"
+            return not is_punctuation(relation)
         return asked in (ALL, base_of(relation) if self.query.merge_subtypes else relation)
 
     def confidence(self) -> np.ndarray:

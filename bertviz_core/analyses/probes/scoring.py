@@ -12,7 +12,7 @@ from bertviz_core.analyses.probes.probes import Probe
 from bertviz_core.analyses.probes.result import SentenceRecord
 from bertviz_core.analyses.probes.training import Data
 from bertviz_core.corpora import Skipped
-from bertviz_core.corpora.treebank import Sentence
+from bertviz_core.corpora.treebank import Sentence, is_punctuation
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import InputError
 from bertviz_core.inputs.tensors import to_host
@@ -97,7 +97,7 @@ def _draw(text: str, seed: int) -> bytes:
 
 def not_punctuation(sentence: Sentence) -> np.ndarray:
     """(word,) bool, False for punctuation."""
-    return np.array([relation.split(":")[0] != "punct" for relation in sentence.relations])
+    return np.array([not is_punctuation(relation) for relation in sentence.relations])
 
 
 class GoldWords:

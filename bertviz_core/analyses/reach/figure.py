@@ -8,7 +8,7 @@ from bertviz_core import plotting
 from bertviz_core.analyses.base.head_figures import MIDDLE, HeadCurve, HeadRow
 from bertviz_core.analyses.reach.result import BY_QUANTITY, FARTHEST, INACTIVE, OFFSETS, SHARES, TENTHS, Act, Reach
 from bertviz_core.heads import Head
-from bertviz_core.numbers import half_width
+from bertviz_core.numbers import measured
 from bertviz_core.plotting.arcs import Arc, sentence_svg
 
 CONTEXT = 4  # tokens that a drawing shows on either side of a pair
@@ -31,8 +31,11 @@ def paper_figure(result: Reach) -> go.Figure:
 
 def _add_line(figure: go.Figure, value: float, name: str, row: int) -> None:
     line = {"dash": "dash", "color": plotting.NEUTRAL[0], "width": 1}
-    note = {"text": f"{name}: {value:.3g}", "font_size": 12}
-    figure.add_hline(value, row=row, col=1, line=line, annotation=note, annotation_position="top right")
+    figure.add_hline(value, row=row, col=1, line=line)
+    text = f"dashed: {name} {value:.3g}"
+    # Above the panel: at the line it would lie on the dots of the last layers.
+    corner = {"x": 1, "y": 1, "xref": "x domain", "yref": "y domain", "xanchor": "right", "yanchor": "bottom"}
+    figure.add_annotation(text=text, font_size=12, showarrow=False, row=row, col=1, **corner)
 
 
 def offsets_figure(result: Reach, head: Head) -> go.Figure:
@@ -78,7 +81,7 @@ def token_rows(result: Reach, share: str, head: Head, most: int) -> tuple[HeadRo
     rows = []
     for each in result.top_tokens(share, head, most):
         others = result.token_shares[SHARES.index(share), each.place]
-        text = f"{each.value:.3g} ± {half_width(each.half)}"
+        text = measured(each.value, each.half)
         limits = (0.0, max(float(np.nanmax(others)), 1.0))
         ends = (each.value - each.half, each.value + each.half)
         median = f"{np.nanmedian(others):.3g}"
@@ -89,9 +92,11 @@ def token_rows(result: Reach, share: str, head: Head, most: int) -> tuple[HeadRo
 def acts_figure(result: Reach, head: Head) -> go.Figure:
     """In how many inputs the largest weight of a head between two ordinary tokens is in each tenth."""
     names = [f"{tenth / TENTHS:.1f}–{(tenth + 1) / TENTHS:.1f}" for tenth in range(TENTHS)]
-    template = "%{x}: %{y:,} inputs<extra></extra>"
-    figure = go.Figure(go.Bar(x=names, y=result.act_counts[head], marker_color=plotting.BEST, hovertemplate=template))
-    figure.update_xaxes(title="largest weight between two ordinary tokens", type="category")
+    template = "%{customdata}: %{y:,} inputs<extra></extra>"
+    middles = (np.arange(TENTHS) + 0.5) / TENTHS
+    bars = go.Bar(x=middles, y=result.act_counts[head], customdata=names, width=0.8 / TENTHS, hovertemplate=template)
+    figure = go.Figure(bars.update(marker_color=plotting.BEST))
+    figure.update_xaxes(title="largest weight between two ordinary tokens", range=[0, 1], dtick=1 / TENTHS)
     figure.update_yaxes(title="inputs")
     return plotting.finish(figure, 260)
 

@@ -7,7 +7,7 @@ from bertviz_core.analyses.reach.figure import pair_svg
 from bertviz_core.analyses.reach.result import SENTENCES, SHARES, TENTHS, Act, Reach
 from bertviz_core.heads import Head
 from bertviz_core.inputs.tokens import joined_pieces
-from bertviz_core.numbers import half_width
+from bertviz_core.numbers import measured
 
 LOOKS = {"received": "Looks at", "given": "Looks from"}
 ACTS = (
@@ -45,7 +45,7 @@ def token_part(result: Reach, share: str, head: Head) -> Part:
     """The tokens that receive or give the most in a head."""
     rows = []
     for each in result.top_tokens(share, head):
-        value = f"{each.value:.3g} ± {half_width(each.half)}"
+        value = measured(each.value, each.half)
         rows.append({"token": each.token, "times uniform": value, "occurrences": each.occurrences})
     title = f"Head {head.label()}: {LOOKS[share].lower()}"
     return table_part(f"tokens_{share}", title, rows, f"{SENTENCES[share]} {tokens_note(result)}")

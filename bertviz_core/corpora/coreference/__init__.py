@@ -80,6 +80,7 @@ class Draft:
         error: What is wrong with the document, of which the rest is then not read; None for nothing.
         skipped: What was skipped within the document.
         is_sentence_over: Whether the next word begins a sentence.
+        index: The last word's number, as its row gives it; -1 without one.
         row_count: The number of its rows, with or without a word.
         bracket_count: The number of brackets so far.
         letter_count: The number of letters so far.
@@ -103,6 +104,7 @@ class Draft:
         self.error: InputError | None = None
         self.skipped = Skipped()
         self.is_sentence_over = True
+        self.index = -1
         self.row_count = 0
         self.bracket_count = 0
         self.letter_count = 0
@@ -126,6 +128,16 @@ class Draft:
             if not self.is_bounded:
                 raise
             self.error = error
+
+    def note_index(self, cell: str) -> None:
+        """Read the number of a word, with which a sentence begins also where no blank line stands before it."""
+        index = small_int(cell.strip())
+        if index is None:
+            return
+        # Two words numbered 1 are sentences of one word. Where all are numbered 0, the column says nothing.
+        if self.words and (index < self.index or index == self.index == 1):
+            self.is_sentence_over = True
+        self.index = index
 
     def begin_row(self, line: int, *cells: str) -> None:
         """Count a row and the cells that are kept of it.

@@ -22,8 +22,9 @@ WORD = re.compile(r"\w+|[^\w\s]")
 
 
 def split(line: str) -> list[str]:
-    """The fields of a row; tabs keep empty ones (LitBank's chains), spaces do not."""
-    return line.split("\t") if "\t" in line else line.split()
+    """The fields of a row; tabs keep empty ones (LitBank's chains), spaces do not. Other white space, such as the
+    no-break space in "10 000", is part of a word."""
+    return line.split("\t") if "\t" in line else [field for field in line.split(" ") if field]
 
 
 def recognizer(widths: range, blank: bool = False) -> Callable[[Survey], bool]:
@@ -65,6 +66,11 @@ def column_words(row: str) -> Sequence[str]:
     return fields[1 if is_numbered else 3 :][:1]
 
 
+def begins_file(source: Source, line: int) -> bool:
+    """Whether the line is the first of another file than the one before: chains of two files are not the same."""
+    return line > 1 and line in source.beginnings
+
+
 def read_columns(source: Source) -> Iterator[Draft]:
     """Every document, as soon as its last row is read, and of a broken one what stands before its first broken row.
     Raises InputError naming the line of such a row where no line says where documents begin."""
@@ -75,24 +81,33 @@ def read_columns(source: Source) -> Iterator[Draft]:
     for line, text in source.lines():
         if header := BEGIN.match(text):
             yield _split_sentences(draft, width)
-            name = header[1] or header[3] or ""
-            part = (header[2] or "").lstrip("0")
-            draft = Draft(source, f"{name}, part {part}" if part else name, line, is_bounded=True)
+            draft = Draft(source, _name(header[1] or header[3] or "", header[2] or ""), line, is_bounded=True)
             has_headers = True
-        elif not text.strip():
+            continue
+        if begins_file(source, line):
+            yield _split_sentences(draft, width)
+            draft = Draft(source, "", line)
+            has_headers = False
+        if not text.strip():
             draft.is_sentence_over = True
         elif not text.startswith("#") and not draft.error:
             fields = split(text)
             width = width or len(fields)
-            names_document = width != 3 and not has_trees
-            if not has_headers and names_document and fields[0] != draft.name and draft.words:
+            name = "" if width == 3 or has_trees else _name(*fields[:2])
+            if not has_headers and name != draft.name and draft.words:
                 yield draft
-                draft = Draft(source, fields[0], line)
-            draft.name = draft.name or (fields[0] if names_document else "")
+                draft = Draft(source, name, line)
+            draft.name = draft.name or name
             with draft.reading():
                 _check_width(draft, fields, width, line)
                 _read_row(draft, fields, has_trees, line)
     yield _split_sentences(draft, width)
+
+
+def _name(document: str, part: str = "") -> str:
+    """The name of a part of a document. Each part has chains of its own."""
+    number = part.lstrip("0")
+    return f"{document}, part {number}" if number else document
 
 
 def _check_width(draft: Draft, fields: list[str], width: int, line: int) -> None:
@@ -118,6 +133,7 @@ def _read_row(draft: Draft, fields: list[str], has_trees: bool, line: int) -> No
     word = fields[1 if has_trees or len(fields) == 3 else 3]
     tag, piece = fields[4:6] if len(fields) >= WIDE else ("", "")
     piece = "" if has_trees else piece
+    draft.note_index(fields[0 if has_trees or len(fields) == 3 else 2])
     draft.begin_row(line, word, fields[-1], tag, piece)
     index = len(draft.words)
     draft.words.append(word)
@@ -151,6 +167,9 @@ def read_corefud(source: Source) -> Iterator[Draft]:
     draft = Draft(source, "", 1)
     chain_index = 0  # place of the chain's name among the fields: `eid`, in GUM `GRP`
     for line, text in source.lines():
+        if begins_file(source, line):
+            yield draft
+            draft = Draft(source, "", line)
         if text.startswith("#"):
             name, _, value = (part.strip() for part in text[1:].partition("="))
             if name.split()[:1] == ["newdoc"]:
@@ -177,6 +196,7 @@ def _read_corefud_row(draft: Draft, text: str, columns: conll.Columns, chain_ind
     upos = "_" if columns.tag is None else fields[columns.tag]
     tag = fields[4] if upos == "_" and columns.width == conll.TEN.width else upos
     misc = fields[columns.misc or -1].strip()
+    draft.note_index(fields[columns.number])
     draft.begin_row(line, fields[columns.form], tag, misc)
     if small_int(fields[columns.number].strip()) is not None:
         draft.words.append(fields[columns.form])
@@ -209,9 +229,12 @@ def read_gap(source: Source) -> Iterator[Draft]:
 
 def _read_gap_row(draft: Draft, header: Sequence[str], fields: Sequence[str]) -> None:
     """Raise InputError for a row without the columns, or one that does not fit its own text."""
-    if len(fields) != len(header) or not set(GAP_COLUMNS).issubset(header):
+    hint = f"GAP has the columns {', '.join(GAP_COLUMNS)}."
+    if missing := [name for name in GAP_COLUMNS if name not in header]:
+        raise draft.source.error(f"The first line names no column {' and no '.join(missing)}.", hint, 1)
+    if len(fields) != len(header):
         what = f"The row has {len(fields)} columns; the first line names {len(header)}."
-        raise draft.source.error(what, f"GAP has the columns {', '.join(GAP_COLUMNS)}.", draft.line)
+        raise draft.source.error(what, hint, draft.line)
     row = dict(zip(header, fields, strict=True))
     draft.name = row["ID"]
     _read_gap_text(draft, row)
@@ -236,7 +259,19 @@ def _read_gap_text(draft: Draft, row: dict[str, str]) -> None:
         words += pairwise([match.start(), *inner, match.end()])
     draft.words = [text[start:end] for start, end in words]
     draft.sentences = sentence_starts(draft.words)
+    coreferent = [name for name in ("A", "B") if _is_true(draft, row, f"{name}-coref")]
+    if len(coreferent) > 1:
+        what = "A-coref and B-coref are both TRUE, which would make one chain of two names."
+        raise draft.source.error(what, "One name or neither is meant.", draft.line)
     for name, (start, end) in spans.items():
         inside = [index for index, (first, _) in enumerate(words) if start <= first < end]
-        corefers = name != "Pronoun" and row[f"{name}-coref"].upper() == "TRUE"
-        draft.add_mention(inside[0], inside[-1] + 1, "Pronoun" if corefers else name, draft.line)
+        draft.add_mention(inside[0], inside[-1] + 1, "Pronoun" if name in coreferent else name, draft.line)
+
+
+def _is_true(draft: Draft, row: dict[str, str], column: str) -> bool:
+    """The cell of a column of GAP; raises InputError where it is neither TRUE nor FALSE."""
+    value = row[column].strip().upper()
+    if value not in ("TRUE", "FALSE"):
+        what = f"{column} is {shorten(row[column], 80)!r}, neither TRUE nor FALSE."
+        raise draft.source.error(what, "Write TRUE or FALSE.", draft.line)
+    return value == "TRUE"

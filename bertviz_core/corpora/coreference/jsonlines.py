@@ -15,8 +15,8 @@ from bertviz_core.errors import InputError
 
 SENTENCES = re.compile(r'"sentences"\s*:')
 CLUSTERS = re.compile(r'"(?:mention_)?clusters"\s*:')
-KEY = re.compile(r'"(\w{1,40})"\s*:')
 SUBTOKENS = "subtoken_map"
+MIN_SPANS = 20  # mentions of a file, from which on one of them has a single word
 BYTE_LEVEL = "Ġ"
 Words = tuple[list[str], list[int], list[int | None]]  # words, first words of sentences, the word of each token
 
@@ -161,11 +161,16 @@ def _span(draft: Draft, span: Any, word_of: Sequence[int | None]) -> Span:
     raise draft.source.error(what, hint, draft.line)
 
 
-def find_missing(survey: Survey) -> str:
-    """Which of the two keys the objects of a file lack; "" for another file."""
-    if not is_jsonlines(survey):
-        return ""
-    first = survey.first[1]
-    keys = ", ".join(dict.fromkeys(KEY.findall(first[:10_000])))[:200]
-    missing = [f"`{name}`" for name, key in (("sentences", SENTENCES), ("clusters", CLUSTERS)) if not key.search(first)]
-    return f"The objects have no {' and no '.join(missing)}; the first has {keys}." if missing else ""
+def seem_exclusive(survey: Survey) -> bool:
+    """Whether spans of `clusters` seem to be [first, end]: among MIN_SPANS or more, none has one token."""
+    spans = list(chain.from_iterable(map(_spans, survey.texts)))
+    return len(spans) >= MIN_SPANS and all(first < last for first, last in spans)
+
+
+def _spans(row: str) -> list[tuple[int, int]]:
+    """The spans in `clusters` of a line; none of a line that cannot be read, or was cut."""
+    try:
+        clusters = json.loads(row)["clusters"]
+        return [(first, last) for cluster in clusters for first, last in cluster if type(first) is type(last) is int]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return []

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, TypedDict
 from bertviz_core.errors import shorten
 
 ALL, UAS = TOTALS = ("all", "UAS")  # rows beside those of relations: every word; every word but punctuation
+# What punctuation is called: in UD and Stanford Dependencies, TIGER, the Universal Treebanks, CoNLL-2009 and Prague's.
+PUNCTUATION = ("punct", "PUNCT", "PUNC", "--", "p", "P", "AuxG", "AuxK", "AuxX")
 # Names of relations that only one set of guidelines has
 SCHEMES = {
     "Universal Dependencies v2": {"obj", "obl"},
@@ -112,6 +114,15 @@ def relation_name(label: str) -> str:
     """
     base, colon, subtype = label.partition(":")
     return f"{base}_{colon}{subtype}" if base in TOTALS else label
+
+
+def is_punctuation(relation: str) -> bool:
+    """Whether a relation is that of punctuation, which UAS leaves out.
+
+    >>> is_punctuation("punct"), is_punctuation("P"), is_punctuation("prep")
+    (True, True, False)
+    """
+    return relation.partition(":")[0] in PUNCTUATION
 
 
 def relation_scheme(relations: Set[str]) -> str:

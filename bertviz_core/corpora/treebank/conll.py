@@ -13,6 +13,7 @@ from bertviz_core.corpora.format_sampling import Survey
 from bertviz_core.corpora.source import Line
 from bertviz_core.corpora.treebank import RELATIONS, TAGS, BrokenSentence, Sentence, check_tree, relation_name
 from bertviz_core.corpora.word_checks import is_left_out
+from bertviz_core.numbers import plural
 
 NAMES = tuple(name.upper() for name in DEFAULT_FIELDS)  # names of CoNLL-U's columns
 NEEDED = ("ID", "FORM", "HEAD", "DEPREL")  # the columns that a file of CoNLL-U Plus needs
@@ -88,7 +89,7 @@ class Columns:
         if not self.fits(text):
             width = NUMBERS.get(self.width, f"{self.width}{' or more' if self.is_minimum else ''}")
             has_spaces = len(cells) == 1 and len(text.split()) >= self.width
-            detail = "tabs turned into spaces" if has_spaces else f"{len(cells)} columns"
+            detail = "tabs turned into spaces" if has_spaces else plural(len(cells), "columns")
             raise BrokenSentence(f"a line without {width} columns between tabs", line, detail)
         row: dict[str, Any] = {"id": cells[self.number], "form": cells[self.form], "head": cells[self.head]}
         row |= {"upos": "_" if self.tag is None else cells[self.tag], "deprel": cells[self.relation]}
@@ -102,6 +103,8 @@ class Columns:
 
     def _check(self, line: int, row: dict[str, Any], number: int) -> None:
         relation = row["deprel"]
+        if row["id"] == 1 != number:
+            raise BrokenSentence("no blank line before the next sentence", line, "a word is numbered 1")
         if row["id"] != number:
             detail = f"{row['id']}, where {number} was expected"
             raise BrokenSentence("words that are not numbered 1, 2, 3", line, detail)
@@ -200,11 +203,13 @@ def plus(survey: Survey) -> Columns:
 
 
 def is_2009(survey: Survey) -> bool:
-    """Whether most rows have a number in the first column, and in the ninth, which is HEAD."""
+    """Whether most rows have a number in the first column, and in the ninth, which is HEAD. In CoNLL-2008 the tenth has
+    the relation, here it has a number or nothing."""
 
     def fits(text: str) -> bool:
         cells = text.split("\t")
-        return len(cells) >= CONLL_2009.width and cells[0].strip().isdigit() and cells[8].strip().isdigit()
+        is_wide = len(cells) >= CONLL_2009.width and (cells[9].strip() == "_" or cells[9].strip().isdigit())
+        return is_wide and cells[0].strip().isdigit() and cells[8].strip().isdigit()
 
     return 2 * survey.share_of_rows(fits) >= 1
 

@@ -247,6 +247,16 @@ def test_merged_subtypes_are_added_up_roots_have_no_row_and_labels_named_as_tota
     assert merged.relations == ["all", "UAS", "all_", "UAS_", "punct"] and merged.n.sum(0).tolist() == [6, 5, 2, 1, 1]
 
 
+@pytest.mark.parametrize("name", ["PUNCT", "P", "AuxK", "--"])
+def test_punctuation_by_other_guidelines_is_left_out_of_uas_too(model, name):
+    text = "c 2-nsubj\nd 0-root\ne 2-obj\nf 2-{}\n\ng 2-p\nh 0-root\ni 2-nsubj\n"
+    shown = [analyzed(model, text.format(each)).show(RelationFilter("as-is", 1, 5, False)) for each in ("punct", name)]
+    for each in shown:
+        row = each.relations.index("UAS")
+        assert each.n[:, row].sum() == 5
+        assert np.array_equal(each.correct[:, :, row], shown[0].correct[:, :, row])
+
+
 def test_the_function_head_view_scores_the_same_guesses_against_the_other_tree(model, literal):
     tree = ("He 2-nsubj", "sat 0-root", "on 6-case", "the 6-det", "old 6-amod", "mat 2-obl")
     view = ("He 2-nsubj", "sat 0-root", "on 2-prep", "the 6-det", "old 6-amod", "mat 3-pobj")
