@@ -65,7 +65,8 @@ class HeadStatistics(TrainerCallback):
             analyses: Their names, as `analyze` takes them; those that the page Emergence shows where it is None.
             text, treebank, coreference: The corpora of the analyses, as in `analyze`; a sample where one is None.
             folder: Where the model is saved at each measurement, as `folder/step-0000500`, so that Emergence opens
-                the folder with its results; None to save nothing and store no result.
+                the folder with its results; None to save nothing and store no result. Each training needs a folder of
+                its own; one that is resumed continues in the same.
             tokenizer: The model's; the Trainer's `processing_class` where it is None.
             store: As in `analyze`.
             **settings: `max_length`, `limit`, `seed`, `mode`, `dtype` and `weights`.
@@ -91,6 +92,8 @@ class HeadStatistics(TrainerCallback):
         """Measure before the first step; an error ends the training."""
         self.history = {step: logged for step, logged in self.history.items() if step < state.global_step}
         if state.is_world_process_zero:
+            if state.global_step == 0:
+                self._check_folder()
             self._measure(state.global_step)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -102,6 +105,12 @@ class HeadStatistics(TrainerCallback):
         """Measure the model at the end of the training, unless an earlier one takes its place."""
         if not args.load_best_model_at_end:  # Otherwise the model is by now that of an earlier step.
             self._measure_or_warn(state, control)
+
+    def _check_folder(self) -> None:
+        """Raise SettingsError if the folder has steps of an earlier training: the two would become one in Emergence."""
+        if self._folder and any(self._folder.glob("step-*")):
+            what = "The folder has steps of an earlier training."
+            raise SettingsError(what, where=str(self._folder), hint="Choose another folder, or delete this one.")
 
     def _measure_or_warn(self, state: Any, control: Any) -> None:
         if not state.is_world_process_zero or state.global_step in self.history:

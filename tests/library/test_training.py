@@ -110,6 +110,19 @@ def test_its_folder_is_a_training_whose_results_are_stored(masked_folder, tmp_pa
         assert callback.history[step]["heads/entropy/entropy"] == pytest.approx(entropy.max(), abs=1e-6)
 
 
+def test_steps_of_two_trainings_are_never_in_one_folder(masked_folder, tmp_path):
+    watched = trainer(masked_folder, tmp_path / "out", max_steps=2, save_strategy="steps", save_steps=1)
+    options = {"every": 1, "analyses": ["entropy"], "folder": tmp_path / "heads", "store": tmp_path / "store"}
+    watched.add_callback(bv.HeadStatistics(watched, **options, **SMALL))
+    watched.train()
+    saved = {path: path.read_bytes() for path in (tmp_path / "heads").rglob("*.safetensors")}
+    with pytest.raises(bv.BertvizError, match="steps of an earlier training"):
+        watched.train()
+    assert saved == {path: path.read_bytes() for path in (tmp_path / "heads").rglob("*.safetensors")}
+    watched.train(resume_from_checkpoint=str(tmp_path / "out" / "checkpoint-1"))
+    assert find_training(tmp_path / "heads").steps == (0, 1, 2)
+
+
 def test_mistakes_end_the_training_before_it_begins(masked_folder, tmp_path):
     watched = trainer(masked_folder, tmp_path)
     for wrong, message in (
