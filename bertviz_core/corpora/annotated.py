@@ -11,8 +11,8 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.coreference import CoreferenceDocument, Draft, formats, jsonlines
 from bertviz_core.corpora.format_sampling import NEW_DOCUMENT, Survey, survey
 from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
-from bertviz_core.corpora.standoff_annotation import find_stand_off
 from bertviz_core.corpora.treebank import BrokenSentence, Sentence, conll, lines
+from bertviz_core.corpora.unsupported_formats import find_unsupported
 from bertviz_core.corpora.word_checks import WHERE_TO_GET_WORDS, WHOLE_WORDS, find_placeholder, find_wordpiece
 from bertviz_core.errors import InputError
 
@@ -303,8 +303,8 @@ def _format(kind: AnnotationKind, found: Survey) -> Format:
 def _refusal(kind: AnnotationKind, found: Survey) -> tuple[int | None, str, str]:
     """Why a file in no format of a kind cannot be read: its line, what, and a hint."""
     line, text = found.first
-    if stand_off := find_stand_off(found):
-        return line, f"This is {stand_off.what}.", stand_off.hint
+    if unsupported := find_unsupported(found):
+        return line, f"This is {unsupported.what}.", unsupported.hint
     if text.lstrip().startswith("<"):
         return line, f"This is an HTML or XML page, not a {kind} file.", EXPECTED[kind]
     if kind == "coreference" and JSON_START.match(text):

@@ -14,8 +14,8 @@ from bertviz_core.corpora.annotated import BROKEN, CoreferenceCorpus, Treebank, 
 from bertviz_core.corpora.authors_json import ExampleCorpus
 from bertviz_core.corpora.format_sampling import DOCUMENT_TAG, NEW_DOCUMENT, OBJECT, Survey, survey
 from bertviz_core.corpora.source import Line, Source
-from bertviz_core.corpora.standoff_annotation import find_stand_off
 from bertviz_core.corpora.treebank import conll
+from bertviz_core.corpora.unsupported_formats import find_unsupported
 from bertviz_core.corpora.word_checks import (
     ODD,
     WHERE_TO_GET_WORDS,
@@ -56,8 +56,8 @@ def read_text(source: Source) -> "TextCorpus | ExampleCorpus":
     if kind != "text":
         return {"treebank": TreebankText, "coreference": CoreferenceText}[kind](source)
     found = survey(source)
-    if stand_off := find_stand_off(found):
-        raise source.error(f"This is {stand_off.what}.", stand_off.hint)
+    if unsupported := find_unsupported(found):
+        raise source.error(f"This is {unsupported.what}.", unsupported.hint)
     if 2 * found.share_of_rows(OBJECT.match) >= 1 or source.name.lower().endswith(".json"):
         return _checked(ExampleCorpus(source, has_lines=True))
     if start.startswith("{") and 2 * found.share_of_rows(JSON_ROW.match) >= 1:

@@ -1,5 +1,5 @@
-"""Recognizes annotation that is no text and that no reader reads, and says what to give in its place: standoff
-annotation, which is kept in another file than its words, bracketed parses, and triples of words and relations."""
+"""Recognizes annotated files that no reader reads, and says what to give in their place: standoff annotation, which is
+in another file than its words, bracketed parses, and triples of words and relations."""
 
 import re
 from typing import NamedTuple
@@ -17,8 +17,8 @@ OF_TRIPLES = re.compile(r"\s*[a-z]+(?:[:_][a-z_:]+)?\(\S{1,80}-\d+'*, ?\S{1,80}-
 GIVE_COLUMNS = "Give the same corpus in columns, with words and chains in one file"
 
 
-class StandOff(NamedTuple):
-    """A format that cannot be read, as its annotations stand in another file than its words, or in no columns.
+class UnsupportedFormat(NamedTuple):
+    """A format of annotated files that cannot be read.
 
     Attributes:
         what: What the file is, as the end of a sentence.
@@ -29,30 +29,30 @@ class StandOff(NamedTuple):
     hint: str
 
 
-LITBANK = StandOff(
+LITBANK = UnsupportedFormat(
     "annotation of coreference as LitBank's .ann has it, whose words are in the .tsv and .txt files beside it",
     f"{GIVE_COLUMNS}: LitBank's folder coref/conll.",
 )
-BRAT = StandOff(
+BRAT = UnsupportedFormat(
     "annotation of brat (.ann), which counts letters of a .txt file beside it",
     f"{GIVE_COLUMNS}, such as CoNLL-2012 or CorefUD; brat's tools export some of them.",
 )
-OF_MMAX = StandOff(
+OF_MMAX = UnsupportedFormat(
     "XML of MMAX2, as ARRAU and WikiCoref are published, with words and mentions in several files",
     f"{GIVE_COLUMNS}: WikiCoref has its files of CoNLL beside them, ARRAU's are those of Universal Anaphora (CorefUD).",
 )
-BRACKETS = StandOff(
+BRACKETS = UnsupportedFormat(
     "a constituency treebank in brackets, as the Penn Treebank's .mrg files are",
     "Convert it to dependencies in CoNLL-U, as Stanford CoreNLP's UniversalDependenciesConverter does, or give its "
     "words alone.",
 )
-TRIPLES = StandOff(
+TRIPLES = UnsupportedFormat(
     "a list of relations as the Stanford parser prints them, such as det(cat-2, The-1)",
     "Let the parser write CoNLL-U (-outputFormat conllu).",
 )
 
 
-def find_stand_off(found: Survey) -> StandOff | None:
+def find_unsupported(found: Survey) -> UnsupportedFormat | None:
     """Which of these most rows of a file are; None for another file."""
     rows = ((LITBANK, OF_LITBANK), (BRAT, OF_BRAT), (BRACKETS, OF_BRACKETS), (TRIPLES, OF_TRIPLES))
     for kind, pattern in rows:
