@@ -11,7 +11,8 @@ from typing import Any, Literal
 from bertviz_core.analyses.base import guess_lists
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.request import Request, View
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.view import View
 from bertviz_core.analyses.run import compute, run_pass
 from bertviz_core.api_results import AnalysisResult, AttentionLines, HeadSummary, choose_heads
 from bertviz_core.corpora.files import Corpus, source_of
@@ -230,7 +231,9 @@ def _loaded(model: Model, checkpoint: Checkpoint, device: str, dtype: str) -> At
     return model_in_memory(model, checkpoint, device, dtype)
 
 
-def _request(analysis: Analysis, model: Model, corpus: Corpus | None, options: dict[str, Any]) -> tuple[Request, View]:
+def _request(
+    analysis: Analysis, model: Model, corpus: Corpus | None, options: dict[str, Any]
+) -> tuple[Request, View[Any]]:
     """The request of these keywords, each of the class that has a field of its name, and the view that they ask for."""
     classes = (Settings, analysis.options, analysis.view)
     owners = {field.name: owner for owner in classes for field in fields(owner)}
@@ -250,7 +253,7 @@ def _request(analysis: Analysis, model: Model, corpus: Corpus | None, options: d
         checkpoint=checkpoint_of(model),
         source=source,
         settings=settings,
-        options=chosen.to_json(),
+        options=chosen.in_mode(settings.paper).to_json(),
         others=others,
     ), view
 

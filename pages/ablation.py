@@ -4,11 +4,9 @@ import streamlit as st
 
 from bertviz_core.analyses.ablation.figure import curve_figure, estimate_figure, groups_figure
 from bertviz_core.analyses.ablation.words import words_note, words_title
-from pages.shared import page, widgets
+from pages.shared import page
 from pages.shared.frame import links
 from pages.shared.messages import joined, plain
-from pages.shared.state import session
-from pages.shared.state.analysis_choices import AblationChoices
 from pages.shared.views.analysis_page import AnalysisPage
 
 
@@ -18,12 +16,7 @@ def quoted(guess: str, original: str) -> str:
     return f"**{text}** ✓" if guess == original else f"{text} ✗"
 
 
-chosen = session.page(AblationChoices)
-controls = page.controls()
-with controls:
-    about = "An ablated head outputs its mean over the corpus instead of zeros."
-    widgets.toggle("Replace by the mean", "mean", chosen.mean, help=about)
-view = AnalysisPage(chosen, controls)
+view = AnalysisPage("ablation")
 result = view.result
 selection = view.selection
 view.draw_figures()

@@ -14,7 +14,6 @@ from pages.shared import endnotes, page, stored, widgets
 from pages.shared.costly import findings_of, linguistic
 from pages.shared.memoize import memoized
 from pages.shared.state import session
-from pages.shared.state.analysis_choices import ClusteringChoices
 
 embed = memoized(Clustering.embedded)
 label_heads = memoized(Clustering.labeled)
@@ -31,12 +30,11 @@ def draw_thresholds() -> None:
 
 
 selection = session.selection()
-chosen = session.page(ClusteringChoices)
+chosen = session.view(ClusteringView)
 head = selection.head
 computed = stored.result_or_stop(selection.request("clustering"), Clustering)
 with page.controls():
-    about = "Embed √JS, which is a metric; the paper embeds JS."
-    root = widgets.toggle("Square-root distance", "root", chosen.root, help=about)
+    widgets.choice("root", help="Embed √JS, which is a metric; the paper embeds JS.")
     thresholds = chosen.thresholds(computed.present)
     panel = widgets.popover("Behavior thresholds", ":material/tune:", "thresholds")
     if panel.open:
@@ -44,7 +42,7 @@ with page.controls():
             draw_thresholds()
     named = linguistic(stored.results(selection))
 with st.spinner("Computing the embedding"):
-    embedded = embed(computed, computed.mds_seed, root)
+    embedded = embed(computed, computed.mds_seed, chosen.root)
 result = label_heads(embedded, thresholds, named)
 page.finding(findings_of(ANALYSES["clustering"], result)[0], bold=True)
 
@@ -74,5 +72,5 @@ st.header("All heads", anchor=False)
 columns = ["behavior", "nearest", "x", "y", *result.present]
 frame = to_frame(result)
 page.table(frame, columns, selection, "clustering-table")
-page.downloads(ClusteringView(head=head.key()).choose(result))
+page.downloads(chosen.choose(result))
 endnotes.ending(result, ANALYSES["clustering"])

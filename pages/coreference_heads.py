@@ -18,7 +18,7 @@ from bertviz_core.analyses.coreference_heads.passage_list import (
     list_title,
     passage_query,
 )
-from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
 from bertviz_core.analyses.coreference_heads.statements import type_finding
 from bertviz_core.analyses.coreference_heads.systems_table import cards, systems_part
 from bertviz_core.heads import DirectedHead, arrow
@@ -29,7 +29,6 @@ from pages.shared.frame import links
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.analysis_choices import CoreferenceHeadsChoices
 from pages.shared.views import lists
 
 finding_of = memoized(type_finding)
@@ -56,10 +55,9 @@ def draw_map() -> None:
 def draw_documents() -> None:
     """Passages with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
     title = st.container()
-    names = ("guesses", "over", "document_search", "passage_page")
     stored_list = lists.stored_list(result, request)
     query = partial(passage_query, choice, kind)
-    total, listed = lists.guesses(stored_list or result, query, PER_PAGE, names)
+    total, listed = lists.guesses(stored_list or result, query, PER_PAGE)
     label, separator, rest = list_title(result.with_lists(stored_list), choice.head, kind, total).partition(":")
     title.markdown(
         f"**{label}**{separator}{rest}",
@@ -126,19 +124,19 @@ def draw_export() -> None:
     now = session.current()  # the list may change without the rest of the page
 
     def shown() -> Result:
-        view = now.of_page(CoreferenceHeadsChoices).reported(result, selection.head)
+        view = now.view(CoreferenceView).resolve(result)
         return view.choose(result.with_lists(lists.stored_list(result, request)))
 
     page.downloads(result, shown)
 
 
 selection = session.selection()
-chosen = session.page(CoreferenceHeadsChoices)
+chosen = session.view(CoreferenceView)
 request = selection.request("coreference_heads")
 computed = stored.result_or_stop(request, CoreferenceHeads)
 
 result = show_mentions(computed, chosen.candidates)
-direction = chosen.resolve(result)
+direction = result.directions.index(chosen.resolve(result).direction)
 controls, options = page.with_options(page.controls())
 with controls:
     kind = widgets.segmented("Mentions", TYPE_ROWS, "kind", chosen.kind, label_visibility="collapsed")

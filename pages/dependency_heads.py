@@ -7,6 +7,7 @@ import streamlit as st
 from bertviz_core import exports
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.dependency_heads import figure, guesses
+from bertviz_core.analyses.dependency_heads.analysis import DependencyOptions
 from bertviz_core.analyses.dependency_heads.cards import cards
 from bertviz_core.analyses.dependency_heads.guess_preview import of_guesses
 from bertviz_core.analyses.dependency_heads.head_facts import attended_words
@@ -28,7 +29,6 @@ from pages.shared.frame import links
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.analysis_choices import DependencyHeadsChoices
 from pages.shared.views import lists
 
 words_of = memoized(attended_words)
@@ -65,17 +65,17 @@ def choose(relation: str) -> None:
 
 def draw_options(result: DependencyHeads) -> None:
     """Draw the choices that seldom change, and compute nothing."""
-    views = [*guesses.VIEW_NAMES]
-    widgets.segmented("Trees", views, "view", chosen.view, format_func=guesses.VIEW_NAMES.__getitem__)
-    widgets.number("Minimum words", "least", chosen.least or result.min_count, step=10)
+    widgets.choice("view", format_func=guesses.VIEW_NAMES.__getitem__)
+    widgets.number("Minimum words", "min_count", chosen.min_count or result.min_count, step=10)
     if not is_paper:
         widgets.number("Maximum offset", "offsets", chosen.offsets)
-    widgets.toggle("Merge subtypes", "merge", chosen.merge, help="Counts nmod:poss as nmod.")
+    widgets.choice("merge_subtypes")
 
 
 def choose_relation(counts: RelationCounts) -> tuple[str, int]:
     """Draw the choice of the relation and of the direction in which heads are read."""
-    relation, direction = chosen.resolve(counts)
+    relation, direction = shown.relation, shown.direction
+    assert relation and direction, "resolved"
     widgets.select(
         "Relation",
         counts.relations,
@@ -91,11 +91,11 @@ def choose_relation(counts: RelationCounts) -> tuple[str, int]:
         "Direction",
         guesses.DIRECTIONS,
         "direction",
-        guesses.DIRECTIONS[direction],
+        direction,
         format_func=arrow,
         label_visibility="collapsed",
     )
-    return relation, direction
+    return relation, guesses.DIRECTIONS.index(direction)
 
 
 def draw_map() -> None:
@@ -116,12 +116,11 @@ def draw_map() -> None:
 def draw_sentences() -> None:
     """The chosen head's guesses, sentence by sentence."""
     title = st.container()
-    every = session.page(DependencyHeadsChoices).arcs
-    names = ("which", "weight", "search", "sentence_page")
-    draw_toggle = partial(widgets.toggle, "Arcs of other relations", "arcs", every)
+    every = session.view(RelationView).arcs
+    draw_toggle = partial(widgets.choice, "arcs")
     stored_list = lists.stored_list(result, request)
     query = partial(sentence_query, result, choice, relation)
-    total, listed = lists.guesses(stored_list or result, query, PER_PAGE, names, draw_toggle)
+    total, listed = lists.guesses(stored_list or result, query, PER_PAGE, draw_toggle)
     named_list = list_title(result.with_lists(stored_list), choice.head, relation, total)
     label, _, rest = named_list.partition(" in ")
     title.markdown(f"**{label}** in {plain(rest)}", help=LEGEND)
@@ -186,30 +185,30 @@ def draw_export() -> None:
     """Draw the files of the chosen counts, and Table 1 as LaTeX."""
     now = session.current()  # Read anew, because the list may change without the rest of the page.
 
-    def shown() -> Result:
-        view = now.of_page(DependencyHeadsChoices).reported(result, selection.head)
+    def chosen_now() -> Result:
+        view = now.view(RelationView).resolve(result)
         return view.choose(result.with_lists(lists.stored_list(result, request)))
 
-    page.downloads(result, shown)
-    of_page = choose_view(chosen.reported(result, selection.head), result)
+    page.downloads(result, chosen_now)
+    of_page = choose_view(shown, result)
     endnotes.folded("LaTeX", ":material/table:", "latex", lambda: st.code(to_latex(of_page), "latex"))
 
 
 selection = session.selection()
-chosen = session.page(DependencyHeadsChoices)
+chosen = session.view(RelationView)
 is_paper = selection.settings.paper
 controls, options = page.with_options(page.controls())
-request = selection.request("dependency_heads", chosen.options(is_paper))
+request = selection.request("dependency_heads", session.options(DependencyOptions).to_json())
 if options.open and not is_paper:
     about = "The word before 's takes the guess made for 's."
     with options:
-        widgets.toggle("Paper's rule for *poss*", "possessives", chosen.possessives, help=about)
+        widgets.choice("possessives", help=about)
 computed = stored.result_or_stop(request, DependencyHeads)
 if options.open:
     with options:
         draw_options(computed)
-counted = chosen.filter(computed, is_paper)
-result = show_relations(computed, counted)
+result = show_relations(computed, chosen.filter())
+shown = chosen.resolve(result)
 page.restriction(result)
 with controls:
     relation, direction = choose_relation(result)
@@ -236,7 +235,7 @@ with table_1:
 with offsets:
     draw_offsets()
 with attended:
-    head_panel.draw_facts(words_of(computed, counted.view, selection.head))
+    head_panel.draw_facts(words_of(computed, chosen.view, selection.head))
 with numbers:
     st.markdown(f"**Numbers**: {named}, {shown_direction}")
     page.metrics(cards_of(result, relation, choice))

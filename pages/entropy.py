@@ -7,19 +7,14 @@ from bertviz_core.analyses.entropy.statements import narrow_heads
 from pages.shared import widgets
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.analysis_choices import EntropyChoices
 from pages.shared.views.analysis_page import AnalysisPage
 
-chosen = session.page(EntropyChoices)
-view = AnalysisPage(chosen)
-result = view.result
-view.choose(EntropyView(share=chosen.share))
+view = AnalysisPage("entropy")
 view.draw_figures()
 
 view.draw_cards()
-about = "As a share of the entropy of uniform attention."
-widgets.slider("List heads below", "share", chosen.share, 0.05, width=280, help=about)
-st.caption(plain(narrow_heads(result, chosen.share)))
+widgets.choice("share")
+st.caption(plain(narrow_heads(view.result, session.view(EntropyView).share)))
 
 view.draw_heads()
 view.end()

@@ -120,7 +120,7 @@ with right:
 draw_figures(shown)
 offer_missing(shown)
 title = f"Every number of head {selection.label}"
-endnotes.folded(title, ":material/table:", "numbers", head_panel.card, HeadChoices.page, results, selection)
+endnotes.folded(title, ":material/table:", "numbers", head_panel.card, HeadChoices.page_name, results, selection)
 endnotes.about(distinctive)
 st.caption(plain(shown.about))
 name = exports.slug("head", selection.label, selection.checkpoint.label)

@@ -34,8 +34,7 @@ from pages.shared.costly import (
 from pages.shared.frame import PANEL, links
 from pages.shared.messages import joined, plain
 from pages.shared.state import session
-from pages.shared.state.address_types import MAX_SENTENCE
-from pages.shared.state.choices import AttentionViewerChoices, HeadChoices, OverviewChoices, TourChoices
+from pages.shared.state.choices import MAX_SENTENCE, AttentionViewerChoices, HeadChoices, OverviewChoices, TourChoices
 from pages.shared.state.kinds import kind_of
 
 EXAMPLE = "Find heads: previous > 0.5 and loss change > 0.01"

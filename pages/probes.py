@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import streamlit as st
@@ -16,7 +17,7 @@ from bertviz_core.analyses.probes.figure import (
     title,
     weight_maps,
 )
-from bertviz_core.analyses.probes.options import AS_RELEASED, PROBES, ProbeOptions
+from bertviz_core.analyses.probes.options import AS_RELEASED, ProbeOptions
 from bertviz_core.analyses.probes.page_parts import PER_PAGE
 from bertviz_core.analyses.probes.result import Probes, ProbesView
 from bertviz_core.corpora.source import Source
@@ -29,7 +30,6 @@ from pages.shared.frame import links
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.analysis_choices import ProbesChoices
 from pages.shared.views import lists
 
 maps_of = memoized(weight_maps)
@@ -56,48 +56,42 @@ def choose_file(role: Role) -> Source | None:
     st.file_uploader(label, key=role, on_change=begin)
     try:
         if new := uploads.take(role):
-            session.choose(**{role: new})
-        address = getattr(session.page(ProbesChoices), role)
+            session.choose(**{role: Path(new)})
+        address = address_of(role)
         if address and address not in uploads.visible(kind):
-            session.choose(**{role: ""})
+            session.choose(**{role: None})
             uploads.open_link(address, kind)
-            session.choose(**{role: address})
+            session.choose(**{role: Path(address)})
     except BertvizError as problem:
         messages.error(problem)
-    address = getattr(session.page(ProbesChoices), role)
+    address = address_of(role)
     try:
         upload = uploads.find(address, kind)
     except InputError:  # The file was deleted meanwhile; the next run computes without it.
-        session.choose(**{role: ""})
+        session.choose(**{role: None})
         raise
     if upload is None:
         return None
     with page.row("center"):
         st.caption(f"In use: “{plain(upload.name)}”, stored {uploads.lifetime()}.")
-        none: dict[str, str] = {role: ""}
+        none: dict[str, None] = {role: None}
         st.button("Stop using", key=f"{role}-stop", on_click=session.choose, kwargs=none, icon=":material/close:")
         icon = ":material/delete:"
         st.button("Delete now", key=f"{role}-delete", on_click=stop_using, args=(role, address), icon=icon)
     return uploads.source(upload)
 
 
+def address_of(role: Role) -> str:
+    """The address of the upload that is in use; empty without one."""
+    chosen: Path | None = getattr(session.options(ProbeOptions), role)
+    return "" if chosen is None else str(chosen)
+
+
 def stop_using(role: Role, address: str) -> None:
     """Delete a file, and compute without it."""
     uploads.delete(address)
     if address not in uploads.visible(FILES[role][0]):
-        session.choose(**{role: ""})
-
-
-def probe_of(now: ProbesChoices) -> str:
-    """The probe whose trees are shown, the result's first where it lacks the chosen one."""
-    return now.probe if now.probe in result.probes else shown.choices["probe"]
-
-
-def reported(now: ProbesChoices) -> ProbesView:
-    """What the page shows of the result, as the options of the command say it."""
-    return ProbesView(
-        probe_of(now), selection.head.key() if len(result.attention) else None, now.probe_search, now.probe_page
-    )
+        session.choose(**{role: None})
 
 
 @session.fragment
@@ -106,11 +100,12 @@ def draw_sentences() -> None:
     anew."""
     st.header("Gold and predicted trees", anchor=False)
     with page.row():
-        now = session.page(ProbesChoices)
-        probe = probe_of(now)
+        now = session.view(ProbesView).resolve(result)
+        probe = now.probe
+        assert probe, "resolved"
         widgets.select("Probe", result.probes, "probe", probe, format_func=partial(title, result=result), width=320)
-        found = page_parts.matching(result, lists.search_box("probe_search", now.probe_search))
-        number = widgets.page_of(len(found), PER_PAGE, "probe_page", now.probe_page)
+        found = page_parts.matching(result, lists.search_box("search", now.search))
+        number = widgets.page_of(len(found), PER_PAGE, "page", now.page)
     st.caption(f"{page_parts.list_note(result, len(found))} {page_parts.LEGEND}")
     items = []
     for sentence in found[PER_PAGE * (number - 1) : PER_PAGE * number]:
@@ -122,19 +117,18 @@ def draw_sentences() -> None:
 
 
 selection = session.selection()
-chosen = session.page(ProbesChoices)
 with st.expander("Training and scoring", icon=":material/tune:"):
     with page.row():
-        epochs = widgets.optional_number("Maximum epochs", "epochs", chosen.epochs, placeholder="default", width=150)
-        rank = widgets.number("Rank of the structural probe", "rank", chosen.rank, width=210)
-    known = [name for name in chosen.probes if name in PROBES]
-    probes = widgets.multiselect("Probes", PROBES, "probes", known, format_func=title)
+        widgets.choice("epochs", placeholder="default", width=150)
+        widgets.choice("rank", width=210)
+        widgets.choice("optimizer")
+        widgets.choice("seeds", width=170)
+    widgets.choice("probes", format_func=title)
     files = {role: choose_file(role) for role in FILES}
-options = ProbeOptions(probes or PROBES, epochs, rank)
+options = session.options(ProbeOptions)
 others: dict[str, Source] = {role: source for role, source in files.items() if source}
 request = replace(selection.request("probes", options.to_json()), others=others)
 result = stored.result_or_stop(request, Probes)
-shown = ProbesView().choose(result)
 
 page.restriction(result)
 page.finding(findings_of(ANALYSES["probes"], result)[0], bold=True)
@@ -200,5 +194,5 @@ st.dataframe(relations.table, hide_index=True, column_config=formats, placeholde
 draw_sentences()
 
 current = session.current()  # the trees may change without the rest of the page
-page.downloads(result, lambda: reported(current.of_page(ProbesChoices)).choose(result))
+page.downloads(result, lambda: current.view(ProbesView).resolve(result).choose(result))
 endnotes.ending(result, ANALYSES["probes"], unit="sentences")

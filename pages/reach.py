@@ -18,11 +18,10 @@ from bertviz_core.analyses.reach.head_parts import (
 )
 from bertviz_core.analyses.reach.result import SENTENCES, SHARES
 from bertviz_core.analyses.reach.statements import inactive_heads
-from pages.shared import page, widgets
+from pages.shared import page
 from pages.shared.frame import links
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.analysis_choices import ReachChoices
 from pages.shared.state.choices import AttentionViewerChoices
 from pages.shared.views.analysis_page import AnalysisPage
 
@@ -40,22 +39,18 @@ def draw_tokens(share: str) -> None:
     st.dataframe(rows, hide_index=True, height="content", column_config=config, alt=alt)
 
 
-chosen = session.page(ReachChoices)
-view = AnalysisPage(chosen)
+view = AnalysisPage("reach")
 result = view.result
 selection = view.selection
 head = selection.head
 has_output = "output" in result
-below = chosen.below
 if has_output:
-    with view.controls:
-        below = widgets.decimal("Inactive below", "below", below, 0.05, width=170)
-view.choose(ReachView(below=below))
+    view.draw_choices()
 view.draw_figures()
 
 view.draw_cards()
 if has_output:
-    st.caption(plain(inactive_heads(result, below)))
+    st.caption(plain(inactive_heads(result, session.view(ReachView).below)))
 
 st.header(looks_title(head), anchor=False)
 page.restriction(result)

@@ -9,11 +9,9 @@ from bertviz_core.plotting import TOKENS
 from pages.shared import page
 from pages.shared.frame import header
 from pages.shared.messages import plain
-from pages.shared.state import session
-from pages.shared.state.analysis_choices import SepGradientsChoices
 from pages.shared.views.analysis_page import AnalysisPage
 
-view = AnalysisPage(session.page(SepGradientsChoices))
+view = AnalysisPage("sep_gradients")
 result = view.result
 view.draw_figures()
 

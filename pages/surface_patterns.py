@@ -11,28 +11,26 @@ from pages.shared import page, services, widgets
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.analysis_choices import SurfacePatternsChoices
 from pages.shared.views.analysis_page import AnalysisPage
 
 both_weights = memoized(BothWeights.of)
 to_frame = memoized(HeadAverages.to_frame)
 
-chosen = session.page(SurfacePatternsChoices)
-view = AnalysisPage(chosen)
+view = AnalysisPage("surface_patterns")
+chosen = session.view(SurfaceView)
 result = view.result
 column = view.column
 selection = view.selection
-with view.controls:
-    over = widgets.decimal("Count heads above", "over", chosen.over, 0.05, width=170)
+view.draw_choices("both")
 is_norms = selection.settings.weights == "norms"
 other_weights = selection.of_weights("attention" if is_norms else "norms")
 other = services.find(other_weights.request(result.analysis))
 drawn = both_weights(result, other) if chosen.both and isinstance(other, HeadAverages) else result
-view.choose(SurfaceView(over=over, both=drawn is not result), drawn)
+view.choose(drawn)
 view.draw_figures(page.drawn(paper_figure, drawn))
 
 view.draw_cards()
-st.caption(plain(heads_over(result, column.quantity, over)))
+st.caption(plain(heads_over(result, column.quantity, chosen.over)))
 
 if isinstance(other, HeadAverages):
     label = "Add attention weights" if is_norms else "Add norms"

@@ -1,8 +1,6 @@
 """A head's behavior, which colors Figure 6 and maps of heads, and the linguistic heads that analyses name."""
 
-import math
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +10,6 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result, Results
 from bertviz_core.corpora import files
-from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 
 OTHER, LINGUISTIC = "other", "linguistic"
@@ -45,20 +42,6 @@ class Thresholds:
     to_sep: float = 0.6
     to_punct: float = 0.6
     to_first: float = 0.6
-
-    @classmethod
-    def read(cls, texts: Iterable[str]) -> "Thresholds":
-        """Parse thresholds such as "entropy=3.0"; others keep their defaults. Raises SettingsError otherwise."""
-        values = dict[str, float]()
-        for text in texts:
-            name, _, value = text.partition("=")
-            values.pop(name, None)
-            with suppress(ValueError):
-                values[name] = float(value)
-            if name not in QUANTITIES or math.isnan(values.get(name, math.nan)):
-                hint = f"Write NAME=NUMBER, NAME one of {', '.join(QUANTITIES)}."
-                raise SettingsError(f"{text!r} is not a threshold.", hint=hint)
-        return cls(**values)
 
 
 def with_behavior(labels: np.ndarray) -> int:

@@ -8,9 +8,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import MISSING, dataclass, field, fields
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_origin, get_type_hints
 
 import typer
+from typer.models import ParameterInfo
 from typing_extensions import Doc
 
 from bertviz_core import exports
@@ -19,6 +20,7 @@ from bertviz_core.analyses.base.reading_warnings import reading_warnings
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run import compute, run_pass, runtime_estimate
+from bertviz_core.choices import is_optional, metadata, required
 from bertviz_core.corpora.files import find_sources, sample
 from bertviz_core.corpora.readers import OPENERS
 from bertviz_core.corpora.source import Source
@@ -78,7 +80,8 @@ class Console:
         else:
             source = find_sources(self.input)
             OPENERS[analysis.corpus](source)
-        return Request(analysis.name, self.checkpoint(), source, settings, options.to_json(), files)
+        given = options.in_mode(settings.paper).to_json()
+        return Request(analysis.name, self.checkpoint(), source, settings, given, files)
 
     def working_store(self) -> AbstractContextManager[Store]:
         """The store, or an empty one that is deleted at the end."""
@@ -164,15 +167,24 @@ def with_console(function: Callable[..., None], without: Collection[str] = ()) -
     return command
 
 
+def _kind_of(hint: Any) -> Any:
+    """The type that typer reads for that of a field; what is one of several texts, or a tuple, is a text here, and
+    checked with the other choices."""
+    base = required(hint)
+    if get_origin(base) in (Literal, tuple):
+        base = str
+    return base | None if is_optional(hint) else base
+
+
 def parameters(options: type) -> list[inspect.Parameter]:
     """Typer's parameters for the fields of a dataclass, documented with typer's annotations or with Doc."""
     hints = get_type_hints(options, include_extras=True)
     listed = []
     for each in fields(options):
-        kind, doc = get_args(hints[each.name])
+        kind = _kind_of(hints[each.name])
+        doc = next(one for one in metadata(hints[each.name]) if isinstance(one, Doc | ParameterInfo))
         default = each.default if each.default_factory is MISSING else each.default_factory()
         if isinstance(default, tuple):  # one option with commas between
-            kind = str
             default = ",".join(default)
         elif default is MISSING:
             default = inspect.Parameter.empty

@@ -5,6 +5,7 @@ for something decorates it beside its imports.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from bertviz_core import tour
 from bertviz_core.analyses import behaviors
@@ -14,6 +15,7 @@ from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
 from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.view import View
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.comparison import result as comparisons
@@ -55,6 +57,12 @@ show_relations = memoized(DependencyHeads.show)
 def best_head(analysis: Analysis, result: Result, targets: Sequence[str]) -> Head | None:
     """`Analysis.best_head`."""
     return analysis.best_head(result, targets)
+
+
+@memoized
+def opening_head(view: View[Any], result: Result) -> Head | None:
+    """`View.opening_head`."""
+    return view.opening_head(result)
 
 
 @memoized

@@ -5,19 +5,23 @@ whose value is not the one shown cannot be shown here, and is set back; None sho
 value is never in the widget: one that is not drawn, in a closed popover or on another page, keeps it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, get_args, get_origin
 
 import streamlit as st
 
+from bertviz_core.choices import Between, Choices, default, doc_of, hints, label_of, limits_of, options_of, required
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_keys
-from pages.shared.state import address, session
-from pages.shared.state.address_types import Between
+from pages.shared.state import session
 
 T = TypeVar("T")
+FEW = 3  # options that a row has; more are in a box
+WIDE, NARROW = 280, 170  # pixels of a slider, and of a number that is entered
+STEP = 0.05  # of a number that is entered
 
 
 def select(label: str, options: Sequence[T], field: str, value: T, **more: Any) -> T:
@@ -42,28 +46,28 @@ def select_slider(label: str, options: Sequence[T], field: str, value: T, **more
 
 def slider(label: str, field: str, value: float, step: float, **more: Any) -> float:
     """A number in the range of its field."""
-    low, high = _limits(field)
-    return _draw(st.slider, label, low, high, field=field, value=value, step=step, **more)
+    limits = _limits(field)
+    return _draw(st.slider, label, limits.low, limits.high, field=field, value=value, step=step, **more)
 
 
 def decimal(label: str, field: str, value: float, step: float, **more: Any) -> float:
     """A number in the range of its field, entered as a text."""
-    low, high = _limits(field)
-    return _draw(st.number_input, label, low, high, field=field, value=value, step=step, **more)
+    limits = _limits(field)
+    return _draw(st.number_input, label, limits.low, limits.high, field=field, value=value, step=step, **more)
 
 
 def number(label: str, field: str, value: int, high: int | None = None, **more: Any) -> int:
     """A whole number in the range of its field, up to `high` where that depends on results."""
-    low, highest = _limits(field)
-    high = int(highest) if high is None else high
-    return _draw(st.number_input, label, int(low), high, field=field, value=value, **more)
+    limits = _limits(field)
+    high = int(limits.high) if high is None else high
+    return _draw(st.number_input, label, int(limits.low), high, field=field, value=value, **more)
 
 
 def optional_number(label: str, field: str, value: int | None, **more: Any) -> int | None:
     """A whole number in the range of its field; None if nothing is entered."""
-    low, high = _limits(field)
+    limits = _limits(field)
     empty = partial(st.number_input, value=None)
-    return _draw(empty, label, int(low), int(high), field=field, value=value, **more)
+    return _draw(empty, label, int(limits.low), int(limits.high), field=field, value=value, **more)
 
 
 def page_of(total: int, size: int, field: str, value: int) -> int:
@@ -89,6 +93,47 @@ def text(label: str, field: str, value: str, **more: Any) -> str:
 def multiselect(label: str, options: Sequence[str], field: str, value: Sequence[str], **more: Any) -> tuple[str, ...]:
     """Several of the options."""
     return tuple(_draw(st.multiselect, label, options, field=field, value=tuple(value), **more))
+
+
+def fields(kind: type[Choices], without: Collection[str] = ()) -> None:
+    """The widgets of all fields of a part of the page's choices, but for those in `without` and for files."""
+    for field in hints(kind):
+        if field not in without and required(hints(kind)[field]) is not Path:
+            choice(field)
+
+
+def choice(field: str, options: Sequence[str] = (), **more: Any) -> Any:
+    """The widget that the type of a field asks for, with its label and what it does.
+
+    Args:
+        field: The name of the field.
+        options: Those of a text that follow a result.
+        more: Streamlit's own arguments.
+    """
+    part = session.current().part(field)
+    kind, value = type(part), getattr(part, field)
+    base = required(hints(kind)[field])
+    label = label_of(kind, field)
+    more = {"help": doc_of(kind, field) or None} | more
+    options = options or options_of(kind, field)
+    if base is bool:
+        return toggle(label, field, value, **more)
+    if get_origin(base) is tuple:
+        return multiselect(label, get_args(get_args(base)[0]), field, value, **more)
+    if options:
+        return (segmented if len(options) <= FEW else select)(label, options, field, value, **more)
+    if limits_of(kind, field) is None:
+        return text(label, field, value or "", **more)
+    return _number(label, field, value, base, more)
+
+
+def _number(label: str, field: str, value: Any, base: type, more: dict[str, Any]) -> Any:
+    """The widget of a number in the range of its field."""
+    if base is int:
+        return optional_number(label, field, value, **more)
+    if step := _limits(field).step:
+        return slider(label, field, value, step, **{"width": WIDE} | more)
+    return decimal(label, field, value, STEP, **{"width": NARROW} | more)
 
 
 class Popover(Protocol):
@@ -128,7 +173,9 @@ def received(key: str, name: str) -> Any:
 
 
 def _limits(field: str) -> Between:
-    return address.limits(type(session.current().part(field)), field)
+    limits = limits_of(type(session.current().part(field)), field)
+    assert limits is not None, "a number has a range"
+    return limits
 
 
 def _draw(
@@ -143,7 +190,7 @@ def _draw(
     now = session.current()
     part = now.part(field)
     key = part.parameter(field)
-    default = address.default(type(part), field)
+    start = default(type(part), field)
     now.labels[key] = label
     chosen = getattr(part, field)
     if chosen != value and None not in (chosen, value):
@@ -153,7 +200,7 @@ def _draw(
 
     def changed() -> None:
         entered = _entered(st.session_state[key], value)
-        session.choose(**{field: default if entered is None else entered})
+        session.choose(**{field: start if entered is None else entered})
         if on_change is not None:
             on_change()
 

@@ -106,7 +106,7 @@ def test_clustering_takes_thresholds_and_roots(tmp_path: Path) -> None:
     """Without a model being run: the sample's result ships with the project."""
     given = ("clustering", "encyclopedia", "--store", tmp_path)
     whole = written(tmp_path / "a.json", *given)
-    thresholds = ("--threshold", "entropy=7", "--threshold", "next=1")
+    thresholds = ("--over-entropy", "7", "--over-next", "1")
     other = written(tmp_path / "b.json", *given, "--root", *thresholds)
     assert other["arrays"]["divergence"] == whole["arrays"]["divergence"]
     assert other["arrays"]["embedding"] != whole["arrays"]["embedding"]
@@ -118,14 +118,13 @@ def test_clustering_takes_thresholds_and_roots(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        *(
-            (("clustering", "encyclopedia", "--threshold", threshold), "not a threshold")
-            for threshold in ("entropi=3", "entropy", "entropy=high", "entropy=nan")
-        ),
+        (("clustering", "encyclopedia", "--over-entropy", "9"), "Choose a number from 0 to 7"),
+        (("clustering", "encyclopedia", "--over-next", "nan"), "Choose a number from 0 to 1"),
+        (("entropy", "encyclopedia", "--share", "0.05"), "Choose a number from 0.1 to 1"),
         (("coreference-heads", "encyclopedia"), "This is not a coreference file"),
-        (("coreference-heads", "coreference", "--candidates", "tokens"), "Choose mentions or words"),
-        (("probes", "treebank", "--probes", "parser"), "There is no probe 'parser'"),
-        (("probes", "treebank", "--rank", "0"), "--rank is below 1."),
+        (("coreference-heads", "coreference", "--candidates", "tokens"), "Choose one of mentions, words"),
+        (("probes", "treebank", "--probes", "parser"), "probes cannot be 'parser'"),
+        (("probes", "treebank", "--rank", "0"), "rank cannot be 0."),
         (("probes", "treebank", "--vectors", "nowhere.txt"), "cannot be read"),
     ],
 )

@@ -1,21 +1,24 @@
 """What pages show until the reader chooses, from the shipped results, and without an app."""
 
-import numpy as np
+from dataclasses import dataclass
+from typing import Annotated, Any
 
+import numpy as np
+from typing_extensions import Doc
+
+from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.analyses.clustering.analysis import ClusteringView
+from bertviz_core.analyses.coreference_heads.result import CoreferenceView
+from bertviz_core.analyses.dependency_heads.analysis import DependencyOptions
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.dependency_heads.result import RelationFilter, RelationView
+from bertviz_core.analyses.entropy.analysis import EntropyView
+from bertviz_core.choices import Between
 from bertviz_core.heads import Head
-from pages.shared.state.analysis_choices import (
-    AnalysisChoices,
-    ClusteringChoices,
-    CoreferenceHeadsChoices,
-    DependencyHeadsChoices,
-    EntropyChoices,
-)
+from pages.shared.state.address import parse, query
 from pages.shared.state.choices import CompareChoices
-from pages.shared.state.kinds import kind_of
+from pages.shared.state.kinds import AnalysisChoices, kind_of, view_of
 from pages.shared.state.runs import Run
 from tests.support.shipped import result
 
@@ -23,44 +26,42 @@ QUANTITIES = ("entropy", "max_weight")  # of entropy, whose highest heads differ
 
 
 def test_the_relation_and_the_direction_follow_the_result_until_they_are_chosen() -> None:
-    computed = result("dependency_heads")
-    assert isinstance(computed, DependencyHeads)
-    counts = computed.show(DependencyHeadsChoices().filter(computed, paper=False))
-    relation, direction = DependencyHeadsChoices().resolve(counts)
-    assert relation == counts.clearest_relation() and direction == counts.best_choice(relation).direction
-    assert DependencyHeadsChoices().best_head(counts) == counts.best_choice(relation).head
-    assert DependencyHeadsChoices(relation="nonsense").resolve(counts) == (relation, direction)
-    chosen = DependencyHeadsChoices(relation="det", direction=DIRECTIONS[1])
-    assert chosen.resolve(counts) == ("det", 1)
+    counts = result("dependency_heads").default_view()
+    relation = counts.clearest_relation()
+    best = counts.best_choice(relation)
+    resolved = RelationView().resolve(counts)
+    direction = DIRECTIONS[best.direction]
+    assert (resolved.relation, resolved.direction, resolved.head) == (relation, direction, best.head.key())
+    assert RelationView(relation="nonsense").resolve(counts) == resolved
+    chosen = RelationView(relation="det", direction=DIRECTIONS[1]).resolve(counts)
     row = counts.relations.index("det")
-    assert chosen.best_head(counts) == Head(*divmod(int(counts.right[1, row].argmax()), counts.right.shape[-1]))
+    highest = Head(*divmod(int(counts.right[1, row].argmax()), counts.right.shape[-1]))
+    assert (chosen.relation, chosen.direction, chosen.head) == ("det", DIRECTIONS[1], highest.key())
 
 
 def test_mode_paper_has_its_own_offsets_and_rule() -> None:
-    computed = result("dependency_heads")
-    assert isinstance(computed, DependencyHeads)
-    chosen = DependencyHeadsChoices(offsets=9, possessives=True, least=7, merge=True)
-    assert chosen.filter(computed, paper=True).offsets == 5 and chosen.options(paper=True) == {}
-    own = chosen.filter(computed, paper=False)
-    assert (own.offsets, own.min_count, own.merge_subtypes) == (9, 7, True)
-    assert chosen.options(paper=False) == {"possessives": True}
+    paper = result("dependency_heads", mode="paper").show(RelationFilter(offsets=9))
+    assert paper.provenance["options"]["offsets"] == 5
+    options = DependencyOptions(possessives=True)
+    assert options.in_mode(paper=True) == DependencyOptions() and options.in_mode(paper=False) == options
+    own = result("dependency_heads").show(RelationFilter(offsets=9, min_count=30, merge_subtypes=True))
+    shown = {name: own.provenance["options"][name] for name in ("offsets", "min_count", "merge_subtypes")}
+    assert shown == {"offsets": 9, "min_count": 30, "merge_subtypes": True}
 
 
 def test_the_best_head_is_that_of_the_chosen_mentions_and_direction() -> None:
-    computed = result("coreference_heads")
-    assert isinstance(computed, CoreferenceHeads)
-    counts = computed.show("mentions")
-    assert CoreferenceHeadsChoices().best_head(counts) == counts.best().head
-    turned = CoreferenceHeadsChoices(kind="proper", direction="antecedent->mention")
-    assert turned.best_head(counts) == counts.best("proper", 1).head
+    counts = result("coreference_heads").default_view()
+    assert CoreferenceView().resolve(counts).head == counts.best().head.key()
+    turned = CoreferenceView(kind="proper", direction="antecedent->mention").resolve(counts)
+    assert turned.head == counts.best("proper", 1).head.key()
 
 
 def test_the_map_shows_the_chosen_column_or_the_first_that_the_result_has() -> None:
-    analysis, computed = ANALYSES["entropy"], result("entropy")
-    first = analysis.default_column(computed)
-    for chosen in (EntropyChoices(), EntropyChoices(quantity="nonsense")):
-        assert chosen.resolve(analysis, computed) == first
-    column = EntropyChoices(quantity="max_weight").resolve(analysis, computed)
+    computed = result("entropy")
+    first = ANALYSES["entropy"].default_column(computed)
+    for chosen in (EntropyView(), EntropyView(quantity="nonsense")):
+        assert chosen.column(computed) == first
+    column = EntropyView(quantity="max_weight").column(computed)
     assert column is not None and column.quantity == "max_weight"
 
 
@@ -98,17 +99,36 @@ def test_another_analysis_keeps_the_models_and_the_settings_and_falls_back_to_th
 
 
 def test_thresholds_are_those_of_what_a_result_has() -> None:
-    chosen = ClusteringChoices(over_next=0.2, over_entropy=2.0)
+    chosen = ClusteringView(over_next=0.2, over_entropy=2.0)
     assert chosen.thresholds(["next", "to_sep"]).next == 0.2
-    assert chosen.thresholds(["next", "to_sep"]).entropy == ClusteringChoices.over_entropy  # which the result lacks
+    assert chosen.thresholds(["next", "to_sep"]).entropy == ClusteringView.over_entropy  # which the result lacks
 
 
-def test_every_page_has_choices_and_an_installed_analysis_those_of_all() -> None:
-    kind = kind_of("repeated_token")
-    assert issubclass(kind, AnalysisChoices) and kind.page == "repeated_token" and kind is kind_of("repeated_token")
-    assert kind_of("entropy").on("from_cls") == EntropyChoices(quantity="from_cls")
-    assert kind_of("clustering").on("x") == ClusteringChoices()
-    assert kind_of("dependency_heads").on("det") == DependencyHeadsChoices(relation="det")
+@dataclass(frozen=True)
+class OwnView(ColumnView[Any]):
+    """The view of an installed analysis."""
+
+    least: Annotated[float, Between(0.0, 2.0, step=0.1), Doc("A number.")] = 1.0
+
+
+def test_an_installed_analysis_has_the_choices_of_its_view_and_its_options(monkeypatch) -> None:
+    monkeypatch.setattr(ANALYSES["induction"], "view", OwnView)
+    kind_of.cache_clear()
+    try:
+        kind = kind_of("induction")
+        assert issubclass(kind, AnalysisChoices) and kind.page_name == "induction" and kind is kind_of("induction")
+        chosen, problems = parse(kind, {"least": "1.4", "induction_quantity": "prefix", "head": "1-2"})
+        assert isinstance(chosen, AnalysisChoices) and not problems
+        assert view_of(chosen, Head(0, 1)) == OwnView(quantity="prefix", head="1-2", least=1.4)
+        assert query(chosen) == {"induction_quantity": "prefix", "least": "1.4"}
+    finally:
+        kind_of.cache_clear()
+
+
+def test_a_link_opens_a_page_on_one_of_its_things() -> None:
+    assert query(kind_of("entropy").on("from_cls")) == {"of": "from_cls"}
+    assert query(kind_of("clustering").on("x")) == {}
+    assert query(kind_of("dependency_heads").on("det")) == {"relation": "det"}
 
 
 def test_a_page_opens_on_the_head_that_is_best_at_what_it_shows() -> None:
@@ -116,11 +136,10 @@ def test_a_page_opens_on_the_head_that_is_best_at_what_it_shows() -> None:
     heads = {quantity: Head(*np.argwhere(computed[quantity] == computed[quantity].max())[0]) for quantity in QUANTITIES}
     assert len(set(heads.values())) == 2
     for quantity, head in heads.items():
-        assert EntropyChoices(quantity=quantity).opening_head(ANALYSES["entropy"], computed, paper=False) == head
+        assert EntropyView(quantity=quantity).opening_head(computed) == head
     relations = result("dependency_heads")
-    best = relations.show(DependencyHeadsChoices().filter(relations, paper=False)).best_choice("det").head
-    chosen = DependencyHeadsChoices(relation="det")
-    assert chosen.opening_head(ANALYSES["dependency_heads"], relations, paper=False) == best
+    best = relations.default_view().best_choice("det").head
+    assert RelationView(relation="det", head="1-1").opening_head(relations) == best
 
 
 def test_an_analysis_knows_its_best_head_at_the_first_target_that_it_has() -> None:

@@ -14,6 +14,7 @@ from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.parts import Card, Part
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Provenance, Result
+from bertviz_core.choices import Label
 from bertviz_core.heads import Head
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models.checkpoint import Checkpoint
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 class AblationOptions(Options):
     """Settings of ablation."""
 
-    mean: Annotated[bool, Doc("Replace a head's output by its mean over the corpus, not by zeros.")] = False
+    mean: Annotated[
+        bool, Label("Replace by the mean"), Doc("Replace a head's output by its mean over the corpus, not by zeros.")
+    ] = False
 
 
 class AblationAnalysis(Analysis):

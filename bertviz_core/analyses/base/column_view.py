@@ -1,38 +1,52 @@
 """How the result of an analysis with columns is shown: which of its quantities, and which head."""
 
-from dataclasses import asdict, dataclass
-from typing import Annotated
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, Self
 
+import numpy as np
 from typing_extensions import Doc
 
+from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.entry_points import REGISTERED
-from bertviz_core.analyses.base.request import View
-from bertviz_core.analyses.base.result import Result, choosing
-from bertviz_core.errors import SettingsError
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.view import R, View
 from bertviz_core.heads import Head, highest
 
 
 @dataclass(frozen=True)
-class ColumnView(View):
+class ColumnView(View[R]):
     """The quantity and the head that are reported; a subclass adds what else its page lets a reader choose."""
 
+    target: ClassVar[str] = "quantity"
     quantity: Annotated[str | None, Doc("The quantity to report; default: the first on the page.")] = None
     head: Annotated[str | None, Doc("The head to report, as 3-1; default: the highest.")] = None
 
-    def choose(self, result: Result) -> Result:
-        """The result with these choices, or with those on which its page opens; itself where it has no columns.
+    def offered(self, shown: R) -> dict[str, Sequence[str]]:
+        return {"quantity": [column.quantity for column in _columns(shown)]}
 
-        Raises:
-            SettingsError: The result has no such quantity, or the model no such head.
-        """
-        offered = REGISTERED[result.analysis].columns
-        columns = {column.quantity: column for column in offered if column.read(result) is not None}
-        if not columns:
-            return result
-        quantity = self.quantity or next(iter(columns))
-        if quantity not in columns:
-            raise SettingsError(f"There is no quantity {quantity!r}.", hint=f"Choose one of {', '.join(columns)}.")
-        values = columns[quantity].values(result)
-        head = Head.parse(self.head) if self.head else highest(values)
-        head.check(*values.shape)
-        return choosing(result, **asdict(self) | {"quantity": quantity, "head": head.key()})
+    def shape(self, shown: R) -> tuple[int, int] | None:
+        column = self.column(shown)
+        return None if column is None else column.values(shown).shape  # type: ignore[return-value]
+
+    def column(self, shown: Result) -> HeadColumn | None:
+        """The chosen column, or the one on which the page opens; None where the result has none."""
+        columns = {column.quantity: column for column in _columns(shown)}
+        return columns.get(self.quantity or "") or REGISTERED[shown.analysis].default_column(shown)
+
+    def resolve(self, shown: R) -> Self:
+        column = self.column(shown)
+        if column is None:
+            return self
+        return replace(self, quantity=column.quantity, head=self.head or highest(column.values(shown)).key())
+
+    def opening_head(self, result: Result) -> Head | None:
+        """The highest head of the column."""
+        column = self.column(result)
+        values = None if column is None else column.values(result)
+        return None if values is None or np.isnan(values).all() else highest(values)
+
+
+def _columns(shown: Result) -> list[HeadColumn]:
+    """The columns that a result has."""
+    return [column for column in REGISTERED[shown.analysis].columns if column.read(shown) is not None]

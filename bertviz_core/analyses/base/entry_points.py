@@ -51,6 +51,10 @@ class Registered:
     result_class: type[Result]
     columns: "tuple[HeadColumn, ...]" = ()
 
+    def default_column(self, result: Result) -> "HeadColumn | None":
+        """The column that the page's map shows first; None where the result has none."""
+        return next((column for column in self.columns if column.read(result) is not None), None)
+
     @property
     def command(self) -> str:
         """The name of its command, with hyphens."""

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.word_search import searched_words
 from bertviz_core.engine import packing
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
@@ -19,8 +20,10 @@ from bertviz_core.heads import DirectedHead
 
 # The entry of this name has the number of parts; the parts themselves are named by their numbers, from 0.
 COUNT = "parts"
-ORDERS = ("most confident first", "least confident first", "file order")
-GUESSES = ("all", "right", "wrong")
+Order = Literal["most confident first", "least confident first", "file order"]
+Guesses = Literal["all", "right", "wrong"]
+ORDERS: tuple[Order, ...] = get_args(Order)
+GUESSES: tuple[Guesses, ...] = get_args(Guesses)
 Entry = TypeVar("Entry")
 FoundEntry = TypeVar("FoundEntry")
 
@@ -93,17 +96,22 @@ class GuessQuery(ABC, Generic[Entry]):
 
     Attributes:
         choice: The head, and the direction in which it is read.
-        which: "all"; "right" for entries with a right guess, "wrong" for those with a wrong one.
-        minimum: The lowest weight of a guess, 0 to 1.
-        searched: Consecutive words that an entry must contain.
+        guesses: "all"; "right" for entries with a right guess, "wrong" for those with a wrong one.
+        least_weight: The lowest weight of a guess, 0 to 1.
+        search: Consecutive words that an entry must contain; * matches any ending.
         order: One of ORDERS, by the highest weight of a guess in each entry; those of equal weight are in file order.
     """
 
     choice: DirectedHead
-    which: str = "all"
-    minimum: float = 0.0
-    searched: tuple[str, ...] = ()
-    order: str = ORDERS[0]
+    guesses: Guesses = "all"
+    least_weight: float = 0.0
+    search: str = ""
+    order: Order = ORDERS[0]
+
+    @property
+    def words(self) -> list[str]:
+        """The words that are searched, in lower case."""
+        return searched_words(self.search)
 
     @abstractmethod
     def listing(self, collection: Any) -> Listing[Entry]:
@@ -127,7 +135,7 @@ def page(
     listing = query.listing(collection)
     confidence = listing.confidence()
     indices = np.flatnonzero(confidence >= 0)
-    if query.searched:
+    if query.words:
         indices = listing.having(indices)
     ranks = dict(zip(ORDERS, (-confidence, confidence, np.zeros_like(confidence)), strict=True))
     ordered = indices[np.argsort(ranks[query.order][indices], kind="stable")]

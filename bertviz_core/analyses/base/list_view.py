@@ -5,48 +5,49 @@ from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
 from typing_extensions import Doc
 
-from bertviz_core.analyses.base.guess_lists import GUESSES, ORDERS, Entry, GuessQuery, page
-from bertviz_core.analyses.base.request import View
+from bertviz_core.analyses.base.guess_lists import GUESSES, ORDERS, Entry, Guesses, GuessQuery, Order, page
 from bertviz_core.analyses.base.result import Result
-from bertviz_core.corpora.word_search import searched_words
-from bertviz_core.errors import SettingsError
+from bertviz_core.analyses.base.view import R, View
+from bertviz_core.choices import Between, Formerly, Label, Positive, Share
 
 MOST = 1000  # entries of a list that files have
 
 
 @dataclass(frozen=True)
-class ListView(View):
+class ListView(View[R]):
     """Which entries of a list of guesses are reported, and in which order."""
 
-    guesses: Annotated[str, Doc(f"List what has guesses that are {' or '.join(GUESSES)}.")] = GUESSES[0]
-    order: Annotated[str, Doc(f"Order of the list: {', '.join(ORDERS)}.")] = ORDERS[0]
-    least_weight: Annotated[float, Doc("List guesses with at least this weight.")] = 0.0
-    search: Annotated[str, Doc("List what has these words in sequence; * matches any ending.")] = ""
-    page: Annotated[int, Doc("The page of the list that is drawn, from 1.")] = 1
+    guesses: Annotated[Guesses, Formerly("which"), Doc(f"List what has guesses that are {' or '.join(GUESSES)}.")] = (
+        "all"
+    )
+    order: Annotated[Order, Doc(f"Order of the list: {', '.join(ORDERS)}.")] = ORDERS[0]
+    least_weight: Annotated[
+        Share,
+        Between(0.0, 1.0, step=0.05),
+        Label("Minimum weight"),
+        Formerly("weight"),
+        Formerly("over"),
+        Doc("List guesses with at least this weight."),
+    ] = 0.0
+    search: Annotated[
+        str, Formerly("document_search"), Doc("List what has these words in sequence; * matches any ending.")
+    ] = ""
+    page: Annotated[
+        Positive,
+        Formerly("sentence_page"),
+        Formerly("passage_page"),
+        Doc("The page of the list that is drawn, from 1."),
+    ] = 1
 
-    def check(self) -> None:
-        for name, value, known in (("guess", self.guesses, GUESSES), ("order", self.order, ORDERS)):
-            if value not in known:
-                raise SettingsError(f"There is no {name} {value!r}.", hint=f"Choose one of {', '.join(known)}.")
-        if not 0 <= self.least_weight <= 1:
-            raise SettingsError(f"{self.least_weight:g} is not a weight.", hint="Choose a number from 0 to 1.")
-        if self.page < 1:
-            raise SettingsError(f"There is no page {self.page}.", hint="Pages count from 1.")
-
-    def list_choices(self) -> dict[str, Any]:
-        """The choices of the list that are not its defaults."""
+    def reported(self, shown: R) -> dict[str, Any]:
+        """What is chosen, of the list what is not its default."""
         names = {each.name for each in fields(ListView)}
-        # Read from the subclass, which may have another default.
-        own = [each for each in fields(self) if each.name in names]
-        return {each.name: value for each in own if (value := getattr(self, each.name)) != each.default}
-
-    @property
-    def searched(self) -> tuple[str, ...]:
-        """The words that are searched, in lower case."""
-        return tuple(searched_words(self.search))
+        defaults = {each.name: each.default for each in fields(self) if each.name in names}
+        chosen = super().reported(shown)
+        return {name: value for name, value in chosen.items() if name not in defaults or value != defaults[name]}
 
 
-V = TypeVar("V", bound=ListView)
+V = TypeVar("V", bound=ListView[Any])
 
 
 def list_view(kind: type[V], result: Result) -> V:
@@ -77,7 +78,7 @@ def listed(collection: Any, query: GuessQuery[Entry], number: int, size: int) ->
     return Listed(total, entries, drawn)
 
 
-def list_note(view: ListView, listed: Listed[Any], unit: str) -> str:
+def list_note(view: ListView[Any], listed: Listed[Any], unit: str) -> str:
     """How a list was chosen, and how much of it there is, as sentences."""
     parts = [view.order, *([f"guesses that are {view.guesses}"] if view.guesses != GUESSES[0] else [])]
     if view.least_weight:

@@ -15,8 +15,8 @@ from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, column_row
 from bertviz_core.analyses.base.paper_table import PaperTable
 from bertviz_core.analyses.base.parts import Card, Part, cards_part, column_cards, head_part, segments_parts
-from bertviz_core.analyses.base.request import View
 from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.view import View
 from bertviz_core.heads import Head, highest, ranks
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.plotting import head_map
@@ -69,7 +69,7 @@ class Presentation(Registered):
     icon: str = ":material/extension:"
     corpus: CorpusKind = "text"
     # What is shown of a result
-    view: type[View] = ColumnView
+    view: type[View[Any]] = ColumnView
     columns: tuple[HeadColumn, ...] = ()
     labels: Mapping[str, str] = {}
     statements: tuple[Statement, ...] = ()
@@ -99,10 +99,6 @@ class Presentation(Registered):
         """Displayed name of a quantity: its column's, or that in `labels`; otherwise its name itself."""
         names = {column.quantity: column.label for column in self.columns} | dict(self.labels)
         return names.get(quantity, quantity)
-
-    def default_column(self, result: Result) -> HeadColumn | None:
-        """The column that the page's map shows first; None where the result has none."""
-        return next((column for column in self.columns if column.read(result) is not None), None)
 
     def chosen_column(self, result: Result) -> HeadColumn | None:
         """The column that is chosen of a result, by default that of `default_column`."""

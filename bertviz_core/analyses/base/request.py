@@ -1,14 +1,13 @@
-"""A request says which analysis runs on which corpus and model with which settings; a view, how its result is shown."""
+"""A request says which analysis runs on which corpus and model with which settings."""
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, Self
 
 from bertviz_core.analyses.base.entry_points import REGISTERED
-from bertviz_core.analyses.base.result import Result
+from bertviz_core.choices import Choices, hints, required
 from bertviz_core.corpora.source import Source
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings, Weights
@@ -69,15 +68,17 @@ def key_version(analysis: str) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Options:
-    """Settings of one analysis, part of a result's key.
+class Options(Choices):
+    """Settings of one analysis, part of a result's key, and choices of its page.
 
-    Subclasses add fields of JSON types with defaults, each as `Annotated[type, Doc("Help.")]`; a field of type
-    `Path | None` names a further file that the analysis reads.
+    Subclasses add fields of JSON types with defaults, each as `Annotated[type, Doc("Help.")]`, where the type or a
+    further annotation says which values it takes (`bertviz_core.choices`); a field of type `Path | None` names a
+    further file that the analysis reads.
     """
 
-    def check(self) -> None:
-        """Raise SettingsError for values that the analysis does not know."""
+    def in_mode(self, paper: bool) -> Self:
+        """The same without what has no effect in a mode; `paper` says whether that is "paper"."""
+        return self
 
     def to_json(self) -> dict[str, Any]:
         """Non-default values, without files."""
@@ -87,31 +88,4 @@ class Options:
     @classmethod
     def files(cls) -> list[str]:
         """The names of the fields that name further files."""
-        return [name for name, kind in get_type_hints(cls).items() if Path in get_args(kind)]
-
-
-@dataclass(frozen=True)
-class View:
-    """How a stored result is shown, and what is reported of it, without computing it again. Subclasses add fields as
-    Options do."""
-
-    def check(self) -> None:
-        """Raise SettingsError for values that cannot be shown; called before anything is computed."""
-
-    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
-        """Prepare the stored result of a request as it is printed and written.
-
-        Args:
-            result: The stored result.
-            request: The request for it.
-            find: Reads the stored result of another request; None where none is stored.
-        """
-        return result
-
-    def choose(self, result: Result) -> Result:
-        """A result that `show` has prepared, with what is to be reported of it, see `choosing`.
-
-        Raises:
-            SettingsError: The result lacks what is chosen.
-        """
-        return result
+        return [name for name, hint in hints(cls).items() if required(hint) is Path]

@@ -1,7 +1,7 @@
 """Clustering: which heads attend alike (section 6), drawn in the plane (Figure 6) and as a matrix of all pairs."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import plotly.graph_objects as go
@@ -12,13 +12,15 @@ from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure
 from bertviz_core.analyses.base.parts import Card, Part, cards_part
-from bertviz_core.analyses.base.request import Request, View
-from bertviz_core.analyses.base.result import Provenance, Result, choosing
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import Provenance, Result
+from bertviz_core.analyses.base.view import Find, View
 from bertviz_core.analyses.behaviors import Thresholds, behavior_metric, linguistic_heads
 from bertviz_core.analyses.clustering.figure import by_layer, more_figures, nearest_rows, paper_figure
 from bertviz_core.analyses.clustering.nearest import nearest_table, nearest_title
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.clustering.statements import STATEMENTS
+from bertviz_core.choices import Between, Label
 from bertviz_core.heads import Head
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models.checkpoint import Checkpoint
@@ -27,39 +29,52 @@ from bertviz_core.models.model import AttentionModel
 if TYPE_CHECKING:
     from bertviz_core.analyses.clustering.measure import DivergenceSums
 
+Threshold = Annotated[float, Between(0.0, 1.0, step=0.05)]
 SIMILAR = 3  # heads that are named beside one on other pages
 
 
 @dataclass(frozen=True)
-class ClusteringView(View):
-    """How heads are embedded in the plane, and which behaviors they have."""
+class ClusteringView(View[Clustering]):
+    """How heads are embedded in the plane, from which average on they have a behavior, and the head to report."""
 
-    root: Annotated[bool, Doc("Embed the JS distance (square root) instead of the divergence.")] = False
-    threshold: Annotated[
-        list[str] | None,
-        Doc("Of a behavior, as entropy=3.0; repeatable. Nothing is recomputed."),
-    ] = None
+    root: Annotated[
+        bool, Label("Square-root distance"), Doc("Embed the JS distance (square root) instead of the divergence.")
+    ] = False
+    over_next: Annotated[Threshold, Doc("Least attention to the next token of a head with that behavior.")] = (
+        Thresholds.next
+    )
+    over_previous: Annotated[Threshold, Doc("The same for the previous token.")] = Thresholds.previous
+    over_entropy: Annotated[float, Between(0.0, 7.0, step=0.05), Doc("Least entropy of a broad head, in nats.")] = (
+        Thresholds.entropy
+    )
+    over_to_cls: Annotated[Threshold, Doc("Least attention to [CLS] of a head with that behavior.")] = Thresholds.to_cls
+    over_to_sep: Annotated[Threshold, Doc("The same for [SEP].")] = Thresholds.to_sep
+    over_to_punct: Annotated[Threshold, Doc("The same for full stops and commas.")] = Thresholds.to_punct
+    over_to_first: Annotated[Threshold, Doc("The same for the first token.")] = Thresholds.to_first
     head: Annotated[str | None, Doc("The head to report, as 3-1; default: none.")] = None
 
-    def check(self) -> None:
-        Thresholds.read(self.threshold or [])
+    @classmethod
+    def parameter(cls, field: str) -> str:
+        """Thresholds are written "over-next" in an address."""
+        return field.replace("over_", "over-")
 
-    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
-        assert isinstance(result, Clustering)
+    def thresholds(self, present: Sequence[str]) -> Thresholds:
+        """Those of the quantities that a result has; others keep their defaults."""
+        chosen = {name: getattr(self, f"over_{name}") for name in asdict(Thresholds()) if name in present}
+        return Thresholds(**chosen)
+
+    def show(self, result: Clustering, request: Request, find: Find) -> Clustering:
         embedded = result.embedded(request.settings.seed, self.root)
-        return embedded.labeled(Thresholds.read(self.threshold or []), linguistic_heads(request, find))
+        return embedded.labeled(self.thresholds(result.present), linguistic_heads(request, find))
 
-    def choose(self, result: Result) -> Result:
-        """The result with the head, and with the distances and the thresholds that it has."""
-        assert isinstance(result, Clustering)
-        present = ((name, value) for name, value in result.thresholds.items() if name in result.present)
-        thresholds = ", ".join(f"{name}={value:g}" for name, value in present)
-        choices: dict[str, Any] = {"root": result.root, "thresholds": thresholds}
-        if self.head:
-            head = Head.parse(self.head)
-            head.check(*result.shape)
-            choices["head"] = head.key()
-        return choosing(result, **choices)
+    def shape(self, shown: Clustering) -> tuple[int, int]:
+        layers, heads = shown.shape
+        return layers, heads
+
+    def reported(self, shown: Clustering) -> dict[str, Any]:
+        """The distance, the thresholds of what the result has, and the head."""
+        lacking = {f"over_{name}" for name in asdict(Thresholds()) if name not in shown.present}
+        return {name: value for name, value in super().reported(shown).items() if name not in lacking}
 
 
 class ClusteringAnalysis(Analysis):

@@ -1,6 +1,7 @@
 """The groups that items are counted in: types of mentions, distances, genders (docs/methods.md, section 7)."""
 
 from bisect import bisect_left
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -16,7 +17,8 @@ GENDERS = ("masculine", "feminine", "neuter")
 DISTANCE = len(TYPES) * FOLDS  # the number of the first type's first bin
 GENDER = DISTANCE + len(TYPES) * len(BIN_NAMES)
 GROUPS = GENDER + len(GENDERS)
-TYPE_ROWS = ("all", *TYPES)
+TypeRow = Literal["all", "pronoun", "proper", "nominal"]
+TYPE_ROWS: tuple[str, ...] = get_args(TypeRow)  # "all", then TYPES
 TYPE_NAMES = {"all": "mentions", "pronoun": "pronouns", "proper": "proper names", "nominal": "nominal mentions"}
 BREAKDOWNS = {"distance": BIN_NAMES, "gender": GENDERS}
 

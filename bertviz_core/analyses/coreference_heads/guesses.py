@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -12,8 +13,10 @@ from bertviz_core.inputs.annotated_words import DocumentWindow
 from bertviz_core.inputs.encoding import Membership, membership, word_of
 from bertviz_core.inputs.tensors import Tensor
 
-DIRECTIONS = ("mention->antecedent", "antecedent->mention")  # the first is the paper's measure
-CANDIDATES = ("mentions", "words")
+Direction = Literal["mention->antecedent", "antecedent->mention"]
+Candidates = Literal["mentions", "words"]
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)  # the first is the paper's measure
+CANDIDATES: tuple[Candidates, ...] = get_args(Candidates)
 
 
 def index_of(candidates: str) -> int:

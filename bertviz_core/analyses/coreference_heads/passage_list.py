@@ -21,13 +21,13 @@ LEGEND = (
 )
 
 
-def passage_query(choice: DirectedHead, kind: str, chosen: ListView) -> PassageQuery:
+def passage_query(choice: DirectedHead, kind: str, chosen: ListView[Any]) -> PassageQuery:
     """The passages that the list has."""
     return PassageQuery(
         choice=choice,
-        which=chosen.guesses,
-        minimum=chosen.least_weight,
-        searched=chosen.searched,
+        guesses=chosen.guesses,
+        least_weight=chosen.least_weight,
+        search=chosen.search,
         order=chosen.order,
         kind=kind,
     )

@@ -258,7 +258,7 @@ class GuessedPassages:
     def having(self, indices: np.ndarray) -> np.ndarray:
         """Those of the passages, (passage,) indices, that have the searched words, or are of a document with this
         name."""
-        searched = self.query.searched
+        searched = self.query.words
         numbers, _, firsts, *_ = self.items.items[self.starts[indices]].T
         found = []
         for number, document in self.read(np.unique(numbers).tolist()):
@@ -309,9 +309,9 @@ class GuessedPassages:
 
     def _is_selected(self, items: ItemGuesses) -> np.ndarray:
         """(item,) bool: whether the query selects the item's guess."""
-        is_selected: np.ndarray = items.weight >= self.query.minimum
-        if self.query.which != "all":
-            is_selected &= items.right == (self.query.which == "right")
+        is_selected: np.ndarray = items.weight >= self.query.least_weight
+        if self.query.guesses != "all":
+            is_selected &= items.right == (self.query.guesses == "right")
         return is_selected
 
 

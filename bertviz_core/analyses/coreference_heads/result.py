@@ -1,20 +1,21 @@
 """The result of the coreference analysis, and which of its counts are shown."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, TypedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Self, TypedDict
 
 import numpy as np
 from typing_extensions import Doc
 
-from bertviz_core.analyses.base.guess_lists import ORDERS
+from bertviz_core.analyses.base.guess_lists import ORDERS, Order
 from bertviz_core.analyses.base.list_view import ListView
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.base.result import Result, choosing
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.view import Find
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
-from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
-from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, index_of
-from bertviz_core.errors import SettingsError
+from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS, TypeRow
+from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, Candidates, Direction, index_of
+from bertviz_core.choices import Label
 from bertviz_core.heads import Head
 
 
@@ -38,40 +39,40 @@ class DocumentRecord(TypedDict):
 
 
 @dataclass(frozen=True)
-class CoreferenceView(ListView):
+class CoreferenceView(ListView[AntecedentCounts]):
     """Which of the counts are shown, the mentions, the direction and the head that are reported, and the list of the
     head's passages."""
 
-    candidates: Annotated[str, Doc("mentions (the preceding ones), or words: any other.")] = "mentions"
-    kind: Annotated[str, Doc(f"The mentions to report: {', '.join(TYPE_ROWS)}.")] = TYPE_ROWS[0]
-    direction: Annotated[str, Doc(f"The direction to report: {' or '.join(DIRECTIONS)}.")] = DIRECTIONS[0]
+    candidates: Annotated[Candidates, Doc("mentions (the preceding ones), or words: any other.")] = "mentions"
+    kind: Annotated[TypeRow, Label("Mentions"), Doc(f"The mentions to report: {', '.join(TYPE_ROWS)}.")] = "all"
+    direction: Annotated[Direction, Doc(f"The direction to report: {' or '.join(DIRECTIONS)}.")] = DIRECTIONS[0]
     head: Annotated[str | None, Doc("The head to report, as 3-1; default: the best one.")] = None
-    order: Annotated[str, Doc(f"Order of the list: {', '.join(ORDERS)}.")] = "file order"
+    order: Annotated[Order, Doc(f"Order of the list: {', '.join(ORDERS)}.")] = "file order"
 
-    def check(self) -> None:
-        super().check()
-        index_of(self.candidates)
-        for name, value, known in (("type", self.kind, TYPE_ROWS), ("direction", self.direction, DIRECTIONS)):
-            if value not in known:
-                raise SettingsError(f"There is no {name} {value!r}.", hint=f"Choose one of {', '.join(known)}.")
-
-    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
-        assert isinstance(result, CoreferenceHeads)
+    def show(self, result: "CoreferenceHeads", request: Request, find: Find) -> AntecedentCounts:
         return result.show(self.candidates)
 
-    def choose(self, result: Result) -> Result:
-        """The counts with these choices.
+    def offered(self, shown: AntecedentCounts) -> dict[str, Sequence[str]]:
+        """The directions, of which a causal model has one."""
+        return {"direction": shown.directions}
 
-        Raises:
-            SettingsError: The counts have no such direction, or the model no such head.
-        """
-        assert isinstance(result, AntecedentCounts)
-        if self.direction not in result.directions:
-            raise SettingsError(f"This model has no direction {self.direction!r}.", hint=result.restriction)
-        best = result.best(self.kind, result.directions.index(self.direction)).head
-        head = Head.parse(self.head) if self.head else best
-        head.check(*result.accuracy.shape[2:])
-        return choosing(result, kind=self.kind, direction=self.direction, head=head.key(), **self.list_choices())
+    def shape(self, shown: AntecedentCounts) -> tuple[int, int]:
+        layers, heads = shown.accuracy.shape[2:]
+        return layers, heads
+
+    def resolve(self, shown: AntecedentCounts) -> Self:
+        """By default the best head; the first direction where the model does not have the chosen one."""
+        direction = self.direction if self.direction in shown.directions else DIRECTIONS[0]
+        head = self.head or shown.best(self.kind, shown.directions.index(direction)).head.key()
+        return replace(self, direction=direction, head=head)
+
+    def opening_head(self, result: "CoreferenceHeads") -> Head | None:
+        """The best head on the mentions in the direction."""
+        return replace(self, head=None).resolve(result.show(self.candidates)).head_of()
+
+    def reported(self, shown: AntecedentCounts) -> dict[str, Any]:
+        """The mentions, the direction and the head; the candidates are among the options of the counts."""
+        return {name: value for name, value in super().reported(shown).items() if name != "candidates"}
 
 
 @dataclass(frozen=True)

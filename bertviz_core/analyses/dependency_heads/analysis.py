@@ -1,8 +1,8 @@
 """Dependency heads: which head finds which relation of a treebank (section 4.2; Table 1)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, Self, cast
 
 import numpy as np
 import plotly.graph_objects as go
@@ -40,6 +40,7 @@ from bertviz_core.analyses.dependency_heads.statements import (
     named_heads,
     relation_finding,
 )
+from bertviz_core.choices import Label
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.heads import Head
 from bertviz_core.inputs.annotated_words import Sentences
@@ -57,7 +58,11 @@ IN_TOUR = 14  # relations that its figure has room for
 class DependencyOptions(Options):
     """Options that change the counts."""
 
-    possessives: Annotated[bool, Doc("The paper's rule for poss before 's.")] = False
+    possessives: Annotated[bool, Label("Paper's rule for *poss*"), Doc("The paper's rule for poss before 's.")] = False
+
+    def in_mode(self, paper: bool) -> Self:
+        """Mode "paper" always applies its rule for possessives."""
+        return replace(self, possessives=False) if paper else self
 
 
 def _uas(result: DependencyHeads) -> np.ndarray:

@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.guess_lists import page
+from bertviz_core.analyses.base.guess_lists import Order, page
 from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts, chosen_of
@@ -108,15 +108,12 @@ def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
 
 
 def examples(
-    result: RelationCounts, choice: DirectedHead, relation: str, order: str = "file order", count: int | None = None
+    result: RelationCounts, choice: DirectedHead, relation: str, order: Order = "file order", count: int | None = None
 ) -> list[SentenceExample]:
     """The sentences of a result that have the relation, in one of ORDERS; the first `count`, or all."""
     view, is_merged = (result.provenance["options"][name] for name in ("view", "merge_subtypes"))
     query = SentenceQuery(
         choice=choice,
-        which="all",
-        minimum=0.0,
-        searched=(),
         order=order,
         relation=relation,
         view=view,

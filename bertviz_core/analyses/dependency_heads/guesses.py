@@ -1,6 +1,7 @@
 """What is guessed: governors in both directions of a map, under the views of the trees (docs/methods.md, section 6)."""
 
 from collections.abc import Callable
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -8,12 +9,14 @@ from bertviz_core.corpora.treebank import Sentence, function_heads
 from bertviz_core.inputs.tensors import Tensor
 from bertviz_core.numbers import plural
 
-DIRECTIONS = ("dependent->governor", "governor->dependent")  # the first reads row w of the map, the second column w
+Direction = Literal["dependent->governor", "governor->dependent"]
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)  # the first reads row w of the map, the second column w
 FOLDS = 2  # the two halves of a treebank, by parity of the number of the unit (document or sentence)
 OFFSETS = np.arange(-20, 21)  # all offsets that are counted; a view shows some
 VIEWS: dict[str, Callable[[Sentence], Sentence]] = {"as-is": lambda tree: tree, "function-heads": function_heads}
 VIEW_NAMES = {"function-heads": "function words as governors", "as-is": "as annotated"}
-DEFAULT_VIEW = "function-heads"
+Trees = Literal["function-heads", "as-is"]
+DEFAULT_VIEW: Trees = "function-heads"
 SIDES = ("earlier", "later")  # the side on which each direction of a causal model finds governors
 COUNTED = "governor {}"
 CAUSAL = (

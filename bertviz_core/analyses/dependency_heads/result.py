@@ -1,32 +1,35 @@
 """The result of the dependency analysis, and which view of it is shown."""
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from itertools import compress
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.list_view import ListView
-from bertviz_core.analyses.base.request import Request, View
-from bertviz_core.analyses.base.result import Provenance, Result, choosing
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import Provenance, Result
+from bertviz_core.analyses.base.view import Find, View
 from bertviz_core.analyses.dependency_heads.guesses import (
     DEFAULT_VIEW,
     DIRECTIONS,
     OFFSETS,
     SIDES,
     VIEWS,
+    Direction,
+    Trees,
     base_of,
     merged,
     view_of_side,
 )
 from bertviz_core.analyses.dependency_heads.relations import ROOT_RELATION, RelationCounts
 from bertviz_core.analyses.dependency_heads.sentences import trees_of
+from bertviz_core.choices import Between, Formerly, Label, Positive
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.treebank import Sentence, SentenceRecord, sentence_of
-from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 
 RELEASE_OFFSETS = tuple(range(-3, 3))
@@ -34,63 +37,70 @@ MIN_COUNT, MIN_COUNT_IN_SAMPLE = 100, 20
 
 
 @dataclass(frozen=True)
-class RelationFilter(View):
+class RelationFilter(View[RelationCounts]):
     """Which counts are shown; mode "paper" has the release's own offsets."""
 
-    view: Annotated[str, Doc("Trees: function-heads (function words govern) or as-is (as annotated).")] = DEFAULT_VIEW
-    min_count: Annotated[int | None, Doc("Minimum words per relation (100; sample: 20).")] = None
-    offsets: Annotated[int, Doc("Largest distance of the fixed-offset baselines.")] = 5
-    merge_subtypes: Annotated[bool, Doc("Count nmod:poss as nmod.")] = False
+    view: Annotated[
+        Trees, Label("Trees"), Doc("Trees: function-heads (function words govern) or as-is (as annotated).")
+    ] = DEFAULT_VIEW
+    min_count: Annotated[
+        Positive | None,
+        Label("Minimum words"),
+        Formerly("least"),
+        Doc(f"Minimum words per relation ({MIN_COUNT}; sample: {MIN_COUNT_IN_SAMPLE})."),
+    ] = None
+    offsets: Annotated[
+        int,
+        Between(1, max(OFFSETS)),
+        Label("Maximum offset"),
+        Doc("Largest distance of the fixed-offset baselines."),
+    ] = 5
+    merge_subtypes: Annotated[bool, Label("Merge subtypes"), Formerly("merge"), Doc("Count nmod:poss as nmod.")] = False
 
-    def check(self) -> None:
-        if self.view not in VIEWS:
-            raise SettingsError(f"There is no view {self.view!r}.", hint=f"Choose one of {', '.join(VIEWS)}.")
-        if not 1 <= self.offsets <= max(OFFSETS):
-            raise SettingsError(f"Offsets up to {self.offsets} are not available.", hint=f"Choose 1 to {max(OFFSETS)}.")
+    def show(self, result: "DependencyHeads", request: Request, find: Find) -> RelationCounts:
+        return result.show(self.filter())
 
-    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
-        assert isinstance(result, DependencyHeads)
-        return result.show(self)
+    def filter(self) -> "RelationFilter":
+        """These fields alone."""
+        return RelationFilter(self.view, self.min_count, self.offsets, self.merge_subtypes)
 
 
 @dataclass(frozen=True)
-class RelationView(ListView, RelationFilter):
+class RelationView(ListView[RelationCounts], RelationFilter):
     """Which counts are shown, the relation, the direction and the head that are reported, and the list of the head's
     sentences."""
 
+    target: ClassVar[str] = "relation"
     relation: Annotated[str | None, Doc("The relation to report; default: the clearest.")] = None
-    direction: Annotated[str | None, Doc(f"{' or '.join(DIRECTIONS)}; default: that of the best head.")] = None
+    direction: Annotated[Direction | None, Doc(f"{' or '.join(DIRECTIONS)}; default: that of the best head.")] = None
     head: Annotated[str | None, Doc("The head to report, as 3-1; default: the best one.")] = None
-    arcs: Annotated[bool, Doc("Draw the gold arcs of other relations too.")] = False
+    arcs: Annotated[bool, Label("Arcs of other relations"), Doc("Draw the gold arcs of other relations too.")] = False
 
-    def check(self) -> None:
-        ListView.check(self)
-        RelationFilter.check(self)
-        if self.direction not in (None, *DIRECTIONS):
-            hint = f"Choose one of {', '.join(DIRECTIONS)}."
-            raise SettingsError(f"There is no direction {self.direction!r}.", hint=hint)
+    def offered(self, shown: RelationCounts) -> dict[str, Sequence[str]]:
+        """The relations with enough words."""
+        return {"relation": shown.relations}
 
-    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
-        assert isinstance(result, DependencyHeads)
-        return result.show(RelationFilter(self.view, self.min_count, self.offsets, self.merge_subtypes))
+    def shape(self, shown: RelationCounts) -> tuple[int, int]:
+        layers, heads = shown.correct.shape[3:]
+        return layers, heads
 
-    def choose(self, result: Result) -> Result:
-        """The counts with these choices, or with those on which the page opens.
+    def resolve(self, shown: RelationCounts) -> Self:
+        """By default the clearest relation, the direction of its best head, and the best head in the direction."""
+        relation = self.relation if self.relation in shown.relations else shown.clearest_relation()
+        direction = self.direction or DIRECTIONS[shown.best_choice(relation).direction]
+        head = self.head
+        if head is None:
+            head = shown.in_direction(DIRECTIONS.index(direction)).best_choice(relation).head.key()
+        return replace(self, relation=relation, direction=direction, head=head)
 
-        Raises:
-            SettingsError: The counts have no such relation, or the model no such head.
-        """
-        assert isinstance(result, RelationCounts)
-        relation = self.relation or result.clearest_relation()
-        if relation not in result.relations:
-            hint = f"Choose one of {', '.join(result.relations)}."
-            raise SettingsError(f"There is no relation {relation!r} with enough words.", hint=hint)
-        direction = self.direction or DIRECTIONS[result.best_choice(relation).direction]
-        directed = result.in_direction(DIRECTIONS.index(direction))
-        head = Head.parse(self.head) if self.head else directed.best_choice(relation).head
-        head.check(*result.correct.shape[3:])
-        listed = self.list_choices() | ({"arcs": True} if self.arcs else {})
-        return choosing(result, relation=relation, direction=direction, head=head.key(), **listed)
+    def opening_head(self, result: "DependencyHeads") -> Head | None:
+        """The best head on the relation in the direction."""
+        return replace(self, head=None).resolve(result.show(self.filter())).head_of()
+
+    def reported(self, shown: RelationCounts) -> dict[str, Any]:
+        """The relation, the direction and the head; what is counted is among the options of the counts."""
+        others = {each.name for each in fields(RelationFilter)} | (set() if self.arcs else {"arcs"})
+        return {name: value for name, value in super().reported(shown).items() if name not in others}
 
 
 @dataclass(frozen=True)
@@ -147,6 +157,9 @@ class DependencyHeads(Result):
         Raises:
             SettingsError: There is no such view, or the offsets were not counted.
         """
+        is_paper = self.provenance["settings"]["mode"] == "paper"
+        if is_paper:
+            chosen = replace(chosen, offsets=RelationFilter.offsets)
         chosen.check()
         min_count = self.min_count if chosen.min_count is None else chosen.min_count
         rows = self._rows(chosen.view, chosen.merge_subtypes)
@@ -161,7 +174,7 @@ class DependencyHeads(Result):
         rows, *sides = (list(compress(each, is_shown)) for each in (rows, *sides))
         distances = np.abs(self.offsets)
         is_offset = (distances > 0) & (distances <= chosen.offsets)
-        if self.provenance["settings"]["mode"] == "paper":
+        if is_paper:
             is_offset = np.isin(self.offsets, RELEASE_OFFSETS)
         options = self.provenance["options"] | asdict(chosen) | {"min_count": min_count}
         provenance = self.provenance | {"options": options}

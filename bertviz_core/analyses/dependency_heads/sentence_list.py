@@ -21,14 +21,14 @@ LEGEND = (
 ROOT = "ROOT"  # in place of the governor of a root
 
 
-def sentence_query(counts: RelationCounts, choice: DirectedHead, relation: str, chosen: ListView) -> SentenceQuery:
+def sentence_query(counts: RelationCounts, choice: DirectedHead, relation: str, chosen: ListView[Any]) -> SentenceQuery:
     """The sentences that the list has."""
     view, is_merged = (counts.provenance["options"][name] for name in ("view", "merge_subtypes"))
     return SentenceQuery(
         choice=choice,
-        which=chosen.guesses,
-        minimum=chosen.least_weight,
-        searched=chosen.searched,
+        guesses=chosen.guesses,
+        least_weight=chosen.least_weight,
+        search=chosen.search,
         order=chosen.order,
         relation=relation,
         view=view,

@@ -154,17 +154,17 @@ class GuessedSentences:
         """(sentence,) int64, as `Listing.confidence` says."""
         weights = np.where(self.chosen, self.weights.astype(np.int64), -1)
         highest = np.maximum.reduceat(weights, self.starts)
-        is_listed = highest / 255 >= self.query.minimum
-        if self.query.which != "all":
+        is_listed = highest / 255 >= self.query.least_weight
+        if self.query.guesses != "all":
             is_right = self.guesses.astype(np.int64) + 1 == self.governors
-            is_asked = self.chosen & (is_right == (self.query.which == "right"))
+            is_asked = self.chosen & (is_right == (self.query.guesses == "right"))
             is_listed &= np.logical_or.reduceat(is_asked, self.starts)
         return np.where(is_listed, highest, -1)
 
     def having(self, indices: np.ndarray) -> np.ndarray:
         """Those of the sentences, (sentence,) indices, that have the searched words."""
         sentences = self._sentences(indices.tolist())
-        found = [index for index, sentence in sentences if has(sentence.words, self.query.searched)]
+        found = [index for index, sentence in sentences if has(sentence.words, self.query.words)]
         return np.array(found, dtype=np.int64)
 
     def entries(self, indices: Sequence[int]) -> list[SentenceExample]:

@@ -15,7 +15,7 @@ from bertviz_core.analyses.entropy.cards import cards
 from bertviz_core.analyses.entropy.figure import paper_figure
 from bertviz_core.analyses.entropy.result import COLUMNS, LABELS, Entropy
 from bertviz_core.analyses.entropy.statements import STATEMENTS, narrow_heads
-from bertviz_core.errors import SettingsError
+from bertviz_core.choices import Between, Label
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class EntropyView(ColumnView):
+class EntropyView(ColumnView[Entropy]):
     """The quantity, the head, and below which share of uniform entropy heads are named."""
 
-    share: Annotated[float, Doc("Name the heads with at most this share of the entropy of uniform attention.")] = 0.5
-
-    def check(self) -> None:
-        if not 0 < self.share <= 1:
-            raise SettingsError(f"{self.share:g} is not a share.", hint="Choose a number from 0 to 1.")
+    share: Annotated[
+        float,
+        Between(0.1, 1.0, step=0.05),
+        Label("List heads below"),
+        Doc("Name the heads with at most this share of the entropy of uniform attention."),
+    ] = 0.5
 
 
 class EntropyAnalysis(Analysis):

@@ -1,17 +1,18 @@
 """The result of the probes: Table 3 on one treebank."""
 
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, TypedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Self, TypedDict
 
 import numpy as np
 import pandas as pd
 from typing_extensions import Doc
 
-from bertviz_core.analyses.base.request import View
-from bertviz_core.analyses.base.result import Result, choosing, tidy, to_lists
+from bertviz_core.analyses.base.result import Result, tidy, to_lists
 from bertviz_core.analyses.base.statistics import share
-from bertviz_core.errors import SettingsError
-from bertviz_core.heads import Head, all_keys, highest
+from bertviz_core.analyses.base.view import View
+from bertviz_core.choices import Formerly, Positive
+from bertviz_core.heads import all_keys, highest
 from bertviz_core.numbers import plural
 
 ATTENTION_DIRECTIONS = ("governor->dependent", "dependent->governor")  # the first axis of `attention`
@@ -25,37 +26,34 @@ CAUSAL = (
 
 
 @dataclass(frozen=True)
-class ProbesView(View):
+class ProbesView(View["Probes"]):
     """The probe whose trees are reported, and the head whose weights are."""
 
     probe: Annotated[str | None, Doc("The probe whose trees to report; default: attention-only.")] = None
     head: Annotated[str | None, Doc("The head to report, as 3-1; default: that of the largest weight.")] = None
-    search: Annotated[str, Doc("List sentences that have these words in sequence; * matches any ending.")] = ""
-    page: Annotated[int, Doc("The page of the sentences that is drawn, from 1.")] = 1
+    search: Annotated[
+        str, Formerly("probe_search"), Doc("List sentences that have these words in sequence; * matches any ending.")
+    ] = ""
+    page: Annotated[Positive, Formerly("probe_page"), Doc("The page of the sentences that is drawn, from 1.")] = 1
 
-    def check(self) -> None:
-        if self.page < 1:
-            raise SettingsError(f"There is no page {self.page}.", hint="Pages count from 1.")
+    def offered(self, shown: "Probes") -> dict[str, Sequence[str]]:
+        """The probes of the run."""
+        return {"probe": shown.probes}
 
-    def choose(self, result: Result) -> Result:
-        """The result with these choices, or with those on which its page opens.
+    def shape(self, shown: "Probes") -> tuple[int, int] | None:
+        return shown.attention.shape[1:] if len(shown.attention) else None
 
-        Raises:
-            SettingsError: The result has no such probe, or the model no such head.
-        """
-        assert isinstance(result, Probes)
-        probe = self.probe or ("attention-only" if "attention-only" in result.probes else result.probes[0])
-        if probe not in result.probes:
-            hint = f"Choose one of {', '.join(result.probes)}."
-            raise SettingsError(f"This run has no probe {probe!r}.", hint=hint)
-        choices: dict[str, Any] = {"probe": probe}
-        weight = result.weight()
-        head = Head.parse(self.head) if self.head else None if weight is None else highest(weight)
-        if head is not None:
-            head.check(*result.attention.shape[1:])
-            choices["head"] = head.key()
-        listed = {"search": self.search} if self.search.strip() else {}
-        return choosing(result, **choices, **listed, **({"page": self.page} if self.page > 1 else {}))
+    def resolve(self, shown: "Probes") -> Self:
+        """By default attention-only, else the first probe; the head of the largest weight, if heads have weights."""
+        default = "attention-only" if "attention-only" in shown.probes else shown.probes[0]
+        weight = shown.weight()
+        head = None if weight is None else self.head or highest(weight).key()
+        return replace(self, probe=self.probe if self.probe in shown.probes else default, head=head)
+
+    def reported(self, shown: "Probes") -> dict[str, Any]:
+        """The probe, the head, and of the list of sentences what is not its default."""
+        defaults = {"search": "", "page": 1}
+        return {name: value for name, value in super().reported(shown).items() if value != defaults.get(name)}
 
 
 class SentenceRecord(TypedDict):

@@ -18,7 +18,7 @@ from bertviz_core.analyses.reach.figure import acts_figure, offsets_curve, offse
 from bertviz_core.analyses.reach.head_parts import acts_part, acts_title, looks_title, token_parts
 from bertviz_core.analyses.reach.result import COLUMNS, INACTIVE, LABELS, SENTENCES, SINKS, Reach
 from bertviz_core.analyses.reach.statements import STATEMENTS, inactive_heads
-from bertviz_core.errors import SettingsError
+from bertviz_core.choices import Between, Label
 from bertviz_core.heads import Head
 from bertviz_core.models.model import AttentionModel
 
@@ -29,14 +29,15 @@ ON_HEAD_PAGE = 5  # tokens that receive the most, and that give the most
 
 
 @dataclass(frozen=True)
-class ReachView(ColumnView):
+class ReachView(ColumnView[Reach]):
     """The quantity, the head, and below which relative output heads are named."""
 
-    below: Annotated[float, Doc("Name the heads whose output is below this share of their layer's mean.")] = INACTIVE
-
-    def check(self) -> None:
-        if not 0 < self.below <= 1:
-            raise SettingsError(f"{self.below:g} is not a share.", hint="Choose a number from 0 to 1.")
+    below: Annotated[
+        float,
+        Between(0.1, 1.0),
+        Label("Inactive below"),
+        Doc("Name the heads whose output is below this share of their layer's mean."),
+    ] = INACTIVE
 
 
 class ReachAnalysis(Analysis):

@@ -1,6 +1,6 @@
 """Surface patterns: which heads attend to neighbors, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -15,6 +15,7 @@ from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.parts import Card
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.view import Find
 from bertviz_core.analyses.surface_patterns.cards import cards
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.result import (
@@ -27,6 +28,7 @@ from bertviz_core.analyses.surface_patterns.result import (
     sinks,
 )
 from bertviz_core.analyses.surface_patterns.statements import HALF, STATEMENTS, heads_over, over_finding
+from bertviz_core.choices import Between, Label
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, highest
 from bertviz_core.models.model import AttentionModel
@@ -36,17 +38,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SurfaceView(ColumnView):
+class SurfaceView(ColumnView[HeadAverages]):
     """The quantity, the head, and the threshold of the heads that are counted and named."""
 
-    over: Annotated[float, Doc("Count and name the heads with more than this share.")] = HALF
-    both: Annotated[bool, Doc("Add norms to attention weights, or these to norms, where they are stored.")] = False
+    over: Annotated[
+        float,
+        Between(0.0, 0.95),
+        Label("Count heads above"),
+        Doc("Count and name the heads with more than this share."),
+    ] = HALF
+    both: Annotated[
+        bool,
+        Label("Add the other measure"),
+        Doc("Add norms to attention weights, or these to norms, where they are stored."),
+    ] = False
 
-    def check(self) -> None:
-        if not 0 <= self.over < 1:
-            raise SettingsError(f"A threshold of {self.over:g} is not a share.", hint="Choose a number from 0 to 1.")
-
-    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
+    def show(self, result: HeadAverages, request: Request, find: Find) -> HeadAverages:
         """The result, with that of the other weights beside it where both are chosen.
 
         Raises:
@@ -60,7 +67,7 @@ class SurfaceView(ColumnView):
             weights = other.settings.weights
             hint = f"Run the analysis with --weights {weights} first."
             raise SettingsError(f"No result of {weights} is stored for this model and this text.", hint=hint)
-        return BothWeights.of(cast(HeadAverages, result), cast(HeadAverages, beside))
+        return BothWeights.of(result, cast(HeadAverages, beside))
 
 
 class SurfacePatternsAnalysis(Analysis):

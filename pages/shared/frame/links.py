@@ -22,8 +22,7 @@ from bertviz_core.analyses.base.registry import ANALYSES, BUILT_IN
 from bertviz_core.heads import Head
 from pages.shared.messages import plain
 from pages.shared.state import address, session
-from pages.shared.state.address_types import MAX_CHARACTERS
-from pages.shared.state.choices import AttentionViewerChoices, HeadChoices, PageChoices
+from pages.shared.state.choices import MAX_CHARACTERS, AttentionViewerChoices, HeadChoices, PageChoices
 from pages.shared.state.kinds import kind_of
 
 FOLDER = Path(__file__).parents[2]
@@ -159,12 +158,12 @@ def to(
     """Draw a link to a page with these choices, by default with the page's title and icon. It may have a head and a
     model of its own."""
     query = parameters(page, head) | ({"model": model} if model else {})
-    st.page_link(_page(entry(page.page)), label=label, icon=icon, query_params=query)
+    st.page_link(_page(entry(page.page_name)), label=label, icon=icon, query_params=query)
 
 
 def address_of(page: PageChoices, head: Head | None = None) -> str:
     """The address of a page with these choices, relative to any page: for links in components and drawings."""
-    path = "./" if page.page == DEFAULT.name else page.page
+    path = "./" if page.page_name == DEFAULT.name else page.page_name
     query = urlencode(parameters(page, head), quote_via=_quoted)  # type: ignore[arg-type]
     return f"{path}?{query}" if query else path
 

@@ -1,27 +1,26 @@
 """Choices as the parameters of an address, by the types of their fields. Nothing here knows Streamlit.
 
->>> from pages.shared.state.analysis_choices import EntropyChoices
->>> query(EntropyChoices(share=0.3))
+>>> from bertviz_core.analyses.entropy.analysis import EntropyView
+>>> query(EntropyView(share=0.3))
 {'share': '0.3'}
->>> parse(EntropyChoices, {"share": "0.3"})
-(EntropyChoices(tour=None, quantity=None, share=0.3), {})
->>> parse(EntropyChoices, {"share": "7"})
-(EntropyChoices(tour=None, quantity=None, share=0.5), {'share': '7'})
+>>> parse(EntropyView, {"share": "0.3"})
+(EntropyView(quantity=None, head=None, share=0.3), {})
+>>> parse(EntropyView, {"share": "7"})
+(EntropyView(quantity=None, head=None, share=0.5), {'share': '7'})
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cache, lru_cache, partial
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
+from bertviz_core.choices import Between, Choices, Longest, default, former_names, hints, metadata, required
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
-from pages.shared.state.address_types import Between, Choices, Longest
 
 C = TypeVar("C", bound=Choices)
-_hints: dict[type, dict[str, Any]] = {}  # of each kind of choices
 Read = Callable[[str], Any]  # the value of a text; raises ValueError for a text that has none
 
 
@@ -36,8 +35,8 @@ def parse(kind: type[C], parameters: Mapping[str, str], base: C | None = None) -
     values = {}
     problems = {}
     for name in hints(kind):
-        parameter = kind.parameter(name)
-        if parameter in parameters:
+        names = (kind.parameter(name), *former_names(kind, name))
+        if parameter := next((each for each in names if each in parameters), ""):
             try:
                 values[name] = _reader(hints(kind)[name])(parameters[parameter])
             except (ValueError, SettingsError):
@@ -69,47 +68,21 @@ def _query(choices: Choices) -> dict[str, str]:
     return dict(sorted(texts.items()))
 
 
-def hints(kind: type[Choices]) -> dict[str, Any]:
-    """The type of each field."""
-    if kind not in _hints:
-        types = get_type_hints(kind, include_extras=True)
-        _hints[kind] = {field.name: types[field.name] for field in fields(kind)}
-    return _hints[kind]
-
-
-def default(kind: type[Choices], name: str) -> Any:
-    """The default of a field."""
-    return kind.__dataclass_fields__[name].default
-
-
-def limits(kind: type[Choices], name: str) -> Between:
-    """The range of a number."""
-    return next(each for each in _metadata(hints(kind)[name]) if isinstance(each, Between))
-
-
-def _required(hint: Any) -> Any:
-    """A type without None."""
-    if get_origin(hint) in (Union, UnionType):
-        return next(part for part in get_args(hint) if part is not NoneType)
-    return hint
-
-
-def _metadata(hint: Any) -> tuple[Any, ...]:
-    required = _required(hint)
-    return required.__metadata__ if get_origin(required) is Annotated else ()
-
-
 @cache
 def _reader(hint: Any) -> Read:
-    required = _required(hint)
-    for each in _metadata(hint):
+    base = required(hint)
+    for each in metadata(hint):
         if isinstance(each, Between):
-            return partial(_number, required.__origin__, each)
-    if get_origin(required) is Literal:
-        return partial(_one_of, get_args(required))
-    if get_origin(required) is tuple:
-        return lambda text: tuple(filter(None, text.split(",")))
-    return {bool: _boolean, Head: Head.parse}.get(required, str)
+            return partial(_number, base, each)
+    if get_origin(base) is Literal:
+        return partial(_one_of, get_args(base))
+    if get_origin(base) is tuple:
+        return partial(_several, _reader(get_args(base)[0]))
+    return {bool: _boolean, Head: Head.parse, Path: Path}.get(base, str)
+
+
+def _several(read: Read, text: str) -> tuple[Any, ...]:
+    return tuple(read(part) for part in text.split(",") if part)
 
 
 def _number(convert: type, limits: Between, text: str) -> float:
@@ -140,5 +113,5 @@ def _text(value: Any, hint: Any) -> str:
         return value.key()
     if isinstance(value, tuple):
         return ",".join(value)
-    longest = [each.characters for each in _metadata(hint) if isinstance(each, Longest)]
+    longest = [each.characters for each in metadata(hint) if isinstance(each, Longest)]
     return str(value)[: min(longest, default=None)]

@@ -2,29 +2,24 @@
 knows Streamlit.
 
 A field is None where its default follows results, and the reader has not chosen; `resolve` then says what is shown.
-Every other field begins at its default. What the types of fields say is in `address_types.py`.
+Every other field begins at its default. What the types of fields say is in `bertviz_core/choices.py`.
 """
 
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, Self
 
+from bertviz_core.choices import MOST, Between, Choices, Count, Longest, Positive
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import DEMO
 from bertviz_core.settings import Mode, Weights
 from bertviz_core.tour import OWN
 from bertviz_core.viewer.preview import SENTENCE
-from pages.shared.state.address_types import (
-    MAX_SENTENCE,
-    MOST,
-    Between,
-    Choices,
-    Count,
-    Longest,
-    Positive,
-    Side,
-    Text,
-)
 from pages.shared.state.runs import Runs, same_run
+
+MAX_CHARACTERS = 1000  # of each of the viewer's texts in an address
+MAX_SENTENCE = 300  # characters of the overview's sentence
+Text = Annotated[str, Longest(MAX_CHARACTERS)]
+Side = Literal["one head", "two heads", "two models", "weights and norms"]
 
 
 @dataclass(frozen=True)
@@ -65,11 +60,11 @@ class PageChoices(Choices):
     """What a page's own address holds.
 
     Attributes:
-        page: The name of the page.
+        page_name: The name of the page.
         tour: The slide of the tour that led here, from 1, to which a link leads back; None without.
     """
 
-    page: ClassVar[str]
+    page_name: ClassVar[str]
     tour: Positive | None = None
 
     @property
@@ -92,7 +87,7 @@ class OverviewChoices(PageChoices):
         heads: An expression that finds heads.
     """
 
-    page: ClassVar[str] = "overview"
+    page_name: ClassVar[str] = "overview"
     sentence: Annotated[str, Longest(MAX_SENTENCE)] = SENTENCE
     heads: Text = ""
 
@@ -101,7 +96,7 @@ class OverviewChoices(PageChoices):
 class HeadChoices(PageChoices):
     """Of the page of one head: the header has all that it needs."""
 
-    page: ClassVar[str] = "head"
+    page_name: ClassVar[str] = "head"
 
 
 @dataclass(frozen=True)
@@ -144,7 +139,7 @@ class AttentionViewerChoices(PageChoices):
         find_page: The page of what is found, from 1.
     """
 
-    page: ClassVar[str] = "attention_viewer"
+    page_name: ClassVar[str] = "attention_viewer"
     input: Literal["example", "own text", "corpus"] = "example"
     example: str = "Coreference"
     segment: Positive | None = None
@@ -199,7 +194,7 @@ class CompareChoices(PageChoices):
         compared: The quantity; None for the one in which the most heads differ.
     """
 
-    page: ClassVar[str] = "compare"
+    page_name: ClassVar[str] = "compare"
     analysis: str | None = None
     a: str | None = None
     b: str | None = None
@@ -231,7 +226,7 @@ class EmergenceChoices(PageChoices):
         relations_of: The relations whose curves are drawn; None for the clearest ones.
     """
 
-    page: ClassVar[str] = "emergence"
+    page_name: ClassVar[str] = "emergence"
     training: str = "small-bert"
     at_step: Count | None = None
     relations_of: tuple[str, ...] | None = None
@@ -254,7 +249,7 @@ class TourChoices(PageChoices):
         sentence: The sentence of the last slide.
     """
 
-    page: ClassVar[str] = "tour"
+    page_name: ClassVar[str] = "tour"
     step: Annotated[int, Between(0, OWN)] = 0
     answer: Literal["", "shown"] = ""
     present: bool = False

@@ -13,20 +13,24 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from bertviz_core.analyses.base.request import Options
+from bertviz_core.analyses.base.view import View
+from bertviz_core.choices import Choices, default, former_names, hints
 from bertviz_core.errors import BertvizError
 from bertviz_core.heads import count_from
 from bertviz_core.text_display import isolated
 from pages.shared import messages, services, streamlit_internals
 from pages.shared.state import address
-from pages.shared.state.address_types import Choices, field_names
 from pages.shared.state.choices import HeaderChoices, PageChoices
-from pages.shared.state.kinds import kind_of
+from pages.shared.state.kinds import AnalysisChoices, kind_of, options_of, view_of
 from pages.shared.state.reader import Reader
 from pages.shared.state.selection import Basis, Selection
 
 KEY = "session"  # of Streamlit's session state
 UPLOADED = "upload-"  # of an upload's address
 P = TypeVar("P", bound=PageChoices)
+V = TypeVar("V", bound=View[Any])
+OwnOptions = TypeVar("OwnOptions", bound=Options)
 
 
 class PageEnd(Exception):
@@ -75,13 +79,31 @@ class Session:
 
     def part(self, name: str) -> Choices:
         """The choices that have a field of this name: the header's, or the page's."""
-        return self.header if name in field_names(HeaderChoices) else self.of_page(kind_of(self.page))
+        return self.header if name in hints(HeaderChoices) else self.of_page(kind_of(self.page))
 
     def of_page(self, kind: type[P]) -> P:
         """The choices of a page, at first its defaults."""
-        found = self.pages.setdefault(kind.page, kind())
+        found = self.pages.setdefault(kind.page_name, kind())
         assert isinstance(found, kind), "each page has one kind of choices"
         return found
+
+    def view(self, kind: type[V]) -> V:
+        """What is chosen of the result that the page of an analysis shows, with the head, if its view reports one."""
+        head = self.selection.head if self.selection else self.header.head
+        found = view_of(self._of_analysis(), head)
+        assert isinstance(found, kind), "each analysis has one kind of view"
+        return found
+
+    def analysis_options(self, kind: type[OwnOptions]) -> OwnOptions:
+        """The options of the request that are chosen on the page of an analysis."""
+        found = options_of(self._of_analysis(), paper=self.header.mode == "paper")
+        assert isinstance(found, kind), "each analysis has one kind of options"
+        return found
+
+    def _of_analysis(self) -> AnalysisChoices:
+        chosen = self.of_page(kind_of(self.page))
+        assert isinstance(chosen, AnalysisChoices), "the page of an analysis"
+        return chosen
 
     def replace(self, **values: Any) -> None:
         """Replace fields of the header and of the current page."""
@@ -107,6 +129,16 @@ def current() -> Session:
 def page(kind: type[P]) -> P:
     """What the reader has chosen on a page."""
     return current().of_page(kind)
+
+
+def view(kind: type[V]) -> V:
+    """What the reader has chosen of the result that the page of an analysis shows."""
+    return current().view(kind)
+
+
+def options(kind: type[OwnOptions]) -> OwnOptions:
+    """The options of the request that the reader has chosen on the page of an analysis."""
+    return current().analysis_options(kind)
 
 
 def selection() -> Selection:
@@ -138,7 +170,7 @@ def forget(name: str) -> None:
     parameter = part.parameter(name)
     if parameter in session.arrived:
         session.problems.setdefault(parameter, session.arrived[parameter])
-    session.replace(**{name: address.default(type(part), name)})
+    session.replace(**{name: default(type(part), name)})
 
 
 def arrive(name: str) -> None:
@@ -198,7 +230,7 @@ def _in_address(choices: Choices) -> dict[str, str]:
 
 def _parameters(kind: type[Choices]) -> set[str]:
     """The names that an address may have for the fields of these choices."""
-    return {kind.parameter(field) for field in address.hints(kind)}
+    return {name for field in hints(kind) for name in (kind.parameter(field), *former_names(kind, field))}
 
 
 def warn_of_problems() -> None:

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
@@ -22,8 +21,6 @@ from pages.shared.frame import links
 from pages.shared.memoize import memoized
 from pages.shared.messages import joined, plain
 from pages.shared.state import session
-from pages.shared.state.analysis_choices import AnalysisChoices
-from pages.shared.state.kinds import kind_of
 
 view_of = memoized(ColumnView.choose)
 
@@ -33,11 +30,10 @@ NO_BREAK = "\u00a0"  # in a narrow table
 
 def show(name: str) -> None:
     """The whole page of an analysis that adds nothing to it."""
-    chosen = session.page(kind_of(name))
-    assert isinstance(chosen, AnalysisChoices), "a page of its own has its own choices"
-    view = AnalysisPage(chosen)
+    view = AnalysisPage(name)
     analysis = view.analysis
     if view.values:
+        view.draw_choices()
         view.draw_figures()
         view.draw_cards()
         view.draw_heads()
@@ -59,31 +55,37 @@ class AnalysisPage:
         result: The stored result.
         shown: The same, with what is chosen of it: what the page says and saves.
         values: (layer, head) values of each column that the result has.
-        column: The column on the map; missing where the result has none.
+        view: What the reader has chosen of the result; missing where that has no column.
+        column: The column on the map, likewise.
     """
 
-    def __init__(self, chosen: AnalysisChoices, controls: DeltaGenerator | None = None) -> None:
-        if controls is None:
-            controls = page.controls()
-        self.controls = controls
-        self.analysis = ANALYSES[chosen.page]
+    def __init__(self, name: str) -> None:
+        self.controls = page.controls()
+        self.analysis = ANALYSES[name]
         self.selection = session.selection()
-        request = self.selection.request(chosen.page, chosen.options(self.selection.settings.paper))
+        with self.controls:
+            widgets.fields(self.analysis.options)
+        request = self.selection.request(name, session.options(self.analysis.options).to_json())
         if services.find(request) is None:
             st.markdown(plain(self.analysis.summary))
         self.result: Any = stored.result_or_stop(request, self.analysis.result_class)
         self.shown = self.result
         self.values = values_of(self.analysis, self.result)
         if self.values:
-            with controls:
-                self.column = choose_column(chosen, self.analysis, self.result, list(self.values))
-            self.choose(ColumnView())
+            self.view = session.view(ColumnView)
+            with self.controls:
+                self.column = choose_column(self.view, self.result, list(self.values))
+            self.choose(self.result)
 
-    def choose(self, view: ColumnView, drawn: Result | None = None) -> None:
-        """Let what the page says and saves follow a view, with the column and the head that are chosen; of the result,
-        or of what is `drawn` of it."""
-        chosen = replace(view, quantity=self.column.quantity, head=self.selection.head.key())
-        self.shown = view_of(chosen, drawn or self.result)
+    def choose(self, drawn: Result) -> None:
+        """Let what the page says and saves follow the reader's choices, of the result or of what is `drawn` of it."""
+        # A quantity that the result lacks is none that the reader sees.
+        self.shown = view_of(replace(self.view, quantity=self.column.quantity), drawn)
+
+    def draw_choices(self, *without: str) -> None:
+        """Draw the choices of the view that its page has beside the quantity and the head, but for those named."""
+        with self.controls:
+            widgets.fields(type(self.view), without=("quantity", "head", *without))
 
     def draw_figures(self, drawing: FigureSpec | None = None) -> None:
         """The finding, the analysis's figure or another `drawing`, the map, and the chosen head's numbers."""
@@ -166,9 +168,9 @@ def values_of(analysis: Analysis, result: Result) -> dict[HeadColumn, np.ndarray
     return {column: values for column in analysis.columns if (values := column.read(result)) is not None}
 
 
-def choose_column(chosen: AnalysisChoices, analysis: Analysis, result: Result, columns: list[HeadColumn]) -> HeadColumn:
+def choose_column(view: ColumnView[Any], result: Result, columns: list[HeadColumn]) -> HeadColumn:
     """Draw the choice of the column on the map, if there are several."""
-    column = chosen.resolve(analysis, result)
+    column = view.column(result)
     assert column, "a result with columns"
     if len(columns) > 1:
         by_name = {column.quantity: column for column in columns}

@@ -6,11 +6,10 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.heads import Head
 from bertviz_core.tour import OWN, STEPS, first_head
 from pages.shared import services, stored
-from pages.shared.costly import best_head, clearest_head, head_roles, select
+from pages.shared.costly import best_head, clearest_head, head_roles, opening_head, select
 from pages.shared.state import session
-from pages.shared.state.analysis_choices import ResultChoices
 from pages.shared.state.choices import AttentionViewerChoices, TourChoices
-from pages.shared.state.kinds import kind_of
+from pages.shared.state.kinds import AnalysisChoices, kind_of, options_of, view_of
 from pages.shared.state.selection import Selection
 from pages.shared.views import compare_view, viewer_input
 
@@ -24,11 +23,10 @@ def default_head(page: str, selection: Selection) -> Head:
 def _of_result(page: str, selection: Selection) -> Head | None:
     """The head that is best at what the page of an analysis shows."""
     chosen = session.page(kind_of(page))
-    if not isinstance(chosen, ResultChoices):
+    if not isinstance(chosen, AnalysisChoices):
         return None
-    paper = selection.settings.paper
-    result = services.find(selection.request(page, chosen.options(paper)))
-    return None if result is None else chosen.opening_head(ANALYSES[page], result, paper)
+    result = services.find(selection.request(page, options_of(chosen, selection.settings.paper).to_json()))
+    return None if result is None else opening_head(view_of(chosen), result)
 
 
 def _viewer(selection: Selection) -> Head | None:

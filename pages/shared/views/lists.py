@@ -56,9 +56,8 @@ def stored_list(result: Listing, request: Request) -> guess_lists.StoredParts | 
 
 def guesses(
     collection: Any,
-    query: Callable[[ListView], guess_lists.GuessQuery[Entry]],
+    query: Callable[[ListView[Any]], guess_lists.GuessQuery[Entry]],
     size: int,
-    names: tuple[str, str, str, str],
     more: Callable[[], object] | None = None,
 ) -> tuple[int, list[Entry]]:
     """Draw the choices of a list of guesses, and find the entries of its page.
@@ -67,31 +66,25 @@ def guesses(
         collection: The result, with the first entries, or the stored list with all of them.
         query: Makes the GuessQuery of the choices.
         size: The most entries of a page.
-        names: Fields of the page's choices: which guesses, from which weight, the words searched, the page. The order
-            has the same name on every page.
         more: Draws choices of the page's own beside those that seldom change; None for none.
 
     Returns:
         The number of entries, and those of the page.
     """
-    which, least, searched, page = names
-    chosen: Any = session.current().part(page)
-    weight = getattr(chosen, least)
+    chosen = session.view(ListView)
     with row("center", gap="xsmall", key="guess-controls"):
-        right = widgets.segmented(
-            "Guesses", guess_lists.GUESSES, which, getattr(chosen, which), label_visibility="collapsed"
-        )
-        text = search_box(searched, getattr(chosen, searched), width="stretch", is_labeled=False)
+        widgets.choice("guesses", help=None, label_visibility="collapsed")
+        search_box("search", chosen.search, width="stretch", is_labeled=False)
         panel = widgets.popover("Order and weight", ":material/tune:", GUESS_OPTIONS, help="Order and weight")
         if panel.open:
             with panel:
                 widgets.select("Order", guess_lists.ORDERS, "order", chosen.order)
-                widgets.slider("Minimum weight", least, weight, 0.05)
+                widgets.choice("least_weight", help=None)
                 if more is not None:
                     more()
-        list_page = partial(entries_of, collection, query(ListView(right, chosen.order, weight, text)))
+        list_page = partial(entries_of, collection, query(chosen))
         total, entries = list_page(0, size)
-        number = widgets.page_of(total, size, page, getattr(chosen, page))
+        number = widgets.page_of(total, size, "page", chosen.page)
     if number > 1:
         _, entries = list_page(size * (number - 1), size)
     return total, entries

@@ -15,8 +15,7 @@ from pages.shared.frame import links
 from pages.shared.frame.context import MAX_LENGTH
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.state.address_types import MAX_CHARACTERS
-from pages.shared.state.choices import AttentionViewerChoices
+from pages.shared.state.choices import MAX_CHARACTERS, AttentionViewerChoices
 from pages.shared.state.selection import Selection
 from pages.shared.views import lists
 

@@ -86,7 +86,7 @@ def test_every_list_equals_the_sorted_whole(whole, stored, choice) -> None:
     asked = [*product(("all", "right", "wrong"), (0.0, 0.05), searches[:1], ORDERS)]
     asked += [("all", 0.0, searched, ORDERS[0]) for searched in searches[1:]]
     for which, minimum, searched, order in asked:
-        query = PassageQuery(choice, which, minimum, searched, order)
+        query = PassageQuery(choice, which, minimum, " ".join(searched), order)
         expected = oracle.listed_passages(every, which, minimum, searched, order)
         for where in (stored[1], whole):
             pages = [page(where, query, first, 8) for first in range(0, len(expected) or 1, 8)]
@@ -157,7 +157,7 @@ def test_the_antecedents_that_files_name_are_those_that_are_scored(whole, tiny) 
 def test_the_table_of_a_file_has_every_guess_of_the_list(whole) -> None:
     view = CoreferenceView(head="1-2", guesses="wrong", least_weight=0.02)
     part = passage_part(view.choose(whole))
-    query = PassageQuery(DirectedHead(0, Head(0, 1)), "wrong", 0.02, (), "file order")
+    query = PassageQuery(DirectedHead(0, Head(0, 1)), "wrong", 0.02, "", "file order")
     total, examples = page(whole, query)
     guesses = [guess for example in examples for guess in example.listed]
     assert part.table["mention"].tolist() == [guess.mention for guess in guesses] and not part.table["right"].any()

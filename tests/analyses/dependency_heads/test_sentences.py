@@ -75,7 +75,8 @@ def test_every_list_equals_the_sorted_whole(whole, stored, view, merge, relation
     for which, minimum, searched, order in product(
         ("all", "right", "wrong"), (0.0, 0.3), ((), ("the",), ("in", "the")), ORDERS
     ):
-        query = SentenceQuery(DirectedHead(direction, head), which, minimum, searched, order, relation, view, merge)
+        search = " ".join(searched)
+        query = SentenceQuery(DirectedHead(direction, head), which, minimum, search, order, relation, view, merge)
         expected = oracle.matching_sentences(sentences, relation, which, minimum, searched, order)
         pages = [page(stored[1], query, first, 2) for first in range(0, len(expected) or 1, 2)]
         assert {total for total, _ in pages} == {len(expected)}
