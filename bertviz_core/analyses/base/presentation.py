@@ -158,6 +158,14 @@ class Presentation(Registered):
         """
         return []
 
+    def more_behaviors(self, result: Result) -> dict[str, np.ndarray]:
+        """Behaviors that heads have beside that of Figure 6, by a rule of this analysis (docs/methods.md, section 9).
+
+        Returns:
+            One of `behaviors.BEHAVIORS` -> (layer, head) bool.
+        """
+        return {}
+
     def found_by(self, name: str) -> str:
         """What a head that `named_heads` has under this name finds, as a plural for the legend of a map."""
         return name
