@@ -142,7 +142,7 @@ def one_line(labels: np.ndarray) -> str:
     """How many heads of (layer, head) labels do one thing; the legend of their map says which."""
     broad = int((labels == BROAD).sum())
     others = f"; {broad} attend broadly, as heads of an untrained network do" if broad else ""
-    return f"{with_behavior(labels)} of {labels.size} heads do one recognizable thing{others}."
+    return f"{with_behavior(labels)} of {labels.size} heads do something recognizable{others}."
 
 
 def behavior_map(

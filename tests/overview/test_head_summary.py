@@ -155,7 +155,7 @@ def test_linguistic_heads_stand_by_what_they_find():
 def test_the_line_of_the_overview_counts_what_its_map_marks(results):
     labels = behavior_labels(results)
     plain = sum(name not in ("broad", "other") for name in labels.reshape(-1).tolist())
-    assert one_line(labels).startswith(f"{plain} of {labels.size} heads do one recognizable thing")
+    assert one_line(labels).startswith(f"{plain} of {labels.size} heads do something recognizable")
     assert f"{(labels == 'broad').sum()} attend broadly" in one_line(labels)
     found = found_by_heads(results)
     assert set(found) == set(linguistic(results)) and {"objects", "antecedents"} <= set(found.values())
