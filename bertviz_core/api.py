@@ -84,7 +84,7 @@ def analyze(
     if result is None:
         load = load_from_memory(model, request.checkpoint)
         result = compute.compute(request, opened, execution, model=load([request], execution) if load else None)
-    shown = view.show(result, request, partial(compute.find, opened))
+    shown = view.show(result, view.beside(request, partial(compute.find, opened)))
     stored_list = guess_lists.stored_parts(opened, request.key(), request.source) if opened else None
     return AnalysisResult(view.choose(shown.with_lists(stored_list)))
 

@@ -154,7 +154,8 @@ class HeadStatistics(TrainerCallback):
         for request in requests:
             result = found(request)
             assert isinstance(result, Result), "a result that has just been stored is there"
-            shown[request.analysis] = AnalysisResult(ANALYSES[request.analysis].view().show(result, request, found))
+            view = ANALYSES[request.analysis].view()
+            shown[request.analysis] = AnalysisResult(view.show(result, view.beside(request, found)))
         return shown
 
     def _requests(self, checkpoint: Checkpoint) -> list[Request]:

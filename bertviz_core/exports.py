@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -14,8 +14,19 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from bertviz_core.analyses.base.findings import Finding
-from bertviz_core.analyses.base.parts import Part
+from bertviz_core.analyses.base.blocks import (
+    Block,
+    Chart,
+    Inputs,
+    Map,
+    Numbers,
+    Say,
+    Table,
+    chosen_texts,
+    first_claim,
+    flat,
+    tables,
+)
 from bertviz_core.analyses.base.reading_warnings import reading_warnings
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, csv_bytes, origin
@@ -59,13 +70,14 @@ def to_json(result: Result) -> bytes:
 
 def _chosen_json(result: Result) -> dict[str, Any]:
     """What is chosen of a result, by name; what its page says first about it, and what else."""
-    finding = chosen_finding(result)
+    shown = blocks_of(result)
+    finding = first_claim(shown)
     claim = {"finding": finding.to_json()} if finding else {}
-    tables = {part.name: _part_json(part) for part in parts(result)}
-    return result.choices | claim | {"notes": chosen_notes(result), "tables": tables}
+    of_page = {each.name: _table_json(each) for each in tables(shown)}
+    return result.choices | claim | {"notes": chosen_texts(shown), "tables": of_page}
 
 
-def _part_json(part: Part) -> dict[str, Any]:
+def _table_json(part: Table) -> dict[str, Any]:
     note = {"note": part.note} if part.note else {}
     return {"title": part.title, **note, "rows": json.loads(part.table.to_json(orient="records", double_precision=15))}
 
@@ -82,7 +94,7 @@ def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
 def to_zip(result: Result) -> bytes:
     """Every table as a CSV file: `table.csv`, those of `Result.tables` by their names, and those of what is chosen as
     `chosen_head.csv` and so on."""
-    chosen = {f"chosen_{part.name}": part.table for part in parts(result)}
+    chosen = {f"chosen_{each.name}": each.table for each in tables(blocks_of(result))}
     frames = {"table": result.to_frame(), **result.tables(), **chosen}
     return zipped({name: to_csv(result, frame) for name, frame in frames.items()})
 
@@ -107,16 +119,18 @@ def to_text(result: Result) -> str:
             lines.append(f"{name}: {value if isinstance(value, int) else number(value)}")
     lines += [f"{name}: {text}" for name, text in _texts(origin(result.provenance)).items()]
     lines += [f"skipped or modified: {line}" for line in describe_skipped(result.provenance["skipped"])]
-    of_parts = [line for part in parts(result) for line in ("", *_part_text(part))]
-    return "\n".join([*lines, *result.notes, "", *chosen_sentences(result), *sentences(result), *of_parts])
+    shown = blocks_of(result)
+    of_page = [line for each in tables(shown) for line in ("", *_table_text(each))]
+    return "\n".join([*lines, *result.notes, "", *chosen_sentences(shown), *sentences(result), *of_page])
 
 
-def _part_text(part: Part) -> list[str]:
-    """What is shown of a part in plain text: its examples, or the first rows of its table."""
+def _table_text(part: Table) -> list[str]:
+    """What is shown of a table in plain text: its inputs, or its first rows."""
     lines = [f"{part.title}{'' if part.title.endswith('.') else '.'} {part.note}".strip()]
-    for each in part.examples:
+    examples = part.examples if isinstance(part, Inputs) else ()
+    for each in examples:
         lines += [f"  {each.title}", f"    {each.text}", *(f"    {note}" for note in each.notes)]
-    if not part.examples and len(part.table):
+    if not examples and len(part.table):
         lines += _cells(part, PRINTED).to_string(index=False).splitlines()
         if len(part.table) > PRINTED:
             lines.append(f"... {len(part.table) - PRINTED:,} more rows: --out x.zip has all.")
@@ -129,16 +143,10 @@ def paper_figure(result: Result) -> go.Figure:
     return analysis.figure(result) if analysis else OTHERS[result.analysis].paper_figure(result)
 
 
-def figures(result: Result) -> dict[str, go.Figure]:
-    """Every figure of a result's page, by title."""
+def blocks_of(result: Result) -> list[Block]:
+    """What is shown of a result, of an analysis, a comparison or an emergence."""
     analysis = ANALYSES.get(result.analysis)
-    return analysis.figures(result) if analysis else OTHERS[result.analysis].figures(result)
-
-
-def parts(result: Result) -> list[Part]:
-    """What the page of a result shows of what is chosen, beside its figures."""
-    analysis = ANALYSES.get(result.analysis)
-    return analysis.parts(result) if analysis else OTHERS[result.analysis].parts(result)
+    return analysis.shown(result) if analysis else [*OTHERS[result.analysis].blocks(result)]
 
 
 def title_of(result: Result) -> str:
@@ -154,11 +162,10 @@ def to_html(result: Result) -> bytes:
     title = title_of(result)
     skipped = describe_skipped(result.provenance["skipped"])
     warnings = [element("p class=strong", line) for line in reading_warnings(result)]
-    chosen = [element("p class=strong", line) for line in chosen_sentences(result)]
+    shown = blocks_of(result)
+    chosen = [element("p class=strong", line) for line in chosen_sentences(shown)]
     sections = [element("h1", title), *warnings, *chosen, bullets(sentences(result)), bullets(result.notes)]
-    for name, figure in figures(result).items():
-        sections.append(f"<figure>{element('h2', name)}{figure_html(figure)}</figure>")
-    sections += map(_part_html, parts(result))
+    sections += [_block_html(block) for block in flat(shown)]
     sections += [element("h2", "Table"), _table_html(result.to_frame())]
     sections += [element("h2", "Skipped or modified"), bullets(skipped or ["Nothing."])]
     for name, provenance in result.runs.items():
@@ -166,12 +173,27 @@ def to_html(result: Result) -> bytes:
     return html_page(title, *sections).encode()
 
 
+def _block_html(block: Block) -> str:
+    """A block on a page that stands alone. Claims and what follows choices stand at its beginning, and the table of all
+    heads is the table of the result."""
+    if isinstance(block, Chart):
+        note = element("figcaption", block.note) if block.note else ""
+        return f"<figure>{element('h2', block.title)}{figure_html(block.figure)}{note}</figure>"
+    if isinstance(block, Map):
+        return f"<figure>{element('h2', block.heading)}{figure_html(block.figure)}</figure>"
+    if isinstance(block, Numbers):
+        return _of_page_html(block.table)
+    if isinstance(block, Table):
+        return _of_page_html(block)
+    return element("p class=caption", block.text) if isinstance(block, Say) and not block.chosen else ""
+
+
 def _table_html(frame: pd.DataFrame) -> str:
     table = frame.to_html(index=False, float_format=number, na_rep="–", border=0)
     return f"<div class=wide>{table}</div>"
 
 
-def _cells(part: Part, rows: int) -> pd.DataFrame:
+def _cells(part: Table, rows: int) -> pd.DataFrame:
     """The first rows of a part's table as texts, all numbers of a column with the same decimals, without columns that
     are empty."""
     texts = {}
@@ -191,14 +213,15 @@ def _decimals(values: np.ndarray) -> int:
     return next((count for count in range(most) if np.allclose(values.round(count), values, equal_nan=True)), most)
 
 
-def _part_html(part: Part) -> str:
-    """A part with the drawings of its examples, or else with its table."""
-    about = " ".join(filter(None, (part.legend, part.note)))
+def _of_page_html(part: Table) -> str:
+    """A table, or in its place the drawings of its inputs."""
+    examples, legend = (part.examples, part.legend) if isinstance(part, Inputs) else ((), "")
+    about = " ".join(filter(None, (legend, part.note)))
     sections = [element("h2", part.title), element("p class=caption", about) if about else ""]
-    for each in part.examples:
+    for each in examples:
         shown = f"<div class=wide>{each.svg}</div>" if each.svg else element("p dir=auto", each.text)
         sections.append(f"<figure>{element('h3', each.title)}{shown}{bullets(each.notes)}</figure>")
-    if not part.examples:
+    if not examples:
         texts = _cells(part, SHOWN)
         sections.append(table("", list(texts.columns), texts.to_numpy().tolist()))
         if len(part.table) > SHOWN:
@@ -227,22 +250,10 @@ def sentences(result: Result) -> list[str]:
     return [result.headline()]
 
 
-def chosen_finding(result: Result) -> Finding | None:
-    """The finding about what is chosen of a result, which its page says first; None where nothing is chosen."""
-    analysis = ANALYSES.get(result.analysis)
-    return analysis.chosen_finding(result) if analysis else None
-
-
-def chosen_notes(result: Result) -> list[str]:
-    """What the page says of the chosen head, and what else follows choices; none where no analysis has the result."""
-    analysis = ANALYSES.get(result.analysis)
-    return analysis.chosen_notes(result) if analysis else []
-
-
-def chosen_sentences(result: Result) -> list[str]:
-    """What a result says of what is chosen of it: the finding, and the chosen head."""
-    finding = chosen_finding(result)
-    return [*([finding.text] if finding else []), *chosen_notes(result)]
+def chosen_sentences(shown: Sequence[Block]) -> list[str]:
+    """What blocks say of what is chosen: the first claim, and the sentences that follow choices."""
+    finding = first_claim(shown)
+    return [*([finding.text] if finding else []), *chosen_texts(shown)]
 
 
 def to_latex(result: Result) -> str:
@@ -251,7 +262,12 @@ def to_latex(result: Result) -> str:
     latex = ANALYSES[result.analysis].latex
     assert latex, "an analysis with a table"
     with counting_from(1):
-        lines = [title_of(result), *chosen_sentences(result), *described_origin(result.provenance), *result.notes]
+        lines = [
+            title_of(result),
+            *chosen_sentences(blocks_of(result)),
+            *described_origin(result.provenance),
+            *result.notes,
+        ]
         comments = "".join(f"% {' '.join(line.split())}\n" for line in lines)
         return comments + latex(result)
 

@@ -6,8 +6,7 @@ import streamlit as st
 
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.coreference_heads import document_figure
-from bertviz_core.analyses.coreference_heads.baselines import COMPARED
-from bertviz_core.analyses.coreference_heads.figure import BY_GENDER, BY_TYPE, by_distance_title, by_group, has_genders
+from bertviz_core.analyses.coreference_heads.figure import group_charts
 from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, answers
 from bertviz_core.analyses.coreference_heads.passage_list import (
@@ -20,10 +19,10 @@ from bertviz_core.analyses.coreference_heads.passage_list import (
 )
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
 from bertviz_core.analyses.coreference_heads.statements import type_finding
-from bertviz_core.analyses.coreference_heads.systems_table import cards, systems_part
+from bertviz_core.analyses.coreference_heads.systems_table import cards, systems_table
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent_decimals
-from pages.shared import endnotes, page, stored, widgets
+from pages.shared import blocks, endnotes, page, stored, widgets
 from pages.shared.costly import accuracy_map, head_frame, show_mentions
 from pages.shared.frame import links
 from pages.shared.memoize import memoized
@@ -33,7 +32,7 @@ from pages.shared.views import lists
 
 finding_of = memoized(type_finding)
 cards_of = memoized(cards)
-table_of = memoized(systems_part)
+table_of = memoized(systems_table)
 
 LETTERS = 52  # in a line of a passage beside the map
 TABS = ["Table 2", "By type", "By distance", "All heads", "Method", "Export"]
@@ -82,20 +81,6 @@ def draw_table_2() -> None:
     st.markdown(f"**{title}**{separator}{beside}")
     st.dataframe(table.table, hide_index=True, alt="Accuracy by system and type of mention, the paper's in parentheses")
     st.caption(table.note)
-
-
-def draw_groups(title: str, key: str, about: str, grouping: str) -> None:
-    """The chart of the chosen head and the baselines by a grouping of mentions."""
-    st.markdown(f"**{title}**, {shown_direction}")
-    alt = f"Accuracy of the chosen head and of the baselines {about}, with intervals"
-    page.chart(page.drawn(by_group, result, systems, grouping, kind), key, alt, selection.basis)
-
-
-def draw_genders() -> None:
-    """Draw the accuracies by gender of the pronoun."""
-    drawing = page.drawn(by_group, result, systems, "gender")
-    alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
-    page.chart(drawing, "coreference-gender", alt, selection.basis)
 
 
 def draw_all_heads() -> None:
@@ -169,16 +154,16 @@ with left:
     draw_map()
 with right:
     draw_documents()
-systems = (choice, *COMPARED)
 table_2, types, distances, numbers, method, export = st.tabs(TABS)
 with table_2:
     draw_table_2()
+of_groups = {chart.name: chart for chart in group_charts(result, kind, choice)}
 with types:
-    draw_groups(BY_TYPE, "coreference-type", "on each type of mention", "type")
-    if has_genders(result, choice):
-        endnotes.folded(BY_GENDER, ":material/wc:", "gender", draw_genders)
+    blocks.draw([of_groups["coreference-type"]], nested=True)
+    if gender := of_groups.get("coreference-gender"):
+        endnotes.folded(gender.title, ":material/wc:", "gender", blocks.draw, [gender], nested=True)
 with distances:
-    draw_groups(by_distance_title(kind), "coreference-distance", "against the distance to the antecedent", "distance")
+    blocks.draw([of_groups["coreference-distance"]], nested=True)
 with numbers:
     draw_all_heads()
 with method:

@@ -23,7 +23,7 @@ from bertviz_core.analyses.dependency_heads.sentence_list import (
 from bertviz_core.analyses.dependency_heads.statements import relation_finding
 from bertviz_core.corpora.treebank import ALL, UAS, explain, meaning
 from bertviz_core.heads import DirectedHead, arrow
-from pages.shared import endnotes, head_panel, page, stored, widgets
+from pages.shared import blocks, endnotes, head_panel, page, stored, widgets
 from pages.shared.costly import accuracy_map, show_relations
 from pages.shared.frame import links
 from pages.shared.memoize import memoized
@@ -161,13 +161,7 @@ def draw_table_1() -> None:
 
 def draw_offsets() -> None:
     """Draw the accuracy of every fixed offset for the relation."""
-    st.markdown(f"**Fixed offsets**: {named}")
-    alt = f"Accuracy of fixed offsets on {relation}"
-    page.chart(page.drawn(figure.offset_figure, result, relation, direction), "offsets-figure", alt, selection.basis)
-    st.caption(
-        "Fixed offsets stay within the sentence: offset +1 attaches the last word to itself, while the probes' "
-        "right-branching baseline attaches it to ROOT."
-    )
+    blocks.draw([figure.offset_chart(result, relation, direction)], nested=True)
 
 
 def draw_method() -> None:

@@ -9,22 +9,21 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.probes import page_parts
+from bertviz_core.analyses.probes import page_blocks
 from bertviz_core.analyses.probes.figure import (
-    distance_figure,
+    distance_chart,
     paper_figure,
     sentence_drawing,
     title,
     weight_maps,
 )
 from bertviz_core.analyses.probes.options import AS_RELEASED, ProbeOptions
-from bertviz_core.analyses.probes.page_parts import PER_PAGE
+from bertviz_core.analyses.probes.page_blocks import PER_PAGE
 from bertviz_core.analyses.probes.result import Probes, ProbesView
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import ALL
 from bertviz_core.errors import BertvizError, InputError
-from bertviz_core.heads import arrow
-from pages.shared import endnotes, messages, page, stored, uploads, widgets
+from pages.shared import blocks, endnotes, messages, page, stored, uploads, widgets
 from pages.shared.costly import findings_of
 from pages.shared.frame import links
 from pages.shared.memoize import memoized
@@ -32,10 +31,9 @@ from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.views import lists
 
-maps_of = memoized(weight_maps)
-relations_of = memoized(page_parts.relations_part)
-scores_of = memoized(page_parts.scores_part)
-weights_of = memoized(page_parts.weights_part)
+relations_of = memoized(page_blocks.relations_table)
+scores_of = memoized(page_blocks.scores_table)
+weights_of = memoized(page_blocks.weights_table)
 
 DECIMAL = st.column_config.NumberColumn(format="%.1f")
 Role = Literal["dev", "vectors"]
@@ -104,9 +102,9 @@ def draw_sentences() -> None:
         probe = now.probe
         assert probe, "resolved"
         widgets.select("Probe", result.probes, "probe", probe, format_func=partial(title, result=result), width=320)
-        found = page_parts.matching(result, lists.search_box("search", now.search))
+        found = page_blocks.matching(result, lists.search_box("search", now.search))
         number = widgets.page_of(len(found), PER_PAGE, "page", now.page)
-    st.caption(f"{page_parts.list_note(result, len(found))} {page_parts.LEGEND}")
+    st.caption(f"{page_blocks.list_note(result, len(found))} {page_blocks.LEGEND}")
     items = []
     for sentence in found[PER_PAGE * (number - 1) : PER_PAGE * number]:
         text, svg = sentence_drawing(sentence, probe)
@@ -138,21 +136,15 @@ with left:
     alt = "For each probe its score with its interval, and the paper's score"
     page.chart(page.drawn(paper_figure, result), "probes-figure", alt, selection.basis)
 with right:
-    st.markdown("**Accuracy by distance to the governor**")
-    alt = "Accuracy of every probe by distance to the governor"
-    page.chart(page.drawn(distance_figure, result), "distance-figure", alt, selection.basis)
+    blocks.draw([distance_chart(result)], nested=True)
 
-page.metrics(ANALYSES["probes"].cards(result))
+page.metrics(page_blocks.cards(result))
 
 if len(result.attention):
     st.header("Weights of the attention-only probe", anchor=False)
-    columns = st.columns(2, gap="medium")
-    for column, (way, squares) in zip(columns, maps_of(result).items(), strict=True):
+    for column, squares in zip(st.columns(2, gap="medium"), weight_maps(result), strict=True):
         with column:
-            name = arrow(way)
-            st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
-            alt = f"Map of all heads colored by the weight of attention {name}"
-            page.head_map(squares, f"weights {name}", alt, selection)
+            blocks.draw([squares], nested=True)
     st.markdown(f"**{(weights := weights_of(result, selection.head)).title}**")
     st.dataframe(weights.table, hide_index=True, height="content", alt=weights.title)
 
@@ -187,7 +179,7 @@ if layer := result.about.get("structural"):
 relations = relations_of(result)
 st.markdown("**Accuracy by relation** (%); punctuation is not scored")
 st.caption(relations.note)
-formats = dict.fromkeys(page_parts.probe_names(result), DECIMAL)
+formats = dict.fromkeys(page_blocks.probe_names(result), DECIMAL)
 alt = "A row for each relation"
 st.dataframe(relations.table, hide_index=True, column_config=formats, placeholder="", height=320, alt=alt)
 

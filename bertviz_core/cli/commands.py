@@ -61,7 +61,7 @@ def add_analysis(analysis: Analysis) -> None:
         request = console.request(analysis, options, files)
         with console.working_store() as store:
             result = console.computed(request, store)
-            shown = view.show(result, request, partial(compute.find, store))
+            shown = view.show(result, view.beside(request, partial(compute.find, store)))
             stored_list = guess_lists.stored_parts(store, request.key(), request.source)
             console.write_result(view.choose(shown.with_lists(stored_list)))
 

@@ -1,5 +1,6 @@
 """Figures of a comparison, in the end colors of the diverging scale: A against B; different shapes by depth."""
 
+from collections.abc import Iterator
 from html import escape
 from textwrap import fill
 
@@ -7,12 +8,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from bertviz_core.analyses.base.parts import Part, table_part
+from bertviz_core.analyses.base.blocks import Block, Chart, Map, Table, table_of
 from bertviz_core.comparison.result import Comparison
 from bertviz_core.heads import Head, all_heads, all_labels
 from bertviz_core.numbers import p_value
 from bertviz_core.plotting import DIVERGING, NEUTRAL, SEQUENTIAL, finish
-from bertviz_core.plotting.head_map import HeadMap, map_figure, value_map
+from bertviz_core.plotting.head_map import HeadMap, value_map
 
 MAX_ROWS = 15  # heads in the table of those that changed most
 COLORS = {"A": "#cc7000", "B": "#4c6ef5"}
@@ -24,19 +25,23 @@ def paper_figure(result: Comparison) -> go.Figure:
     return draw(result, result.opens_on)
 
 
-def figures(result: Comparison) -> dict[str, go.Figure]:
-    """The figures of the page by title: of one shape the maps and A against B, of two shapes the heads by depth."""
+def blocks(result: Comparison) -> Iterator[Block]:
+    """What files have of the page: of one shape the maps and A against B, of two shapes the heads by depth; the heads
+    that changed most, and the best heads of every quantity."""
+    alt = "The heads of both runs"
     if not result.changes:
-        return {"By relative depth": paper_figure(result)}
-    maps = {f"Head map: {title}": map_figure(squares) for title, squares in head_maps(result, result.opens_on).values()}
-    return maps | {"A against B": paper_figure(result)}
+        yield Chart(name="depth", title="By relative depth", build=paper_figure, arguments=(result,), alt=alt)
+    else:
+        key = result.opens_on
+        for name, (title, _) in head_maps(result, key).items():
+            yield Map(name=name, title=title, build=_squares, arguments=(result, key, name), alt=title)
+        yield Chart(name="scatter", title="A against B", build=scatter, arguments=(result, key), alt=alt)
+        yield table_of("changed", "Heads that changed most", result.changes[key].rows(MAX_ROWS))
+    yield Table("best", "Best heads", best_heads(result))
 
 
-def parts(result: Comparison) -> list[Part]:
-    """The heads that changed most, and the best heads of every quantity."""
-    rows = result.changes[result.opens_on].rows(MAX_ROWS) if result.changes else []
-    most = [table_part("changed", "Heads that changed most", rows)] if rows else []
-    return [*most, Part("best", "Best heads", best_heads(result))]
+def _squares(result: Comparison, key: str, name: str) -> HeadMap:
+    return head_maps(result, key)[name][1]
 
 
 def best_heads(result: Comparison) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """Figures of a training. Checkpoints are at even distances, since most changes are in the first ones."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core.analyses.base.parts import Part, table_part
+from bertviz_core.analyses.base.blocks import Block, Chart, Map, table_of
 from bertviz_core.analyses.behaviors import UNTRAINED, behavior_metric, linguistic
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY
 from bertviz_core.emergence.result import Emergence, followed
@@ -16,7 +16,7 @@ from bertviz_core.heads import Head, highest
 from bertviz_core.overview.head_columns import behavior_counts, behavior_heads, columns
 from bertviz_core.overview.summary import behavior_map
 from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, RING, finish
-from bertviz_core.plotting.head_map import HeadMap, map_figure
+from bertviz_core.plotting.head_map import HeadMap
 
 FOLLOWED = "#cc7000"  # color of the head that is best at the end
 SHARES = ("previous", "next", "current", "to_cls", "to_first", "to_sep", "to_punct")
@@ -65,34 +65,30 @@ def paper_figure(result: Emergence, labels: np.ndarray | None = None, index: int
     return figure.update_layout(margin={"t": 30, "l": 35, "r": 10}, legend=legend, shapes=marks)
 
 
-def figures(result: Emergence) -> dict[str, go.Figure]:
-    """The figures of the page by title, of what is chosen."""
+def blocks(result: Emergence) -> Iterator[Block]:
+    """What files have of the page: its figures, and the key numbers of the chosen step."""
     if not (chosen := result.choices):
-        return {result.analysis.capitalize(): paper_figure(result)}
+        yield _chart("emergence", result.analysis.capitalize(), paper_figure, result)
+        return
     labels = result.behaviors()
     index = result.step_index
-    shown = {
-        f"Head map: what each head does, step {chosen['step']:,}": map_figure(map_at(result, labels, index)),
-        "The course of the training": paper_figure(result, labels, index),
-    }
+    step = f"what each head does, step {chosen['step']:,}"
+    yield Map(name="step", title=step, build=map_at, arguments=(result, labels, index), alt=step)
+    yield _chart("course", "The course of the training", paper_figure, result, labels, index)
     if chosen["relations"]:
-        shown["Relations"] = relations_figure(result, chosen["relations"])
+        yield _chart("relations", "Relations", relations_figure, result, chosen["relations"])
     if result.curves:
-        shown["Sinks, distances and induction"] = curves_figure(result)
+        yield _chart("curves", "Sinks, distances and induction", curves_figure, result)
     if "head" in chosen:
         head = Head.parse(chosen["head"])
-        shown[f"Head {head.label()} over the training"] = head_figure(result, head)
-    return shown
-
-
-def parts(result: Emergence) -> list[Part]:
-    """The key numbers of the chosen step."""
-    if not result.choices:
-        return []
-    index = result.step_index
-    entries = numbers(result, result.behaviors()[index], index)
+        yield _chart("head", f"Head {head.label()} over the training", head_figure, result, head)
+    entries = numbers(result, labels[index], index)
     rows = [dict(zip(("name", "value", "note"), entry, strict=True)) for entry in entries]
-    return [table_part("step", f"Step {result.choices['step']:,}", rows)]
+    yield table_of("step", f"Step {chosen['step']:,}", rows)
+
+
+def _chart(name: str, title: str, build: Callable[..., go.Figure], *arguments: Any) -> Chart:
+    return Chart(name=name, title=title, build=build, arguments=arguments, alt=title)
 
 
 def relations_figure(result: Emergence, names: Sequence[str]) -> go.Figure:

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from bertviz_core import paper
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages
+from bertviz_core.analyses.base.blocks import Chart, flat
 from bertviz_core.analyses.base.findings import DECIDED, MARKS
 from bertviz_core.analyses.base.paper_table import ABSENT
 from bertviz_core.analyses.base.reading_warnings import reading_warnings
@@ -100,9 +101,10 @@ def _section(analysis: Analysis, result: Result) -> Iterator[str]:
     yield element("h2", title)
     lines = [f"{MARKS[finding.state]} {finding.text}" for finding in analysis.findings(result)]
     yield bullets(lines or [analysis.summary])
-    for name, figure in analysis.figures(result).items():
-        caption = f"{name}. {result.provenance['corpus']['name']}: {corpus_size(result.provenance)}."
-        yield _figure(figure.update_layout(width=WIDTH), caption)
+    for block in flat(analysis.shown(result)):
+        if isinstance(block, Chart) and not block.follows:
+            caption = f"{block.title}. {result.provenance['corpus']['name']}: {corpus_size(result.provenance)}."
+            yield _figure(block.figure.update_layout(width=WIDTH), caption)
     if analysis.paper_table:
         yield table(*analysis.paper_table(result.default_view()))
     elif analysis.columns:

@@ -145,7 +145,8 @@ class ReportRequest:
         for request in self.requests():
             result = find(request)
             if result is not None:
-                results[request.analysis] = ANALYSES[request.analysis].view().show(result, request, find)
+                view = ANALYSES[request.analysis].view()
+                results[request.analysis] = view.show(result, view.beside(request, find))
         return results
 
 

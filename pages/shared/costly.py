@@ -67,12 +67,6 @@ def opening_head(view: View[Any], result: Result) -> Head | None:
 
 
 @memoized
-def chosen_finding(analysis: Analysis, result: Result) -> Finding | None:
-    """`Analysis.chosen_finding`."""
-    return analysis.chosen_finding(result)
-
-
-@memoized
 def findings_of(analysis: Analysis, result: Result) -> list[Finding]:
     """`Analysis.findings`."""
     return analysis.findings(result)

@@ -81,6 +81,8 @@ def bytes_of(value: object, counted: set[int] | None = None) -> int:
     if id(value) in counted:
         return 0
     counted.add(id(value))
+    if isinstance(value, Result):  # It is kept elsewhere, too.
+        return getsizeof(value)
     if isinstance(value, np.ndarray | pa.Table):
         return int(value.nbytes)
     if isinstance(value, pd.DataFrame):

@@ -14,8 +14,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
 from bertviz_core.analyses.base import registry
+from bertviz_core.analyses.base.blocks import Card
 from bertviz_core.analyses.base.findings import DEMONSTRATION, NOT_SHOWN, SHOWN, UNDECIDED, Finding, counted
-from bertviz_core.analyses.base.parts import Card
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head, counting_from, first_number
 from bertviz_core.numbers import column_decimals, fixed

@@ -48,7 +48,7 @@ CHOSEN = [
     (
         "clustering",
         {"root": "true", "over-previous": "0.3", "head": "2-2"},
-        "encyclopedia --root --threshold previous=0.3 --head 2-2",
+        "encyclopedia --root --over-previous 0.3 --head 2-2",
     ),
     ("induction", {"head": "5-1"}, "--head 5-1"),
     ("dependency_heads", {}, "treebank"),

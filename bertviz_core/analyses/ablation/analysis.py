@@ -1,21 +1,22 @@
 """Ablation: how much the loss changes without a head (beyond the paper; docs/methods.md, section 12)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from typing_extensions import Doc
 
 from bertviz_core.analyses.ablation.cards import cards
-from bertviz_core.analyses.ablation.figure import more_figures, paper_figure
+from bertviz_core.analyses.ablation.figure import curve_chart, estimate_chart, groups_chart, paper_figure
 from bertviz_core.analyses.ablation.result import COLUMNS, Ablation
 from bertviz_core.analyses.ablation.statements import STATEMENTS
-from bertviz_core.analyses.ablation.words import words_part
+from bertviz_core.analyses.ablation.words import word_inputs
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.parts import Card, Part
+from bertviz_core.analyses.base.blocks import Block, Claim, Columns, Numbers
+from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.request import Options, Request
-from bertviz_core.analyses.base.result import Provenance, Result
+from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.choices import Label
-from bertviz_core.heads import Head
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import AttentionModel
@@ -47,7 +48,6 @@ class AblationAnalysis(Analysis):
     statements = STATEMENTS
     one_causal = "its loss is of next words, the other's of masked words"
     main_figure = staticmethod(paper_figure)
-    more_figures = staticmethod(more_figures)
     control = "change"
     limit = 64
     language_model = True
@@ -55,18 +55,16 @@ class AblationAnalysis(Analysis):
     chunked = False
     reads_maps = False
 
-    def cards(self, result: Result) -> list[Card]:
-        """The loss, the largest change without attention to the sink, and how well gradients predict changes."""
-        assert isinstance(result, Ablation)
-        return cards(result)
-
-    def parts(self, result: Result) -> list[Part]:
-        """The chosen head's numbers, and the words whose loss rises most without it."""
-        assert isinstance(result, Ablation)
-        if (key := result.choices.get("head")) is None:
-            return []
-        numbers, of_head, *rest = super().parts(result)
-        return [numbers, of_head, words_part(result, Head.parse(key)), *rest]
+    def blocks(self, result: Ablation, view: ColumnView[Ablation]) -> Iterator[Block]:
+        yield from self.opening(result, view)
+        if self.is_empty(result):
+            return
+        yield Numbers(tuple(cards(result)))
+        needed = [Claim(each) for each in self.findings(result) if each.id == f"{self.name}.together"]
+        charts = (estimate_chart(result), curve_chart(result), *needed)
+        yield Columns(left=charts, right=(word_inputs(result, view.chosen_head()),))
+        yield groups_chart(result)
+        yield from self.ending(result, view)
 
     def cost(self, checkpoint: Checkpoint) -> float:
         """Passes over the corpus: each head twice, from its layer on; groups with their controls; the curve."""

@@ -1,7 +1,7 @@
 """The key numbers of the page of ablation."""
 
 from bertviz_core.analyses.ablation.result import Ablation
-from bertviz_core.analyses.base.parts import Card
+from bertviz_core.analyses.base.blocks import Card
 from bertviz_core.numbers import number
 from bertviz_core.plotting import TOKENS
 

@@ -3,6 +3,7 @@
 import plotly.graph_objects as go
 
 from bertviz_core.analyses.ablation.result import Ablation
+from bertviz_core.analyses.base.blocks import Chart
 from bertviz_core.heads import all_heads
 from bertviz_core.numbers import half_width, number
 from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, TOKENS, HeadSeries, finish, layer_figure
@@ -101,10 +102,36 @@ def groups_figure(result: Ablation) -> go.Figure:
     return finish(figure, 120 + 24 * len(names), margin={"l": 130})
 
 
-def more_figures(result: Ablation) -> dict[str, go.Figure]:
-    """The further figures by title."""
-    return {
-        "The gradient estimate and the measured change": estimate_figure(result),
-        "Groups of heads": groups_figure(result),
-        "The loss while heads are ablated": curve_figure(result),
-    }
+def estimate_chart(result: Ablation) -> Chart:
+    """Whether the gradient predicts the change."""
+    return Chart(
+        name="ablation-estimate",
+        title="Does the gradient predict it?",
+        build=estimate_figure,
+        arguments=(result,),
+        alt="Scatter plot: the gradient estimate of each head against the measured change of the loss",
+        has_heads=True,
+    )
+
+
+def curve_chart(result: Ablation) -> Chart:
+    """How many heads are needed."""
+    return Chart(
+        name="ablation-curve",
+        title="How many heads are needed?",
+        build=curve_figure,
+        arguments=(result,),
+        alt="Curve: the loss while heads are ablated, the least important first",
+    )
+
+
+def groups_chart(result: Ablation) -> Chart:
+    """The change without groups of heads."""
+    return Chart(
+        name="ablation-groups",
+        title="Groups of heads",
+        build=groups_figure,
+        arguments=(result,),
+        alt="The change of the loss without each group of heads, with intervals, and without random heads",
+        note="All heads of a behavior or a layer at once, beside as many heads drawn from the same layers, five times.",
+    )

@@ -11,6 +11,7 @@ from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.entry_points import REGISTERED
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.base.view import R, View
+from bertviz_core.choices import Label
 from bertviz_core.heads import Head, highest
 
 
@@ -19,11 +20,17 @@ class ColumnView(View[R]):
     """The quantity and the head that are reported; a subclass adds what else its page lets a reader choose."""
 
     target: ClassVar[str] = "quantity"
-    quantity: Annotated[str | None, Doc("The quantity to report; default: the first on the page.")] = None
+    quantity: Annotated[
+        str | None, Label("Color heads by"), Doc("The quantity to report; default: the first on the page.")
+    ] = None
     head: Annotated[str | None, Doc("The head to report, as 3-1; default: the highest.")] = None
 
     def offered(self, shown: R) -> dict[str, Sequence[str]]:
         return {"quantity": [column.quantity for column in _columns(shown)]}
+
+    def option_text(self, shown: R, field: str, option: str) -> str:
+        """The short label of a quantity."""
+        return next((each.short for each in _columns(shown) if each.quantity == option), option)
 
     def shape(self, shown: R) -> tuple[int, int] | None:
         column = self.column(shown)

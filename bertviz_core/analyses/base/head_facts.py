@@ -1,9 +1,12 @@
 """What an analysis says of one head beside its columns, in a form that any page can draw."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import pandas as pd
+
+from bertviz_core.analyses.base.blocks import Table
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.heads import Head
 
@@ -95,3 +98,18 @@ class HeadExamples:
     direction: int
     drawings: tuple[ExampleDrawing, ...]
     more: str
+
+
+def fact_tables(facts: Iterable[HeadFacts]) -> list[Table]:
+    """Tables about a head, each named after its first column."""
+    return [
+        Table(
+            name=f"by_{table.columns[0].title.replace(' ', '_')}",
+            title=f"{each.title}, by {table.columns[0].title}{each.detail}",
+            table=pd.DataFrame({column.title: column.values for column in table.columns}),
+            note=each.caption,
+            decimals=1,
+        )
+        for each in facts
+        for table in each.tables
+    ]

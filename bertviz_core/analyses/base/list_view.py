@@ -1,12 +1,11 @@
 """Which part of a list of guesses files of a result have: what a reader has chosen of the list, and what is written."""
 
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, Generic, NamedTuple, TypeVar
+from typing import Annotated, Any, Generic, NamedTuple
 
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.guess_lists import GUESSES, ORDERS, Entry, Guesses, GuessQuery, Order, page
-from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.base.view import R, View
 from bertviz_core.choices import Between, Formerly, Label, Positive, Share
 
@@ -45,15 +44,6 @@ class ListView(View[R]):
         defaults = {each.name: each.default for each in fields(self) if each.name in names}
         chosen = super().reported(shown)
         return {name: value for name, value in chosen.items() if name not in defaults or value != defaults[name]}
-
-
-V = TypeVar("V", bound=ListView[Any])
-
-
-def list_view(kind: type[V], result: Result) -> V:
-    """The choices of a result's list."""
-    names = {each.name for each in fields(ListView)}
-    return kind(**{name: value for name, value in result.choices.items() if name in names})
 
 
 class Listed(NamedTuple, Generic[Entry]):

@@ -1,12 +1,21 @@
 """What pages, tour, overview and report show of an analysis and of its results."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
+from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Columns, Control, Numbers, Say
+from bertviz_core.analyses.base.column_blocks import (
+    all_heads_table,
+    column_cards,
+    column_map,
+    head_note,
+    head_numbers,
+    highest_inputs,
+)
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.entry_points import Registered
@@ -14,10 +23,10 @@ from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, col
 from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, column_row
 from bertviz_core.analyses.base.paper_table import PaperTable
-from bertviz_core.analyses.base.parts import Card, Part, cards_part, column_cards, head_part, segments_parts
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.base.view import View
-from bertviz_core.heads import Head, highest, ranks
+from bertviz_core.choices import hints
+from bertviz_core.heads import Head, highest
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.plotting import head_map, text_figure
 
@@ -43,7 +52,6 @@ class Presentation(Registered):
         statements: What the paper says of it, and how a result decides that; without any, the highest head of each
             column is reported.
         main_figure: Draws the paper's figure from a result; without it a map of the first column is drawn.
-        more_figures: Draws the further figures of its page, by title.
         latex: Writes the paper's table as LaTeX.
         paper_table: The same table for a report, with the paper's numbers.
         has_paper_means: Whether a report shows the means of BERT-base (paper.LAYER_MEANS) beside its columns.
@@ -74,7 +82,6 @@ class Presentation(Registered):
     labels: Mapping[str, str] = {}
     statements: tuple[Statement, ...] = ()
     main_figure: Callable[..., go.Figure] | None = None
-    more_figures: Callable[..., dict[str, go.Figure]] | None = None
     latex: Callable[..., str] | None = None
     paper_table: Callable[..., PaperTable] | None = None
     has_paper_means: bool = False
@@ -99,11 +106,6 @@ class Presentation(Registered):
         """Displayed name of a quantity: its column's, or that in `labels`; otherwise its name itself."""
         names = {column.quantity: column.label for column in self.columns} | dict(self.labels)
         return names.get(quantity, quantity)
-
-    def chosen_column(self, result: Result) -> HeadColumn | None:
-        """The column that is chosen of a result, by default that of `default_column`."""
-        quantity = result.choices.get("quantity")
-        return self.column(quantity) if quantity else self.default_column(result)
 
     def reading(self, options: Mapping[str, Any]) -> str:
         """How the corpus was read where that is a choice, as "trees: as annotated"; empty where it is none.
@@ -186,47 +188,79 @@ class Presentation(Registered):
             return text_figure(empty_finding(self.name, self.title).sentence)
         if self.main_figure:
             return self.main_figure(result.default_view())
-        return head_map.map_figure((self.chosen_column(result) or self.columns[0]).map(result))
+        column = result.chosen.column(result) if isinstance(result.chosen, ColumnView) else None
+        return head_map.map_figure((column or self.default_column(result) or self.columns[0]).map(result))
 
-    def figures(self, result: Result) -> dict[str, go.Figure]:
-        """Every figure of a finished page by its title: the paper's, the map of the chosen column, further ones."""
-        figures = {self.title: self.figure(result)}
-        if self.is_empty(result):
-            return figures
-        if self.main_figure and "quantity" in result.choices and (column := self.chosen_column(result)):
-            figures[f"Head map: {column.label}"] = head_map.map_figure(column.map(result))
-        return figures | (self.more_figures(result.default_view()) if self.more_figures else {})
+    def page_title(self, result: Result) -> str:
+        """The title of the page of a result."""
+        return self.title
 
-    def cards(self, result: Result) -> list[Card]:
-        """The key numbers of its page: name, value, and a note such as the paper's number; by default of the chosen
-        column, the highest layer and the mean over heads."""
-        column = self.chosen_column(result)
-        return column_cards(result, column) if column else []
+    def shown(self, result: Result) -> list[Block]:
+        """The blocks of a result: of what a reader has chosen of it, else of that on which its page opens."""
+        shown = result.default_view()
+        return [*self.blocks(shown, shown.chosen or self.view().resolve(shown))]
 
-    def parts(self, result: Result) -> list[Part]:
-        """What its page shows of what is chosen beside `figures`, in the page's order, for the files of the result: by
-        default its `cards`, the chosen head's numbers, and the inputs in which the chosen column is highest."""
-        column = self.chosen_column(result)
-        if "head" not in result.choices or column is None:
-            return []
-        # Inputs that are random sequences say nothing to a reader.
-        listed = segments_parts(result, column) if self.corpus == "text" else []
-        return [cards_part(self.cards(result)), head_part(result, column, self.columns), *listed]
+    def blocks(self, result: Any, view: Any) -> Iterator[Block]:
+        """What is shown of a result, in the order of its page and of its files.
 
-    def chosen_finding(self, result: Result) -> Finding | None:
-        """What the page of a result says first, where a reader has chosen something of it; by default of the column."""
-        quantity = result.choices.get("quantity")
-        return self.column_finding(self.column(quantity), result) if quantity else None
+        Args:
+            result: What the view shows of a stored result.
+            view: What a reader has chosen, without None.
+        """
+        yield from self.opening(result, view)
+        if not self.is_empty(result):
+            column = view.column(result)
+            yield Control(self.own_fields(), on_line=True)
+            yield Numbers(tuple(column_cards(result, column)))
+            yield from self.ending(result, view)
 
-    def chosen_notes(self, result: Result) -> list[str]:
-        """What the page says of the chosen head, and what else follows choices, in sentences."""
-        column = self.chosen_column(result)
-        if "head" not in result.choices or column is None:
-            return []
-        head = Head.parse(result.choices["head"])
-        rank = ranks(column.values(result))
-        text = f"Head {head.label()}: {column.with_interval(result, head)}, rank {rank[head]} of {rank.size}"
-        return [f"{text} in {column.label}."]
+    def own_fields(self) -> tuple[str, ...]:
+        """The choices that its view adds to the quantity and the head."""
+        return tuple(name for name in hints(self.view) if name not in hints(ColumnView))
+
+    def opening(self, result: Result, view: ColumnView[Any]) -> Iterator[Block]:
+        """How the page of an analysis with columns begins: the claim, the figure beside the map, the head's numbers."""
+        column = view.column(result)
+        if column is None:
+            finding = empty_finding(self.name, self.title)
+            yield Claim(finding, first=True)
+            yield self.main_chart(text_figure, finding.sentence)
+            return
+        yield Claim(self.claim(result, view), first=True)
+        if isinstance(result, HeadAverages) and result.absence:
+            yield Say(result.absence)
+        head = view.chosen_head()
+        yield head_note(result, column, head)
+        squares = column_map(self.name, result, column)
+        numbers = head_numbers(result, column, self.columns, head)
+        if self.main_figure:
+            chart = self.main_chart(self.main_figure, result)
+            yield Columns(left=(chart,), right=(squares,), lower=(numbers,), widths=(3, 2))
+        else:
+            yield Columns(left=(squares,), right=(numbers,), widths=(3, 2))
+
+    def main_chart(self, build: Callable[..., go.Figure], *arguments: Any) -> Chart:
+        """The figure with which the page begins."""
+        return Chart(
+            name=f"{self.name}-figure",
+            title=self.title,
+            build=build,
+            arguments=arguments,
+            alt=self.summary,
+            is_main=True,
+            has_heads=True,
+        )
+
+    def claim(self, result: Any, view: Any) -> Finding:
+        """What its page says first: of an analysis with columns the statement about the chosen one."""
+        return self.column_finding(view.column(result), result)
+
+    def ending(self, result: Result, view: ColumnView[Any]) -> Iterator[Block]:
+        """How that page ends: the inputs in which the chosen head shows the quantity most, and all heads."""
+        column = view.column(result)
+        if self.corpus == "text" and column is not None:  # Inputs that are random sequences say nothing to a reader.
+            yield from highest_inputs(result, column, view.chosen_head())
+        yield all_heads_table(result, self.columns)
 
     def findings(self, result: Result | None) -> list[Finding]:
         """The finding of each statement, else of each column; NOT_COMPUTED without a result, ABSENT where it has none

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
@@ -17,6 +17,7 @@ from bertviz_core.numbers import plural
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.base.guess_lists import StoredParts
+    from bertviz_core.analyses.base.view import View
 
 # What the size of a corpus is counted in.
 UNITS = ("documents", "segments", "sequences", "sentences", "windows", "words", "tokens")
@@ -33,10 +34,12 @@ class Result:
         analysis: The name of the analysis that computes results of this class.
         provenance: What it was computed from and how: the model, the corpus and its size, the settings and options,
             what was skipped, and the versions of libraries.
+        chosen: What a reader has chosen of it, without None; None where nothing is chosen. It is not stored.
     """
 
     analysis: ClassVar[str]
     provenance: Provenance
+    chosen: "View[Any] | None" = field(default=None, init=False, compare=False, repr=False)
 
     def arrays(self) -> dict[str, Any]:
         """The part "arrays" of JSON exports: each quantity by its name, axes (layer, head)."""
@@ -102,7 +105,8 @@ class Result:
 
     def to_bytes(self) -> bytes:
         """safetensors, with everything but the arrays as JSON in its header."""
-        return pack({field.name: getattr(self, field.name) for field in fields(self)}, analysis=self.analysis)
+        stored = [each.name for each in fields(self) if each.name != "chosen"]
+        return pack({name: getattr(self, name) for name in stored}, analysis=self.analysis)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -117,9 +121,11 @@ Results = Mapping[str, Result]  # results by the name of their analysis
 R = TypeVar("R", bound=Result)
 
 
-def choosing(result: R, **choices: object) -> R:
-    """A result with what a reader has chosen of it, in JSON types: its files say so, and hold what that is about."""
-    return replace(result, provenance=result.provenance | {"chosen": choices})
+def choosing(result: R, view: "View[Any] | None" = None, **choices: object) -> R:
+    """A result with what a reader has chosen of it: as a view, and in JSON types, as its files say it."""
+    changed = replace(result, provenance=result.provenance | {"chosen": choices})
+    object.__setattr__(changed, "chosen", view)  # no argument of the class, since no stored result has it
+    return changed
 
 
 def result_of(results: Results, result_class: type[R]) -> R:

@@ -29,20 +29,34 @@ class View(Choices, Generic[R]):
 
     target: ClassVar[str] = ""
 
-    def show(self, result: Any, request: Request, find: Find) -> R:
-        """Prepare the stored result of a request as it is shown, printed and written.
+    def beside(self, request: Request, find: Find) -> Any:
+        """What `show` needs beside the result of a request: of other stored results, None where it needs none.
 
         Args:
-            result: The stored result.
-            request: The request for it.
+            request: The request for the result.
             find: Reads the stored result of another request; None where none is stored.
+
+        Raises:
+            SettingsError: What was chosen needs a result that is not stored.
         """
+        return None
+
+    def show(self, result: Any, beside: Any = None) -> R:
+        """Prepare a stored result as it is shown, printed and written; `beside` is what `beside` returned."""
         shown: R = result
         return shown
+
+    def showing(self) -> Self:
+        """The same with the choices alone that `show` depends on, so that what it prepares is prepared once."""
+        return type(self)()
 
     def offered(self, shown: R) -> dict[str, Sequence[str]]:
         """The options of the fields whose options follow the result, by name."""
         return {}
+
+    def option_text(self, shown: R, field: str, option: str) -> str:
+        """An option of `offered` as a reader sees it."""
+        return option
 
     def shape(self, shown: R) -> tuple[int, int] | None:
         """(layers, heads) of what is shown; None where no head is reported."""
@@ -66,13 +80,18 @@ class View(Choices, Generic[R]):
         shape = self.shape(shown)
         if shape and (head := resolved.head_of()):
             head.check(*shape)
-        chosen = resolved.reported(shown)
-        return choosing(shown, **chosen) if chosen else shown
+        return choosing(shown, resolved, **resolved.reported(shown))
 
     def head_of(self) -> Head | None:
         """The chosen head; None where none is."""
         text = getattr(self, "head", None)
         return Head.parse(text) if text else None
+
+    def chosen_head(self) -> Head:
+        """The chosen head of a view that is resolved, of a result that has heads."""
+        head = self.head_of()
+        assert head is not None, "a resolved view has a head"
+        return head
 
     def reported(self, shown: R) -> dict[str, Any]:
         """What is chosen, by name, as files say it; what is still open is left out."""

@@ -1,22 +1,29 @@
 """Clustering: which heads attend alike (section 6), drawn in the plane (Figure 6) and as a matrix of all pairs."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import plotly.graph_objects as go
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.blocks import Block, Claim, Columns, Heads, Numbers, Say, Table
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure
-from bertviz_core.analyses.base.parts import Card, Part, cards_part
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance, Result
 from bertviz_core.analyses.base.view import Find, View
 from bertviz_core.analyses.behaviors import Thresholds, behavior_metric, linguistic_heads
-from bertviz_core.analyses.clustering.figure import by_layer, more_figures, nearest_rows, paper_figure
+from bertviz_core.analyses.clustering.figure import (
+    behavior_chart,
+    by_layer,
+    layer_chart,
+    matrix_chart,
+    nearest_rows,
+    paper_figure,
+)
 from bertviz_core.analyses.clustering.nearest import nearest_table, nearest_title
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.clustering.statements import STATEMENTS
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
     from bertviz_core.analyses.clustering.measure import DivergenceSums
 
 Threshold = Annotated[float, Between(0.0, 1.0, step=0.05)]
+CROSSES = "Crosses mark heads of this model that are best at a relation or at coreference in a stored analysis."
 SIMILAR = 3  # heads that are named beside one on other pages
 
 
@@ -63,9 +71,16 @@ class ClusteringView(View[Clustering]):
         chosen = {name: getattr(self, f"over_{name}") for name in asdict(Thresholds()) if name in present}
         return Thresholds(**chosen)
 
-    def show(self, result: Clustering, request: Request, find: Find) -> Clustering:
-        embedded = result.embedded(request.settings.seed, self.root)
-        return embedded.labeled(self.thresholds(result.present), linguistic_heads(request, find))
+    def beside(self, request: Request, find: Find) -> dict[str, str]:
+        """The heads that the linguistic analyses name."""
+        return linguistic_heads(request, find)
+
+    def show(self, result: Clustering, beside: Mapping[str, str] | None = None) -> Clustering:
+        embedded = result.embedded(result.provenance["settings"]["seed"], self.root)
+        return embedded.labeled(self.thresholds(result.present), dict(beside or {}))
+
+    def showing(self) -> Self:
+        return replace(self, head=None)
 
     def shape(self, shown: Clustering) -> tuple[int, int]:
         layers, heads = shown.shape
@@ -93,33 +108,30 @@ class ClusteringAnalysis(Analysis):
     }
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
-    more_figures = staticmethod(more_figures)
     marks_named_heads = True
 
-    def chosen_finding(self, result: Result) -> Finding | None:
-        """The first finding, of the chosen distances and thresholds."""
-        return self.findings(result)[0] if result.choices else None
+    def claim(self, result: Clustering, view: ClusteringView) -> Finding:
+        return self.findings(result)[0]
 
-    def cards(self, result: Result) -> list[Card]:
-        """The stress of the embedding, and how many heads have a behavior."""
-        assert isinstance(result, Clustering)
+    def blocks(self, result: Clustering, view: ClusteringView) -> Iterator[Block]:
+        yield Claim(self.claim(result, view), first=True)
+        yield Columns(left=(behavior_chart(result),), right=(layer_chart(result),))
         stress = ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact")
-        return [stress, behavior_metric(result.behaviors)]
+        yield Numbers((stress, behavior_metric(result.behaviors)))
+        if result.named:
+            yield Say(CROSSES)
+        if head := view.head_of():
+            if similar := self._most_similar(result, head):
+                yield Say(f"Most similar heads of {head.label()}{similar}.", chosen=True, on_screen=False)
+            yield Table("nearest", nearest_title(head), nearest_table(result, head))
+        yield matrix_chart(result)
+        columns = ("behavior", "nearest", "x", "y", *result.present)
+        yield Heads(columns=columns, titles={}, build=Clustering.to_frame, arguments=(result,))
 
-    def parts(self, result: Result) -> list[Part]:
-        """The key numbers, and the chosen head with the heads that are most like it."""
-        assert isinstance(result, Clustering)
-        if (label := result.choices.get("head")) is None:
-            return []
-        head = Head.parse(label)
-        return [cards_part(self.cards(result)), Part("nearest", nearest_title(head), nearest_table(result, head))]
-
-    def chosen_notes(self, result: Result) -> list[str]:
-        """The heads that are most like the chosen one."""
-        if (label := result.choices.get("head")) is None:
-            return []
-        head = Head.parse(label)
-        return [f"{each.title} of {head.label()}{each.detail}." for each in self.head_facts(result, head)]
+    def _most_similar(self, result: Clustering, head: Head) -> str:
+        """The heads most like one, with their divergences; empty where there are none."""
+        listed = ", ".join(f"{other.label()} ({value:.3g})" for other, value in result.nearest(head, SIMILAR))
+        return f" (divergence, {result.unit}): {listed}" if listed else ""
 
     def cost(self, checkpoint: Checkpoint) -> float:
         """The pass that computes the maps, and the divergences of all pairs of heads."""
@@ -145,8 +157,8 @@ class ClusteringAnalysis(Analysis):
     def head_facts(self, result: Result, head: Head) -> list[HeadFacts]:
         """The most similar heads, with their divergences."""
         assert isinstance(result, Clustering)
-        listed = ", ".join(f"{other.label()} ({value:.3g})" for other, value in result.nearest(head, SIMILAR))
-        return [HeadFacts("Most similar heads", f" (divergence, {result.unit}): {listed}")] if listed else []
+        similar = self._most_similar(result, head)
+        return [HeadFacts("Most similar heads", similar)] if similar else []
 
     def head_figures(self, result: Result, head: Head) -> list[HeadFigure]:
         """Its nearest heads, before the divergences of all others."""

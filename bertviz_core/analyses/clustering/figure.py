@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from bertviz_core.analyses.base.blocks import Chart
 from bertviz_core.analyses.base.head_figures import HeadRow
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, all_heads, all_labels, first_number
@@ -216,6 +217,38 @@ def hover_data(result: Clustering) -> np.ndarray:
     return np.array(rows)
 
 
-def more_figures(result: Clustering) -> dict[str, go.Figure]:
-    """The further figures of the page, by title."""
-    return {"All pairs, ordered by a dendrogram": matrix(result)}
+def behavior_chart(result: Clustering) -> Chart:
+    """The heads in the plane, by behavior."""
+    return Chart(
+        name="clustering-behavior",
+        title="By behavior",
+        build=by_behavior,
+        arguments=(result,),
+        alt="Scatter plot of heads: similar heads lie close together, markers show behaviors",
+        has_heads=True,
+    )
+
+
+def layer_chart(result: Clustering) -> Chart:
+    """The heads in the plane, by layer."""
+    return Chart(
+        name="clustering-layer",
+        title="By layer",
+        build=by_layer,
+        arguments=(result,),
+        alt="The same scatter plot colored by layer, darker for later layers",
+        has_heads=True,
+    )
+
+
+def matrix_chart(result: Clustering) -> Chart:
+    """The divergences of all pairs of heads."""
+    return Chart(
+        name="clustering-matrix",
+        title="All pairs, ordered by a dendrogram",
+        build=matrix,
+        arguments=(result,),
+        alt="Matrix of divergences of all pairs of heads, ordered by average-linkage clustering",
+        note="Each square under the tree is a head, colored by its behavior; click it to choose the head.",
+        has_heads=True,
+    )

@@ -1,6 +1,6 @@
 """Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2)"""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -8,22 +8,29 @@ import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.blocks import Block, Claim, Numbers, Say
 from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, share_row
-from bertviz_core.analyses.base.parts import Card, Part, cards_part
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance, Result
 from bertviz_core.analyses.behaviors import COREFERENCE
 from bertviz_core.analyses.coreference_heads import report
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, chosen_of
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import COMPARED
-from bertviz_core.analyses.coreference_heads.figure import by_group, latex, more_figures, paper_figure, paper_table
+from bertviz_core.analyses.coreference_heads.figure import (
+    by_group,
+    group_charts,
+    latex,
+    mention_map,
+    paper_figure,
+    paper_table,
+)
 from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
-from bertviz_core.analyses.coreference_heads.passage_list import passage_part
+from bertviz_core.analyses.coreference_heads.passage_list import passage_inputs
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
 from bertviz_core.analyses.coreference_heads.statements import STATEMENTS, head_sentence, type_finding
-from bertviz_core.analyses.coreference_heads.systems_table import cards, heads_part, systems_part
+from bertviz_core.analyses.coreference_heads.systems_table import cards, heads_table, systems_table
 from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.inputs.annotated_words import Windows
 from bertviz_core.inputs.tokens import Tokens
@@ -59,7 +66,6 @@ class CoreferenceAnalysis(Analysis):
     one_causal = "its accuracies are of arcs to earlier words"
     both_causal = "their accuracies are of arcs to earlier words"
     main_figure = staticmethod(paper_figure)
-    more_figures = staticmethod(more_figures)
     latex = staticmethod(latex)
     paper_table = staticmethod(paper_table)
     head_in_tour = "subject"
@@ -67,36 +73,23 @@ class CoreferenceAnalysis(Analysis):
     names_heads = True
     has_attention_lines = True
 
-    def chosen_finding(self, result: Result) -> Finding | None:
+    def claim(self, result: AntecedentCounts, view: CoreferenceView) -> Finding:
         """The best head on the chosen mentions in the chosen direction."""
-        if (chosen := chosen_of(result)) is None:
-            return None
-        kind, choice = chosen
-        return type_finding(cast(AntecedentCounts, result), kind, choice.direction)
+        return type_finding(result, view.kind, view.choice().direction)
 
-    def cards(self, result: Result) -> list[Card]:
-        """The best head on the chosen mentions, and the baselines."""
-        counts = cast(AntecedentCounts, result)
-        chosen = chosen_of(counts)
-        return cards(counts, *chosen) if chosen else []
-
-    def parts(self, result: Result) -> list[Part]:
-        """The chosen head's passages, Table 2 with the chosen head, and the accuracy of all heads."""
-        counts = cast(AntecedentCounts, result)
-        if (chosen := chosen_of(counts)) is None:
-            return []
-        passages = passage_part(counts)
-        if passages is None:  # there are no such mentions
-            return []
-        heads = heads_part(counts, chosen[1].direction)
-        return [passages, systems_part(counts, chosen[1]), cards_part(self.cards(result)), heads]
-
-    def chosen_notes(self, result: Result) -> list[str]:
-        """What the chosen head finds of these mentions, if there are any."""
-        counts = cast(AntecedentCounts, result)
-        if (chosen := chosen_of(result)) is None or not counts.n[TYPE_ROWS.index(chosen[0])]:
-            return []
-        return [head_sentence(counts, *chosen)]
+    def blocks(self, result: AntecedentCounts, view: CoreferenceView) -> Iterator[Block]:
+        choice = view.choice()
+        yield Claim(self.claim(result, view), first=True)
+        if not result.n[TYPE_ROWS.index(view.kind)]:
+            return
+        yield Say(head_sentence(result, view.kind, choice), chosen=True, on_screen=False)
+        yield self.main_chart(paper_figure, result)
+        yield mention_map(result, view.kind, choice.direction)
+        yield from group_charts(result, view.kind, choice)
+        yield passage_inputs(result, view)
+        yield systems_table(result, choice)
+        yield Numbers(tuple(cards(result, view.kind, choice)))
+        yield heads_table(result, choice.direction)
 
     def drawn_inputs(self, result: Result, tokens: Tokens) -> Iterable[DrawnInput]:
         return report.drawn_inputs(cast(AntecedentCounts, result.default_view()), tokens)

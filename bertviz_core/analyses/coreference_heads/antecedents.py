@@ -33,7 +33,7 @@ from bertviz_core.analyses.coreference_heads.groups import (
     pooled,
 )
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
-from bertviz_core.heads import DirectedHead, Head, all_keys, highest
+from bertviz_core.heads import DirectedHead, all_keys, highest
 
 CAUSAL = (
     "A token of this model sees only what comes earlier: only mentions with an antecedent whose head word comes "
@@ -67,13 +67,6 @@ class AntecedentAccuracy(NamedTuple):
     def of(self, breakdown: str, kind: str = "all") -> "AntecedentAccuracy":
         """Those of TYPE_ROWS ("type") or of one of BREAKDOWNS, see `columns_of`."""
         return AntecedentAccuracy(*(part[..., columns_of(breakdown, kind)] for part in self))
-
-
-def chosen_of(counts: Result) -> tuple[str, DirectedHead] | None:
-    """The type of mentions, and the directed head, that a reader has chosen; None where nothing is chosen."""
-    if not (chosen := counts.choices):
-        return None
-    return chosen["kind"], DirectedHead(DIRECTIONS.index(chosen["direction"]), Head.parse(chosen["head"]))
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,23 @@
 """Maps of heads by type of mention; accuracy by distance and by gender; Table 2 as LaTeX."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core import paper
+from bertviz_core.analyses.base.blocks import Chart, Map
 from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable, percent_text
 from bertviz_core.analyses.base.statistics import share
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, chosen_of
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import COMPARED
 from bertviz_core.analyses.coreference_heads.groups import BREAKDOWNS, TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import finish, tabular
-from bertviz_core.plotting.head_map import accuracy_map, map_figure
+from bertviz_core.plotting.head_map import HeadMap, accuracy_map, map_figure
 
 # Color, dash and marker of each line.
 LINES = (
@@ -100,19 +102,34 @@ def by_group(
     return finish(figure, 340)
 
 
-def more_figures(result: AntecedentCounts) -> dict[str, go.Figure]:
-    """Accuracies of the chosen head, by default of the best one, after the map of what is chosen."""
-    chosen = chosen_of(result)
-    kind, choice = chosen or ("all", result.best())
-    values = result.accuracy[choice.direction, TYPE_ROWS.index(kind)]
-    title = f"Heads: {TYPE_NAMES[kind]}, {arrow(DIRECTIONS[choice.direction])}"
-    maps = {title: map_figure(accuracy_map(values, TYPE_NAMES[kind]))} if chosen else {}
+def mention_map(counts: AntecedentCounts, kind: str, direction: int) -> Map:
+    """The map of heads of a type of mentions in a direction."""
+    return Map(
+        name="coreference-map",
+        title=f"{TYPE_NAMES[kind]}, {arrow(DIRECTIONS[direction])}",
+        build=_mention_squares,
+        arguments=(counts, kind, direction),
+        alt=f"Map of all heads, layer by head, colored by accuracy on {TYPE_NAMES[kind]}",
+    )
+
+
+def _mention_squares(counts: AntecedentCounts, kind: str, direction: int) -> HeadMap:
+    return accuracy_map(counts.accuracy[direction, TYPE_ROWS.index(kind)], TYPE_NAMES[kind])
+
+
+def group_charts(counts: AntecedentCounts, kind: str, choice: DirectedHead) -> Iterator[Chart]:
+    """The accuracy of a head and of the baselines by type of mention, by distance, and by gender where there are
+    pronouns of one."""
     systems = (choice, *COMPARED)
-    by_type = by_group(result, systems, breakdown="type")
-    figures = {BY_TYPE: by_type, by_distance_title(kind): by_group(result, systems, kind=kind)}
-    if has_genders(result, choice):
-        figures[BY_GENDER] = by_group(result, systems, breakdown="gender")
-    return maps | figures
+    yield _group_chart("coreference-type", BY_TYPE, counts, systems, "type")
+    yield _group_chart("coreference-distance", by_distance_title(kind), counts, systems, "distance", kind)
+    if has_genders(counts, choice):
+        yield _group_chart("coreference-gender", BY_GENDER, counts, systems, "gender")
+
+
+def _group_chart(name: str, title: str, *arguments: Any) -> Chart:
+    alt = f"Accuracy of the chosen head and of the baselines {title.lower()}, with intervals"
+    return Chart(name=name, title=title, build=by_group, arguments=arguments, alt=alt)
 
 
 def has_genders(result: AntecedentCounts, choice: DirectedHead) -> bool:

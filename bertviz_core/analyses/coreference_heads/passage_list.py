@@ -4,9 +4,9 @@ from typing import Any
 
 import pandas as pd
 
-from bertviz_core.analyses.base.list_view import ListView, list_note, list_view, listed
-from bertviz_core.analyses.base.parts import Example, Part
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, chosen_of
+from bertviz_core.analyses.base.blocks import Example, Inputs
+from bertviz_core.analyses.base.list_view import ListView, list_note, listed
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.document_figure import draw
 from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, ListedGuess, PassageExample, PassageQuery
@@ -41,19 +41,18 @@ def list_title(counts: AntecedentCounts, head: Head, kind: str, total: int) -> s
     return f"Guesses of head {head.label()}: {total:,} passages{part}{only}"
 
 
-def passage_part(counts: AntecedentCounts) -> Part | None:
-    """The chosen head's passages, and of each mention the guess, the antecedents, and whether it is right; None where
-    nothing is chosen."""
-    chosen = chosen_of(counts)
-    if chosen is None or not counts.n[TYPE_ROWS.index(chosen[0])]:
-        return None
-    kind, choice = chosen
-    view = list_view(CoreferenceView, counts)
-    found = listed(counts.lists or counts, passage_query(choice, kind, view), view.page, PER_PAGE)
-    table = pd.DataFrame([row for each in found.entries for row in guess_rows(each)])
-    examples = tuple(map(_example, found.drawn))
-    title = list_title(counts, choice.head, kind, found.total)
-    return Part("passages", title, table, list_note(view, found, "passages"), examples, LEGEND)
+def passage_inputs(counts: AntecedentCounts, view: CoreferenceView) -> Inputs:
+    """The chosen head's passages, and of each mention the guess, the antecedents, and whether it is right."""
+    choice = view.choice()
+    found = listed(counts.lists or counts, passage_query(choice, view.kind, view), view.page, PER_PAGE)
+    return Inputs(
+        name="passages",
+        title=list_title(counts, choice.head, view.kind, found.total),
+        table=pd.DataFrame([row for each in found.entries for row in guess_rows(each)]),
+        note=list_note(view, found, "passages"),
+        examples=tuple(map(_example, found.drawn)),
+        legend=LEGEND,
+    )
 
 
 def drawing_title(passage: PassageExample) -> str:

@@ -9,14 +9,12 @@ from typing_extensions import Doc
 
 from bertviz_core.analyses.base.guess_lists import ORDERS, Order
 from bertviz_core.analyses.base.list_view import ListView
-from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
-from bertviz_core.analyses.base.view import Find
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS, TypeRow
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, Candidates, Direction, index_of
 from bertviz_core.choices import Label
-from bertviz_core.heads import Head
+from bertviz_core.heads import DirectedHead, Head
 
 
 class DocumentRecord(TypedDict):
@@ -49,8 +47,11 @@ class CoreferenceView(ListView[AntecedentCounts]):
     head: Annotated[str | None, Doc("The head to report, as 3-1; default: the best one.")] = None
     order: Annotated[Order, Doc(f"Order of the list: {', '.join(ORDERS)}.")] = "file order"
 
-    def show(self, result: "CoreferenceHeads", request: Request, find: Find) -> AntecedentCounts:
+    def show(self, result: "CoreferenceHeads", beside: Any = None) -> AntecedentCounts:
         return result.show(self.candidates)
+
+    def showing(self) -> Self:
+        return replace(type(self)(), candidates=self.candidates)
 
     def offered(self, shown: AntecedentCounts) -> dict[str, Sequence[str]]:
         """The directions, of which a causal model has one."""
@@ -65,6 +66,10 @@ class CoreferenceView(ListView[AntecedentCounts]):
         direction = self.direction if self.direction in shown.directions else DIRECTIONS[0]
         head = self.head or shown.best(self.kind, shown.directions.index(direction)).head.key()
         return replace(self, direction=direction, head=head)
+
+    def choice(self) -> DirectedHead:
+        """The directed head, of a view that is resolved."""
+        return DirectedHead(DIRECTIONS.index(self.direction), self.chosen_head())
 
     def opening_head(self, result: "CoreferenceHeads") -> Head | None:
         """The best head on the mentions in the direction."""

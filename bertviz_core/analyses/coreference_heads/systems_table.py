@@ -3,7 +3,7 @@
 from typing import Any
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.parts import Card, Part, table_part
+from bertviz_core.analyses.base.blocks import Card, Table, table_of
 from bertviz_core.analyses.base.result import head_frame
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
@@ -29,7 +29,7 @@ def best_by_type(counts: AntecedentCounts) -> list[DirectedHead | None]:
     return [counts.best(name) if count else None for name, count in zip(TYPE_ROWS, counts.n, strict=True)]
 
 
-def systems_part(counts: AntecedentCounts, choice: DirectedHead) -> Part:
+def systems_table(counts: AntecedentCounts, choice: DirectedHead) -> Table:
     """The systems, the best heads and the chosen head, in percent, with the paper's numbers in parentheses."""
     rows = []
     printed = cited(counts)
@@ -40,13 +40,13 @@ def systems_part(counts: AntecedentCounts, choice: DirectedHead) -> Part:
             cells[row] += f" ({number})"
         rows.append({"system": name} | dict(zip(TYPE_ROWS, cells, strict=True)))
     beside = "; in parentheses: the paper's, on CoNLL-2012" if printed else ""
-    return table_part("table_2", f"Table 2: accuracy (%), mention → antecedent{beside}", rows, _note(counts))
+    return table_of("table_2", f"Table 2: accuracy (%), mention → antecedent{beside}", rows, _note(counts))
 
 
-def heads_part(counts: AntecedentCounts, direction: int) -> Part:
+def heads_table(counts: AntecedentCounts, direction: int) -> Table:
     """The accuracy of all heads in a direction, in percent."""
     frame = head_frame(dict(zip(TYPE_ROWS, 100 * counts.accuracy[direction], strict=True)))
-    return Part("accuracy", f"Accuracy of all heads (%), {arrow(DIRECTIONS[direction])}", frame, decimals=1)
+    return Table("accuracy", f"Accuracy of all heads (%), {arrow(DIRECTIONS[direction])}", frame, decimals=1)
 
 
 def cards(counts: AntecedentCounts, kind: str, choice: DirectedHead) -> list[Card]:

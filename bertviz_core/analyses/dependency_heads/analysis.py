@@ -1,6 +1,6 @@
 """Dependency heads: which head finds which relation of a treebank (section 4.2; Table 1)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Self, cast
 
@@ -10,11 +10,11 @@ from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.blocks import Block, Claim, Numbers, Say, Table
 from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.findings import Finding
-from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
+from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts, fact_tables
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow
-from bertviz_core.analyses.base.parts import Card, Part, cards_part, fact_parts
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Provenance, Result
 from bertviz_core.analyses.dependency_heads import head_facts, report
@@ -23,16 +23,17 @@ from bertviz_core.analyses.dependency_heads.figure import (
     TABLE_1,
     TOTALS,
     latex,
-    more_figures,
+    offset_chart,
     paper_figure,
     paper_table,
+    relation_map,
     relation_table,
 )
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEW_NAMES
 from bertviz_core.analyses.dependency_heads.head_relations import relations
-from bertviz_core.analyses.dependency_heads.relations import RelationCounts, chosen_of
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationView
-from bertviz_core.analyses.dependency_heads.sentence_list import sentence_part
+from bertviz_core.analyses.dependency_heads.sentence_list import sentence_inputs
 from bertviz_core.analyses.dependency_heads.statements import (
     FOUND,
     STATEMENTS,
@@ -95,7 +96,6 @@ class DependencyAnalysis(Analysis):
     one_causal = "its accuracies are of arcs to earlier words"
     both_causal = "their accuracies are of arcs to earlier words"
     main_figure = staticmethod(paper_figure)
-    more_figures = staticmethod(more_figures)
     latex = staticmethod(latex)
     paper_table = staticmethod(paper_table)
     head_in_tour = "absent"
@@ -103,41 +103,23 @@ class DependencyAnalysis(Analysis):
     names_heads = True
     has_attention_lines = True
 
-    def chosen_finding(self, result: Result) -> Finding | None:
+    def claim(self, result: RelationCounts, view: RelationView) -> Finding:
         """The best head of the chosen relation in the chosen direction."""
-        chosen = chosen_of(cast(RelationCounts, result))
-        if chosen is None:
-            return None
-        relation, choice = chosen
-        return relation_finding(cast(RelationCounts, result).in_direction(choice.direction), relation)
+        relation, choice = view.choice()
+        return relation_finding(result.in_direction(choice.direction), relation)
 
-    def cards(self, result: Result) -> list[Card]:
-        """The best head, the best fixed offset and the chosen head."""
-        counts = cast(RelationCounts, result)
-        chosen = chosen_of(counts)
-        return cards(counts, *chosen) if chosen else []
-
-    def parts(self, result: Result) -> list[Part]:
-        """The chosen head's sentences, Table 1 beside the paper's, and the words that the head attends to."""
-        counts = cast(RelationCounts, result)
-        sentences = sentence_part(counts)
-        if sentences is None or counts.stored is None:
-            return []
-        view = counts.provenance["options"]["view"]
-        head = Head.parse(counts.choices["head"])
-        table = Part("table_1", TABLE_1, relation_table(counts), TOTALS, signed=("offset",))
-        return [
-            sentences,
-            table,
-            cards_part(self.cards(result)),
-            *fact_parts(head_facts.attended_words(counts.stored, view, head)),
-        ]
-
-    def chosen_notes(self, result: Result) -> list[str]:
-        """What the chosen head finds of the relation."""
-        counts = cast(RelationCounts, result)
-        chosen = chosen_of(counts)
-        return [head_sentence(counts, *chosen)] if chosen else []
+    def blocks(self, result: RelationCounts, view: RelationView) -> Iterator[Block]:
+        relation, choice = view.choice()
+        yield Claim(self.claim(result, view), first=True)
+        yield Say(head_sentence(result, relation, choice), chosen=True, on_screen=False)
+        yield self.main_chart(paper_figure, result)
+        yield relation_map(result, relation, choice.direction)
+        yield offset_chart(result, relation, choice.direction)
+        if result.stored is not None:
+            yield sentence_inputs(result, view)
+            yield Table("table_1", TABLE_1, relation_table(result), TOTALS, signed=("offset",))
+            yield Numbers(tuple(cards(result, relation, choice)))
+            yield from fact_tables(head_facts.attended_words(result.stored, view.view, choice.head))
 
     def reading(self, options: Mapping[str, Any]) -> str:
         return f"trees: {VIEW_NAMES[options['view']]}" if "view" in options else ""

@@ -1,7 +1,7 @@
 """The key numbers of the page of dependency heads."""
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.parts import Card
+from bertviz_core.analyses.base.blocks import Card
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.heads import DirectedHead

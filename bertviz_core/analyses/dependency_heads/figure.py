@@ -7,17 +7,18 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core import paper
+from bertviz_core.analyses.base.blocks import Chart, Map
 from bertviz_core.analyses.base.guess_lists import Order, page
 from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.relations import RelationCounts, chosen_of
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
 from bertviz_core.corpora.treebank import explain, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow
 from bertviz_core.numbers import fixed
 from bertviz_core.plotting import BEST, finish, scores, tabular
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
-from bertviz_core.plotting.head_map import accuracy_map, map_figure
+from bertviz_core.plotting.head_map import HeadMap, accuracy_map
 from bertviz_core.text_display import isolated
 
 GRAY = "#8c8c8c"
@@ -94,17 +95,32 @@ def offset_figure(result: RelationCounts, relation: str, direction: int = 0) -> 
     return finish(figure, 250, margin={"t": 10})
 
 
-def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
-    """The map of heads and the fixed offsets of the chosen relation, by default of that furthest above its offset; with
-    the chosen direction, by default that of the best head."""
-    chosen = chosen_of(result)
-    relation = chosen[0] if chosen else result.clearest_relation()
-    direction = (chosen[1] if chosen else result.best_choice(relation)).direction
-    values = result.accuracy[direction, result.relations.index(relation)]
-    return {
-        f"Heads: {relation}, {arrow(DIRECTIONS[direction])}": map_figure(accuracy_map(values, relation)),
-        f"Fixed offsets: {relation}": offset_figure(result, relation, direction),
-    }
+def relation_map(counts: RelationCounts, relation: str, direction: int) -> Map:
+    """The map of heads of a relation in a direction."""
+    return Map(
+        name="relation-map",
+        title=f"{relation}, {arrow(DIRECTIONS[direction])}",
+        build=_relation_squares,
+        arguments=(counts, relation, direction),
+        alt=f"Map of all heads, layer by head, colored by accuracy on {relation}",
+    )
+
+
+def _relation_squares(counts: RelationCounts, relation: str, direction: int) -> HeadMap:
+    return accuracy_map(counts.accuracy[direction, counts.relations.index(relation)], relation)
+
+
+def offset_chart(counts: RelationCounts, relation: str, direction: int) -> Chart:
+    """The accuracy of every fixed offset for a relation."""
+    return Chart(
+        name="offsets-figure",
+        title=f"Fixed offsets: {relation}",
+        build=offset_figure,
+        arguments=(counts, relation, direction),
+        alt=f"Accuracy of fixed offsets on {relation}",
+        note="Fixed offsets stay within the sentence: offset +1 attaches the last word to itself, while the probes' "
+        "right-branching baseline attaches it to ROOT.",
+    )
 
 
 def examples(

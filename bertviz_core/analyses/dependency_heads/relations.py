@@ -387,10 +387,3 @@ class RelationCounts(Result):
         if self.stored is not None:
             tables["attended"] = WordClasses(self.stored).frame(self.provenance["options"]["view"])
         return tables
-
-
-def chosen_of(counts: RelationCounts) -> tuple[str, DirectedHead] | None:
-    """The relation, and the directed head, that a reader has chosen; None where nothing is chosen."""
-    if not (chosen := counts.choices):
-        return None
-    return chosen["relation"], DirectedHead(DIRECTIONS.index(chosen["direction"]), Head.parse(chosen["head"]))

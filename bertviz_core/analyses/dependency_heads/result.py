@@ -10,9 +10,8 @@ import numpy as np
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.list_view import ListView
-from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance, Result
-from bertviz_core.analyses.base.view import Find, View
+from bertviz_core.analyses.base.view import View
 from bertviz_core.analyses.dependency_heads.guesses import (
     DEFAULT_VIEW,
     DIRECTIONS,
@@ -30,7 +29,7 @@ from bertviz_core.analyses.dependency_heads.sentences import trees_of
 from bertviz_core.choices import Between, Formerly, Label, Positive
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.treebank import Sentence, SentenceRecord, sentence_of
-from bertviz_core.heads import Head
+from bertviz_core.heads import DirectedHead, Head
 
 RELEASE_OFFSETS = tuple(range(-3, 3))
 MIN_COUNT, MIN_COUNT_IN_SAMPLE = 100, 20
@@ -57,8 +56,11 @@ class RelationFilter(View[RelationCounts]):
     ] = 5
     merge_subtypes: Annotated[bool, Label("Merge subtypes"), Formerly("merge"), Doc("Count nmod:poss as nmod.")] = False
 
-    def show(self, result: "DependencyHeads", request: Request, find: Find) -> RelationCounts:
+    def show(self, result: "DependencyHeads", beside: Any = None) -> RelationCounts:
         return result.show(self.filter())
+
+    def showing(self) -> Self:
+        return replace(type(self)(), **vars(self.filter()))
 
     def filter(self) -> "RelationFilter":
         """These fields alone."""
@@ -92,6 +94,11 @@ class RelationView(ListView[RelationCounts], RelationFilter):
         if head is None:
             head = shown.in_direction(DIRECTIONS.index(direction)).best_choice(relation).head.key()
         return replace(self, relation=relation, direction=direction, head=head)
+
+    def choice(self) -> tuple[str, DirectedHead]:
+        """The relation and the directed head, of a view that is resolved."""
+        assert self.relation and self.direction, "a resolved view"
+        return self.relation, DirectedHead(DIRECTIONS.index(self.direction), self.chosen_head())
 
     def opening_head(self, result: "DependencyHeads") -> Head | None:
         """The best head on the relation in the direction."""

@@ -4,10 +4,10 @@ from typing import Any
 
 import pandas as pd
 
-from bertviz_core.analyses.base.list_view import ListView, list_note, list_view, listed
-from bertviz_core.analyses.base.parts import Example, Part
+from bertviz_core.analyses.base.blocks import Example, Inputs
+from bertviz_core.analyses.base.list_view import ListView, list_note, listed
 from bertviz_core.analyses.dependency_heads.figure import example_svg
-from bertviz_core.analyses.dependency_heads.relations import RelationCounts, chosen_of
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import RelationView
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
 from bertviz_core.corpora.treebank import ALL, UAS
@@ -47,21 +47,19 @@ def list_title(counts: RelationCounts, head: Head, relation: str, total: int) ->
     return f"Head {head.label()} in {total:,} of {part}{of_relation}"
 
 
-def sentence_part(counts: RelationCounts) -> Part | None:
-    """The chosen head's sentences: of each word of the relation the guess, the governor, and whether it is right; None
-    where nothing is chosen, or no sentence is stored."""
-    chosen = chosen_of(counts)
-    if chosen is None or counts.stored is None:
-        return None
-    relation, choice = chosen
-    view = list_view(RelationView, counts)
+def sentence_inputs(counts: RelationCounts, view: RelationView) -> Inputs:
+    """The chosen head's sentences: of each word of the relation the guess, the governor, and whether it is right."""
+    relation, choice = view.choice()
     query = sentence_query(counts, choice, relation, view)
     found = listed(counts.lists or counts, query, view.page, PER_PAGE)
-    every = bool(counts.choices.get("arcs"))
-    table = pd.DataFrame([row for each in found.entries for row in guess_rows(each)])
-    examples = tuple(_example(each, choice, every) for each in found.drawn)
-    title = list_title(counts, choice.head, relation, found.total)
-    return Part("sentences", title, table, list_note(view, found, "sentences"), examples, LEGEND)
+    return Inputs(
+        name="sentences",
+        title=list_title(counts, choice.head, relation, found.total),
+        table=pd.DataFrame([row for each in found.entries for row in guess_rows(each)]),
+        note=list_note(view, found, "sentences"),
+        examples=tuple(_example(each, choice, view.arcs) for each in found.drawn),
+        legend=LEGEND,
+    )
 
 
 def drawing_title(example: SentenceExample) -> str:

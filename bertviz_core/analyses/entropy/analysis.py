@@ -1,14 +1,14 @@
 """Entropy: how broadly each head attends (section 3.3; Figure 4)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.blocks import Block, Control, Numbers, Say
 from bertviz_core.analyses.base.column_view import ColumnView
-from bertviz_core.analyses.base.parts import Card
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.entropy.cards import cards
@@ -60,16 +60,14 @@ class EntropyAnalysis(Analysis):
 
         return measure.accumulator(model, request)
 
-    def cards(self, result: Result) -> list[Card]:
-        """The mean entropies of the first and the last layer, and the head that attends most broadly."""
-        return cards(cast(Entropy, result))
-
-    def chosen_notes(self, result: Result) -> list[str]:
-        """The chosen head, and the heads that attend narrowly."""
-        notes = super().chosen_notes(result)
-        if not (chosen := result.choices):
-            return notes
-        return [*notes, narrow_heads(cast(Entropy, result), chosen["share"])]
+    def blocks(self, result: Entropy, view: EntropyView) -> Iterator[Block]:
+        yield from self.opening(result, view)
+        if self.is_empty(result):
+            return
+        yield Numbers(tuple(cards(result)))
+        yield Control(("share",))
+        yield Say(narrow_heads(result, view.share), chosen=True)
+        yield from self.ending(result, view)
 
     def clearest(self, result: Result) -> dict[str, str]:
         assert isinstance(result, Entropy)

@@ -1,7 +1,7 @@
 """The key numbers of the page of entropy."""
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.parts import Card
+from bertviz_core.analyses.base.blocks import Card
 from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.heads import highest
 

@@ -1,6 +1,6 @@
 """Probes: how much syntax the maps of all heads together encode (section 5; Table 3)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,19 +8,19 @@ import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.blocks import Block, Claim, Columns, Numbers, Say
 from bertviz_core.analyses.base.findings import Finding
-from bertviz_core.analyses.base.parts import Card, Part, cards_part
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance, Result
-from bertviz_core.analyses.probes.figure import latex, more_figures, paper_figure, paper_table
+from bertviz_core.analyses.probes.figure import distance_chart, latex, paper_figure, paper_table, weight_maps
 from bertviz_core.analyses.probes.options import ProbeOptions
-from bertviz_core.analyses.probes.page_parts import (
+from bertviz_core.analyses.probes.page_blocks import (
     cards,
-    relations_part,
-    scores_part,
-    sentences_part,
+    relations_table,
+    scores_table,
+    tree_inputs,
     weights_of_head,
-    weights_part,
+    weights_table,
 )
 from bertviz_core.analyses.probes.result import Probes, ProbesView
 from bertviz_core.analyses.probes.statements import STATEMENTS
@@ -48,7 +48,6 @@ class ProbesAnalysis(Analysis):
     columns = (HeadColumn("weight", "weight in the attention-only probe", Probes.weight),)
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
-    more_figures = staticmethod(more_figures)
     latex = staticmethod(latex)
     paper_table = staticmethod(paper_table)
     head_in_tour = "absent"
@@ -82,30 +81,22 @@ class ProbesAnalysis(Analysis):
 
         return measure.finish(accumulator, examples, provenance)
 
-    def cards(self, result: Result) -> list[Card]:
-        """The scores of the probes on attention, and of what controls them."""
-        assert isinstance(result, Probes)
-        return cards(result)
+    def claim(self, result: Probes, view: ProbesView) -> Finding:
+        return self.findings(result)[0]
 
-    def parts(self, result: Result) -> list[Part]:
-        """Table 3, the weights of the chosen head, the accuracy by relation, and trees of the chosen probe."""
-        assert isinstance(result, Probes)
-        if not (chosen := result.choices):
-            return []
-        weights = [weights_part(result, Head.parse(chosen["head"]))] if len(result.attention) else []
-        trees = sentences_part(result, chosen["probe"], chosen.get("search", ""), chosen.get("page", 1))
-        return [cards_part(self.cards(result)), scores_part(result), *weights, relations_part(result), trees]
-
-    def chosen_finding(self, result: Result) -> Finding | None:
-        """What the page says first, whatever is chosen."""
-        return self.findings(result)[0] if result.choices else None
-
-    def chosen_notes(self, result: Result) -> list[str]:
-        """The weights of the chosen head."""
-        assert isinstance(result, Probes)
-        head = result.choices.get("head")
-        note = weights_of_head(result, Head.parse(head)) if head else ""
-        return [note] if note else []
+    def blocks(self, result: Probes, view: ProbesView) -> Iterator[Block]:
+        yield Claim(self.claim(result, view), first=True)
+        chart = self.main_chart(paper_figure, result)
+        yield Columns(left=(chart,), right=(distance_chart(result),))
+        yield Numbers(tuple(cards(result)))
+        if head := view.head_of():
+            yield Say(weights_of_head(result, head), chosen=True, on_screen=False)
+            first, second = weight_maps(result)
+            yield Columns(left=(first,), right=(second,))
+            yield weights_table(result, head)
+        yield scores_table(result)
+        yield relations_table(result)
+        yield tree_inputs(result, view)
 
     def tour_figure(
         self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True

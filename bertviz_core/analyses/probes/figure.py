@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core import paper
+from bertviz_core.analyses.base.blocks import Chart, Map
 from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable, percent_text
 from bertviz_core.analyses.base.statistics import share
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
@@ -16,7 +17,7 @@ from bertviz_core.analyses.probes.result import ATTENTION_DIRECTIONS, Probes, Se
 from bertviz_core.heads import arrow
 from bertviz_core.plotting import BEST, finish, scores, tabular
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
-from bertviz_core.plotting.head_map import HeadMap, map_figure, weight_map
+from bertviz_core.plotting.head_map import HeadMap, weight_map
 
 PAPER = "#cc7000"
 STRUCTURAL = "structural"
@@ -198,16 +199,30 @@ def guessed_edges(sentence: SentenceRecord, probe: str) -> list[GuessedEdge]:
     ]
 
 
-def more_figures(result: Probes) -> dict[str, go.Figure]:
-    """The further figures of the page, by title."""
-    weights = {
-        f"Weights of the attention-only probe: {arrow(name)}": map_figure(squares)
-        for name, squares in weight_maps(result).items()
-    }
-    return {"Accuracy by distance to the governor": distance_figure(result)} | weights
+def distance_chart(result: Probes) -> Chart:
+    """The accuracy of every probe by distance."""
+    return Chart(
+        name="distance-figure",
+        title="Accuracy by distance to the governor",
+        build=distance_figure,
+        arguments=(result,),
+        alt="Accuracy of every probe by distance to the governor",
+    )
 
 
-def weight_maps(result: Probes) -> dict[str, HeadMap]:
-    """The map of heads of each direction, from the names of ATTENTION_DIRECTIONS; none without that probe."""
-    named = zip(ATTENTION_DIRECTIONS, result.attention, strict=False)
-    return {name: weight_map(values, f"weight {arrow(name)}:") for name, values in named}
+def weight_maps(result: Probes) -> list[Map]:
+    """The map of heads of each of ATTENTION_DIRECTIONS; none without the attention-only probe."""
+    return [
+        Map(
+            name=f"weights {name}",
+            title=f"weight in the attention-only probe, {arrow(name)}: blue favors an arc, orange disfavors it",
+            build=_weight_squares,
+            arguments=(result, index),
+            alt=f"Map of all heads colored by the weight of attention {arrow(name)}",
+        )
+        for index, name in enumerate(ATTENTION_DIRECTIONS[: len(result.attention)])
+    ]
+
+
+def _weight_squares(result: Probes, index: int) -> HeadMap:
+    return weight_map(result.attention[index], f"weight {arrow(ATTENTION_DIRECTIONS[index])}:")

@@ -1,21 +1,21 @@
 """Reach: how far each head looks, its sinks, its output, and how strongly it acts on each input (beyond the paper;
 docs/methods.md, section 17)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
-import plotly.graph_objects as go
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.blocks import Block, Control, Numbers, Say
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.head_figures import HeadFigure
-from bertviz_core.analyses.base.parts import Card, Part
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.reach.cards import cards
-from bertviz_core.analyses.reach.figure import acts_figure, offsets_curve, offsets_figure, paper_figure, token_rows
-from bertviz_core.analyses.reach.head_parts import acts_part, acts_title, looks_title, token_parts
+from bertviz_core.analyses.reach.figure import offsets_curve, paper_figure, token_rows
+from bertviz_core.analyses.reach.head_blocks import act_inputs, acts_chart, looks_chart, token_tables
 from bertviz_core.analyses.reach.result import COLUMNS, INACTIVE, LABELS, SENTENCES, SINKS, Reach
 from bertviz_core.analyses.reach.statements import STATEMENTS, inactive_heads
 from bertviz_core.choices import Between, Label
@@ -65,38 +65,20 @@ class ReachAnalysis(Analysis):
 
         return measure.accumulator(model, request)
 
-    def figures(self, result: Result) -> dict[str, go.Figure]:
-        """Those of all heads; of the chosen head its attention by distance, and how strongly it acts."""
-        assert isinstance(result, Reach)
-        if (key := result.choices.get("head")) is None:
-            return super().figures(result)
-        head = Head.parse(key)
-        of_head = {
-            looks_title(head): offsets_figure(result, head),
-            acts_title(head): acts_figure(result, head),
-        }
-        return super().figures(result) | of_head
-
-    def cards(self, result: Result) -> list[Card]:
-        """The mean distance, the mean sink rates, and how many heads are inactive."""
-        assert isinstance(result, Reach)
-        return cards(result, result.choices["below"])
-
-    def parts(self, result: Result) -> list[Part]:
-        """The chosen head's numbers, its tokens, the inputs in which it acts most, and those of each tenth."""
-        assert isinstance(result, Reach)
-        if (key := result.choices.get("head")) is None:
-            return []
-        head = Head.parse(key)
-        numbers, of_head, *rest = super().parts(result)
-        return [numbers, of_head, *token_parts(result, head), acts_part(result, head), *rest]
-
-    def chosen_notes(self, result: Result) -> list[str]:
-        """The chosen head, and the heads whose output is short."""
-        notes = super().chosen_notes(result)
-        if not (chosen := result.choices) or "output" not in cast(Reach, result):
-            return notes
-        return [*notes, inactive_heads(cast(Reach, result), chosen["below"])]
+    def blocks(self, result: Reach, view: ReachView) -> Iterator[Block]:
+        yield from self.opening(result, view)
+        if self.is_empty(result):
+            return
+        head = view.chosen_head()
+        yield Control(("below",), on_line=True) if "output" in result else Control(())
+        yield Numbers(tuple(cards(result, view.below)))
+        if "output" in result:
+            yield Say(inactive_heads(result, view.below), chosen=True)
+        yield looks_chart(result, head)
+        yield from token_tables(result, head)
+        yield acts_chart(result, head)
+        yield act_inputs(result, head)
+        yield from self.ending(result, view)
 
     def head_figures(self, result: Result, head: Head) -> list[HeadFigure]:
         """Its numbers, its attention by distance, and its tokens."""

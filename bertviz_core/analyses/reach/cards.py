@@ -1,6 +1,6 @@
 """The key numbers of the page of reach."""
 
-from bertviz_core.analyses.base.parts import Card
+from bertviz_core.analyses.base.blocks import Card
 from bertviz_core.analyses.reach.result import BY_QUANTITY, Reach
 
 

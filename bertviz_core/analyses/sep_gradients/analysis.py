@@ -1,17 +1,18 @@
 """Sink gradients: does attention to the sink ([SEP] in BERT) matter to the loss? (section 3.2; Figure 3)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
-from bertviz_core.analyses.base.parts import Card
+from bertviz_core.analyses.base.blocks import Block, Numbers
+from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.sep_gradients.cards import cards
-from bertviz_core.analyses.sep_gradients.figure import more_figures, no_op_figure, paper_figure
+from bertviz_core.analyses.sep_gradients.figure import no_op_chart, no_op_figure, paper_figure
 from bertviz_core.analyses.sep_gradients.result import COLUMNS, GRADIENT, SepGradients, sink
 from bertviz_core.analyses.sep_gradients.statements import STATEMENTS
 from bertviz_core.engine.progress import Progress
@@ -37,7 +38,6 @@ class SepGradientsAnalysis(Analysis):
     statements = STATEMENTS
     one_causal = "its loss is of next words, the other's of masked words"
     main_figure = staticmethod(paper_figure)
-    more_figures = staticmethod(more_figures)
     control = "gradient"
     prefix = "gradient_"
     forward_passes = 2.2
@@ -50,10 +50,20 @@ class SepGradientsAnalysis(Analysis):
         peak = sink(result)
         return self.column(GRADIENT.format(peak.token)) if peak else super().default_column(result)
 
-    def cards(self, result: Result) -> list[Card]:
-        """The loss, the words that are right, and the sink's attention beside its gradient."""
+    def page_title(self, result: Result) -> str:
+        """The paper's title where the sink is [SEP]."""
         assert isinstance(result, SepGradients)
-        return cards(result)
+        peak = sink(result)
+        return "[SEP] gradients" if peak and peak.token == "sep" else self.title
+
+    def blocks(self, result: SepGradients, view: ColumnView[SepGradients]) -> Iterator[Block]:
+        yield from self.opening(result, view)
+        if self.is_empty(result):
+            return
+        yield Numbers(tuple(cards(result)))
+        if sink(result):
+            yield no_op_chart(result)
+        yield from self.ending(result, view)
 
     def tour_figure(
         self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True

@@ -1,7 +1,7 @@
 """The key numbers of the page of sink gradients."""
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.parts import Card
+from bertviz_core.analyses.base.blocks import Card
 from bertviz_core.analyses.sep_gradients.result import SepGradients, sink
 from bertviz_core.heads import first_number
 from bertviz_core.plotting import TOKENS

@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 import plotly.graph_objects as go
 
+from bertviz_core.analyses.base.blocks import Chart
 from bertviz_core.analyses.sep_gradients.result import ATTENTION, CLASSES, COLUMNS, GRADIENT, SepGradients, Sink, sink
+from bertviz_core.paper import NO_OP_FROM_LAYER
 from bertviz_core.plotting import RING, TOKENS, HeadSeries, layer_figure
 
 
@@ -65,7 +67,18 @@ def _log_axis(figure: go.Figure, row: int, series: list[HeadSeries]) -> go.Figur
     return figure
 
 
-def more_figures(result: SepGradients) -> dict[str, go.Figure]:
-    """The figure of the no-op by its title, where there is a sink."""
+def no_op_chart(result: SepGradients) -> Chart:
+    """The figure of the no-op, of a result that has a sink."""
     peak = sink(result)
-    return {f"Is attention to {TOKENS[peak.token][0]} a no-op?": no_op_figure(result)} if peak else {}
+    assert peak, "a result with a sink"
+    name = TOKENS[peak.token][0]
+    return Chart(
+        name="no-op-figure",
+        title=f"Is attention to {name} a no-op?",
+        build=no_op_figure,
+        arguments=(result,),
+        alt=f"Attention to {name} by layer, and under it the gradient to {name} and to other tokens",
+        note="The gradient says how much the loss would change if a weight changed slightly. Much attention with a "
+        f"gradient near 0 is a no-op: the paper finds that of [SEP] in BERT-base from layer {NO_OP_FROM_LAYER} on.",
+        has_heads=True,
+    )

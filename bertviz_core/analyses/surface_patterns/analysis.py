@@ -1,8 +1,8 @@
 """Surface patterns: which heads attend to neighbors, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, cast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Self, cast
 
 import plotly.graph_objects as go
 from typing_extensions import Doc
@@ -10,9 +10,9 @@ from typing_extensions import Doc
 from bertviz_core import paper
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages
+from bertviz_core.analyses.base.blocks import Block, Control, Heads, Numbers, Say
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.findings import Finding
-from bertviz_core.analyses.base.parts import Card
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.base.view import Find
@@ -27,7 +27,13 @@ from bertviz_core.analyses.surface_patterns.result import (
     SurfacePatterns,
     sinks,
 )
-from bertviz_core.analyses.surface_patterns.statements import HALF, STATEMENTS, heads_over, over_finding
+from bertviz_core.analyses.surface_patterns.statements import (
+    HALF,
+    STATEMENTS,
+    heads_over,
+    lengths_sentence,
+    over_finding,
+)
 from bertviz_core.choices import Between, Label
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, highest
@@ -35,6 +41,9 @@ from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.base.accumulators import SegmentSums
+
+
+LENGTHS = "Lengths of the vectors"
 
 
 @dataclass(frozen=True)
@@ -53,21 +62,34 @@ class SurfaceView(ColumnView[HeadAverages]):
         Doc("Add norms to attention weights, or these to norms, where they are stored."),
     ] = False
 
-    def show(self, result: HeadAverages, request: Request, find: Find) -> HeadAverages:
-        """The result, with that of the other weights beside it where both are chosen.
-
-        Raises:
-            SettingsError: That is not stored.
-        """
+    def beside(self, request: Request, find: Find) -> HeadAverages | None:
+        """The result of the other weights where both are chosen."""
         if not self.both:
-            return result
+            return None
         other = request.of_weights("attention" if request.settings.weights == "norms" else "norms")
         beside = find(other)
         if beside is None:
             weights = other.settings.weights
             hint = f"Run the analysis with --weights {weights} first."
             raise SettingsError(f"No result of {weights} is stored for this model and this text.", hint=hint)
-        return BothWeights.of(result, cast(HeadAverages, beside))
+        return cast(HeadAverages, beside)
+
+    def show(self, result: HeadAverages, beside: HeadAverages | None = None) -> HeadAverages:
+        return result if beside is None else BothWeights.of(result, beside)
+
+    def showing(self) -> Self:
+        return replace(type(self)(), both=self.both)
+
+
+def lengths_blocks(result: SurfacePatterns) -> Iterator[Block]:
+    """What norms add: the lengths of the vectors, and how they go with the attention that a token receives."""
+    yield Say(f"{lengths_sentence(result)}.")
+    yield Say(
+        "Length: the mean over what the tokens of a class pass on through a head. Correlation: Spearman's, over the "
+        "tokens of a passage, of that length with the mean attention weight that a token receives."
+    )
+    titles = {name: label for name, label in NORM_LABELS.items() if name in result.present}
+    yield Heads(columns=tuple(titles), titles=titles, build=HeadAverages.to_frame, arguments=(result,), title=LENGTHS)
 
 
 class SurfacePatternsAnalysis(Analysis):
@@ -96,24 +118,22 @@ class SurfacePatternsAnalysis(Analysis):
 
         return measure.accumulator(model, request)
 
-    def chosen_finding(self, result: Result) -> Finding | None:
+    def claim(self, result: SurfacePatterns, view: SurfaceView) -> Finding:
         """The paper's statement about the quantity; at another threshold than the paper's, the heads over that."""
-        over = result.choices.get("over", HALF)
-        if over == HALF:
-            return super().chosen_finding(result)
-        return over_finding(cast(SurfacePatterns, result), result.choices["quantity"], over)
+        if view.over == HALF or view.quantity is None:
+            return super().claim(result, view)
+        return over_finding(result, view.quantity, view.over)
 
-    def cards(self, result: Result) -> list[Card]:
-        """Heads over the threshold, and how much of a layer's attention goes to the sink."""
-        assert isinstance(result, SurfacePatterns)
-        return cards(result, result.choices["over"])
-
-    def chosen_notes(self, result: Result) -> list[str]:
-        """The chosen head, and the heads over the threshold."""
-        notes = super().chosen_notes(result)
-        if not (chosen := result.choices):
-            return notes
-        return [*notes, heads_over(cast(SurfacePatterns, result), chosen["quantity"], chosen["over"])]
+    def blocks(self, result: SurfacePatterns, view: SurfaceView) -> Iterator[Block]:
+        yield from self.opening(result, view)
+        if self.is_empty(result) or view.quantity is None:
+            return
+        yield Control(("over", "both"), on_line=True)
+        yield Numbers(tuple(cards(result, view.over)))
+        yield Say(heads_over(result, view.quantity, view.over), chosen=True)
+        yield from self.ending(result, view)
+        if "norm_correlation" in result.present:  # Norms alone have it.
+            yield from lengths_blocks(result)
 
     def tour_figure(
         self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True

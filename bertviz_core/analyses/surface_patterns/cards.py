@@ -1,7 +1,7 @@
 """The key numbers of the page of surface patterns."""
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.parts import Card
+from bertviz_core.analyses.base.blocks import Card
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, SurfacePatterns, sinks
 from bertviz_core.analyses.surface_patterns.statements import HALF
 from bertviz_core.heads import first_number

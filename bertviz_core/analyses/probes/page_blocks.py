@@ -5,12 +5,18 @@ from typing import Any
 
 import pandas as pd
 
+from bertviz_core.analyses.base.blocks import Card, Example, Inputs, Table, table_of
 from bertviz_core.analyses.base.list_view import MOST
-from bertviz_core.analyses.base.parts import Card, Example, Part, table_part
 from bertviz_core.analyses.base.statistics import share, units_text
 from bertviz_core.analyses.probes.figure import guessed_edges, sentence_drawing, table_3, title
 from bertviz_core.analyses.probes.options import AS_RELEASED
-from bertviz_core.analyses.probes.result import ATTENTION_DIRECTIONS, ROOT_DIRECTIONS, Probes, SentenceRecord
+from bertviz_core.analyses.probes.result import (
+    ATTENTION_DIRECTIONS,
+    ROOT_DIRECTIONS,
+    Probes,
+    ProbesView,
+    SentenceRecord,
+)
 from bertviz_core.corpora.treebank import meaning
 from bertviz_core.corpora.word_search import has, searched_words
 from bertviz_core.heads import Head, arrow, ranks
@@ -40,7 +46,7 @@ def cards(result: Probes) -> list[Card]:
     return entries or [("Best fixed offset", f"{result.about['best_offset']:+d}", "on the training part")]
 
 
-def scores_part(result: Probes) -> Part:
+def scores_table(result: Probes) -> Table:
     """Table 3, in percent, beside the paper's numbers."""
     units = result.about["units"]
     table = table_3(result).round(1)
@@ -48,10 +54,10 @@ def scores_part(result: Probes) -> Part:
     names = {"with_punctuation": "with punctuation", "paper_with_punctuation": "paper, with punctuation"}
     order = ["probe", "metric", "score", "95%", "paper", *names.values(), "parameters", "trained", "seconds"]
     over = units_text(units["test"], units["unit"])
-    return Part("table_3", f"Table 3 (%); 95% intervals over {over}", table.rename(columns=names)[order])
+    return Table("table_3", f"Table 3 (%); 95% intervals over {over}", table.rename(columns=names)[order])
 
 
-def relations_part(result: Probes) -> Part:
+def relations_table(result: Probes) -> Table:
     """The accuracy of every probe by relation, in percent, of the relations that are scored."""
     rows = [row for row in range(len(result.relations)) if result.relation_n[:, row].max() > 0]
     n = result.relation_n[:, rows]
@@ -63,7 +69,7 @@ def relations_part(result: Probes) -> Part:
         "Labels are as annotated, since the probes learn the annotated trees. The page Dependency heads reads function "
         "words as governors, with the paper's labels: obj is dobj there, and case is prep."
     )
-    return Part(
+    return Table(
         "relations", "Accuracy by relation (%); punctuation is not scored", pd.DataFrame(columns), note, decimals=1
     )
 
@@ -73,14 +79,14 @@ def probe_names(result: Probes) -> list[str]:
     return [title(probe, result).partition(" (")[0] for probe in result.probes]
 
 
-def weights_part(result: Probes, head: Head) -> Part:
+def weights_table(result: Probes, head: Head) -> Table:
     """The weights of the chosen head in the probe on attention alone, with their ranks among all heads."""
     rows = []
     ways = zip((*ATTENTION_DIRECTIONS, *ROOT_DIRECTIONS), [*result.attention, *result.root], strict=False)
     for name, values in ways:
         rank = f"{ranks(values)[head]} of {values.size}"
         rows.append({"attention": arrow(name), "weight": number(values[head], "+"), "rank": rank})
-    return table_part("head", f"Weights of head {head.label()} in the attention-only probe", rows)
+    return table_of("head", f"Weights of head {head.label()} in the attention-only probe", rows)
 
 
 def matching(result: Probes, text: str) -> list[SentenceRecord]:
@@ -96,23 +102,30 @@ def list_note(result: Probes, count: int) -> str:
     return f"{count:,} of {of} {tested:,} sentences."
 
 
-def sentences_part(result: Probes, probe: str, text: str, page: int) -> Part:
+def tree_inputs(result: Probes, view: ProbesView) -> Inputs:
     """The trees of a page of the sentences that have the searched words, and a row for each edge that is guessed."""
-    sentences = matching(result, text)
-    first = PER_PAGE * (page - 1) if PER_PAGE * (page - 1) < len(sentences) else 0
-    examples = []
-    for sentence in sentences[first : first + PER_PAGE]:
-        right, svg = sentence_drawing(sentence, probe)
-        notes = []
-        for row in guess_rows(sentence, probe):
-            if not row["right"]:
-                truth = f"; the treebank: {row['governor']}"
-                notes.append(f"✗ {row['relation']}: {row['word']} ← {row['guess']}{truth}")
-        text_of = " ".join(sentence["words"])
-        examples.append(Example(f"{sentence['where']}: {right}", text_of, svg, tuple(notes)))
-    table = pd.DataFrame([row for each in sentences[:MOST] for row in guess_rows(each, probe)])
-    heading = f"Gold and predicted trees: {title(probe, result)}"
-    return Part("sentences", heading, table, list_note(result, len(sentences)), tuple(examples), LEGEND)
+    assert view.probe, "a resolved view"
+    sentences = matching(result, view.search)
+    first = PER_PAGE * (view.page - 1) if PER_PAGE * (view.page - 1) < len(sentences) else 0
+    rows = [row for each in sentences[:MOST] for row in guess_rows(each, view.probe)]
+    return Inputs(
+        name="sentences",
+        title=f"Gold and predicted trees: {title(view.probe, result)}",
+        table=pd.DataFrame(rows),
+        note=list_note(result, len(sentences)),
+        examples=tuple(_example(each, view.probe) for each in sentences[first : first + PER_PAGE]),
+        legend=LEGEND,
+    )
+
+
+def _example(sentence: SentenceRecord, probe: str) -> Example:
+    right, svg = sentence_drawing(sentence, probe)
+    notes = []
+    for row in guess_rows(sentence, probe):
+        if not row["right"]:
+            truth = f"; the treebank: {row['governor']}"
+            notes.append(f"✗ {row['relation']}: {row['word']} ← {row['guess']}{truth}")
+    return Example(f"{sentence['where']}: {right}", " ".join(sentence["words"]), svg, tuple(notes))
 
 
 def guess_rows(sentence: SentenceRecord, probe: str) -> list[dict[str, Any]]:
