@@ -12,7 +12,6 @@ QUANTITIES = {  # files that have the name of a quantity, which is also that of 
     "bertviz_core/analyses/behaviors.py": {"entropy"},
     "bertviz_core/analyses/clustering/figure.py": {"entropy"},
     "bertviz_core/emergence/result.py": {"entropy"},
-    "pages/clustering.py": {"entropy"},
 }
 
 

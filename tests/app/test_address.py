@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.frame import PANEL, links
-from tests.support.driving import open_app, parameter, unescaped, words
+from tests.support.driving import open_app, parameter, switch, unescaped, words
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 PAGES = [entry.name for entry in links.ENTRIES]
@@ -89,7 +89,7 @@ def test_what_a_link_asks_for_and_the_page_lacks_is_named() -> None:
 
 def test_a_choice_of_one_page_is_no_choice_of_another() -> None:
     app = open_app("surface_patterns", head="2-3", quantity="next")
-    app.switch_page("pages/entropy.py").run()
+    switch(app, "dependency_heads")
     assert "Head 2-3" in words(app)
     assert "quantity" not in app.query_params
 

@@ -105,13 +105,13 @@ def count_of(app) -> str:
 def test_passages_are_found_by_a_word_and_by_the_name_of_their_document():
     app = open_app(PAGE)
     everything = int(count_of(app).split()[0])
-    app.text_input(key="document_search").set_value("council").run()
+    app.text_input(key="search").set_value("council").run()
     assert 0 < int(count_of(app).split()[0]) < everything
     assert not app.error and not app.exception
     name = passages_of(app)[0]["title"].rpartition(", words")[0]
-    app.text_input(key="document_search").set_value(name).run()
+    app.text_input(key="search").set_value(name).run()
     assert int(count_of(app).split()[0]) == 1 and passages_of(app)[0]["title"].startswith(name)
-    app.text_input(key="document_search").set_value("zyxw").run()
+    app.text_input(key="search").set_value("zyxw").run()
     assert count_of(app) == "0 passages" and not app.error and not app.exception
 
 
@@ -122,7 +122,7 @@ def test_all_passages_of_a_long_corpus_are_listed_and_a_dropped_part_leaves_the_
     uploader(app).set_value(("long.conll", text.encode(), "text/plain")).run()
     analyze(app)
     assert count_of(app) == "600 passages"
-    app.number_input(key="passage_page").set_value(600).run()
+    app.number_input(key="page").set_value(600).run()
     last = passages_of(app)[-1]
     assert len(last["notes"]) == 2 and all("attention_viewer?" in note["link"] for note in last["notes"])
     link = {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}

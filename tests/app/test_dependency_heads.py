@@ -5,7 +5,7 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.support.driving import analyze, metrics, open_app, uploader, words
+from tests.support.driving import analyze, metrics, open_app, switch, uploader, words
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 BANK = "The 2-det\ncat 3-nsubj\nsat 0-root\n\nA 2-det\ndog 3-nsubj\nstood 0-root\n\n<b>x</b> 2-dep\n$y$ 0-root\n"
@@ -31,9 +31,9 @@ def test_choices_compute_nothing_anew() -> None:
     app.segmented_control(key="view").set_value("as-is").run()
     assert "Trees: as annotated" in words(app)
     assert "nmod:poss" in set(app.dataframe[0].value["relation"])
-    app.toggle(key="merge").set_value(True).run()
+    app.toggle(key="merge_subtypes").set_value(True).run()
     assert not any(":" in relation for relation in app.dataframe[0].value["relation"])
-    app.number_input(key="least").set_value(100).run()
+    app.number_input(key="min_count").set_value(100).run()
     assert app.dataframe[0].value["n"].min() >= 100
     assert not app.exception and not app.error
     assert "Analyze" not in " ".join(button.label for button in app.button)
@@ -54,14 +54,14 @@ def test_an_uploaded_treebank_is_analyzed_and_a_text_page_keeps_its_own_corpus()
     uploader(app).set_value(("mine.conllu", BANK.encode(), "text/plain")).run()
     assert "demo on mine.conllu" in words(app)
     analyze(app)
-    app.number_input(key="least").set_value(1).run()
+    app.number_input(key="min_count").set_value(1).run()
     assert not app.error and not app.exception
     table = app.dataframe[0].value.set_index("relation")
     assert table["n"].to_dict() == {"all": 8, "UAS": 8, "det": 2, "nsubj": 2, "dep": 1}
     assert "read as word head-label" in words(app)
-    app.switch_page("pages/entropy.py").run()
+    switch(app, "entropy")
     assert app.selectbox(key="corpus").value == "encyclopedia"
-    app.switch_page("pages/dependency_heads.py").run()
+    switch(app, "dependency_heads")
     assert app.selectbox(key="treebank").value.startswith("upload-")
     assert not app.exception
 
@@ -74,9 +74,9 @@ def sentence_count(app: AppTest) -> int:
 def test_sentences_are_found_by_their_guesses_and_their_words() -> None:
     app = open_app("dependency_heads", relation="det", head="1-2")
     everything = sentence_count(app)
-    app.segmented_control(key="which").set_value("right").run()
+    app.segmented_control(key="guesses").set_value("right").run()
     right = sentence_count(app)
-    app.segmented_control(key="which").set_value("wrong").run()
+    app.segmented_control(key="guesses").set_value("wrong").run()
     assert 0 < right < everything and right + sentence_count(app) >= everything
     app.text_input(key="search").set_value("the").run()
     assert 0 < sentence_count(app) < everything

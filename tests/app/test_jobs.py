@@ -8,7 +8,7 @@ import pytest
 from bertviz_core.errors import BertvizError
 from bertviz_core.settings import Access
 from pages.shared import services
-from tests.support.driving import open_app, unescaped, wait_for_job, words
+from tests.support.driving import open_app, switch, unescaped, wait_for_job, words
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
@@ -81,12 +81,12 @@ def test_an_own_cancel_is_quiet_and_touches_nobody_else(gate: Gate) -> None:
     assert progress(first) == [] and any(b.label.startswith("Analyze") for b in first.main.button)
     assert first.sidebar.caption[-1].value.endswith(": cancelled.") and not second.run().sidebar.caption
     assert any("Running the model" in text for text in progress(second))
-    second.switch_page("pages/entropy.py").run()
+    switch(second, "entropy")
     (cancel,) = (button for button in second.sidebar.button if button.label.startswith("Cancel"))
     cancel.click().run()
     until(lambda: not services.jobs()._jobs)
     assert progress(second.run()) == []
-    assert "Cancelled. Finished parts are kept" in words(second.switch_page("pages/surface_patterns.py").run())
+    assert "Cancelled. Finished parts are kept" in words(switch(second, "surface_patterns"))
     click(first, "Analyze")
     until(lambda: len(gate.tasks) == 2)
     assert "Cancelled" not in words(first.run())

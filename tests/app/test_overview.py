@@ -196,7 +196,7 @@ frame_at_every_page()
 app = AppTest.from_file("app.py", default_timeout=60).run()
 app.session_state["head-panel"] = True
 for page in ("overview", "tour", "entropy"):
-    app.switch_page(f"pages/{page}.py").run()
+    switch(app, page)
     assert not app.exception and not app.error and app.title
 print(*sorted(name for name in ("torch", "transformers") if name in sys.modules), "looked")
 """

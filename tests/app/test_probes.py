@@ -66,5 +66,5 @@ def test_sentences_of_all_pages_are_searched() -> None:
     app = open_app("probes")
     caption = next(caption.value for caption in app.caption if "sentences. Above" in caption.value)
     assert " of all " in caption
-    app.text_input(key="probe_search").set_value("zyxw").run()
+    app.text_input(key="search").set_value("zyxw").run()
     assert any(caption.value.startswith("0 of all") for caption in app.caption) and not app.exception

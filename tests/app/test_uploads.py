@@ -10,7 +10,7 @@ from bertviz_core.engine.uploads import Upload
 from bertviz_core.settings import Access
 from pages.shared import services, streamlit_internals, uploads
 from pages.shared.frame import PANEL
-from tests.support.driving import open_app, open_uploads, shown, unescaped, uploader, wait_for_job, words
+from tests.support.driving import open_app, open_uploads, shown, switch, unescaped, uploader, wait_for_job, words
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 TEXT = b"The cat sat on the mat.\nIt was warm, and the cat slept.\n"
@@ -61,7 +61,7 @@ def press(app: AppTest, label: str) -> AppTest:
 def test_pages_of_several_analyses_read_the_corpora_that_their_line_and_address_name() -> None:
     owner = upload("dependency_heads", BANK, "mine.conllu")
     for page in ("overview", "clustering", "tour"):
-        owner.switch_page(f"pages/{page}.py").run()
+        switch(owner, page)
         assert shown(owner) == "demo on encyclopedia, mine.conllu, coreference" and not owner.exception
         guest = open_app(page, **{name: link(owner, name) for name in owner.query_params})
         assert words(guest) == words(open_uploads(owner))
@@ -91,7 +91,7 @@ def test_a_link_to_another_kind_of_corpus_says_so_and_other_pages_go_on() -> Non
     vectors = services.uploads().keep(b"the 1 2\n", "v.txt", "vectors")
     app = open_app("surface_patterns", corpus=f"upload-{vectors.token}")
     assert "it opens vectors; this page reads a text" in unescaped(app.error[0].value)
-    app.switch_page("pages/dependency_heads.py").run()
+    switch(app, "dependency_heads")
     assert not app.error and app.selectbox(key="treebank").value == "treebank"
 
 
@@ -104,10 +104,10 @@ def test_a_treebank_on_a_text_page_is_recognized_and_its_sentences_can_be_used()
     assert "demo on bank.txt" in words(app) and "its sentences are read as text" in words(app) and not app.info
     colleague = open_app("surface_patterns", corpus=link(app))
     assert "demo on bank.txt" in words(colleague) and not colleague.error
-    app.switch_page("pages/dependency_heads.py").run()
+    switch(app, "dependency_heads")
     assert "demo on bank.txt" in words(app)
     press(app, "Delete now")
-    app.switch_page("pages/surface_patterns.py").run()
+    switch(app, "surface_patterns")
     assert shown(app) == "demo on encyclopedia" and not stored()
 
 
@@ -115,7 +115,7 @@ def test_trees_with_chains_are_chosen_as_both_kinds_and_what_was_read_stands_abo
     app = upload("dependency_heads", BOTH, "both.conllu")
     assert "“both.conllu” is also a corpus with coreference." in unescaped(app.info[0].value)
     assert "Read as CoNLL-U, relations of Universal Dependencies v2: 1 sentence, 5 words." in words(app)
-    app.switch_page("pages/coreference_heads.py").run()
+    switch(app, "coreference_heads")
     assert "demo on both.conllu" in words(app) and not app.info
     assert "Read as CorefUD: 1 document, 1 sentence, 5 words, 2 mentions in 1 chain." in words(app)
 
@@ -233,7 +233,7 @@ def test_a_strangers_upload_shows_nowhere_on_anothers_pages_and_in_no_address(pu
     owner = upload(name="secret-name.txt")
     assert "demo on secret-name.txt" in words(owner) and "corpus" not in owner.query_params
     bank = upload("dependency_heads", BANK, "secret-bank.txt")
-    bank.switch_page("pages/probes.py").run()
+    switch(bank, "probes")
     assert shown(bank) == "demo on secret-bank.txt" and "upload-" not in str(dict(bank.query_params))
     tokens = [each.token for each in stored()]
     for page in ("overview", "surface_patterns", "dependency_heads", "clustering", "probes"):

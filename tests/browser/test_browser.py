@@ -1,5 +1,6 @@
 """The app in a real browser: deep links, clicks on figures, the address, both themes, no call to the outside."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -105,4 +106,25 @@ def test_a_deep_link_on_a_fresh_server_opens_the_page_of_an_installed_analysis(
         assert page.locator("h1").inner_text() == "Repeated token"
         assert page.get_by_text("Page not found").count() == 0
         page.locator("[data-testid=stSidebar]").get_by_text("Installed analyses").wait_for()
+        page.close()
+
+
+def test_the_choice_of_an_installed_analysis_is_a_slider_a_link_and_in_its_files(
+    chromium: Any, tmp_path: Path, example_path: str
+) -> None:
+    with browser.served(tmp_path / "store", python_path=example_path) as address:
+        page = chromium.new_page(viewport={"width": 1280, "height": 900})
+        page.goto(f"{address}/repeated_token?head=2-3&limit=3&over=0.3")
+        page.get_by_role("button", name="Analyze").click(timeout=60_000)
+        page.get_by_text("More than 30% to earlier occurrences").wait_for(timeout=120_000)
+        assert page.get_by_text("uniform attention:").count() >= 1  # the baseline of its figure
+        slider = page.get_by_role("slider", name="Name heads above")
+        slider.focus()
+        slider.press("ArrowRight")
+        page.get_by_text("More than 35% to earlier occurrences").wait_for()
+        page.wait_for_url("**over=0.35*")
+        with page.expect_download() as saved:
+            page.get_by_role("button", name="JSON").click()
+        chosen = json.loads(Path(saved.value.path()).read_text(encoding="utf-8"))["chosen"]
+        assert chosen["over"] == 0.35 and "More than 35%" in chosen["notes"][-1]
         page.close()

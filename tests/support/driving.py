@@ -17,7 +17,7 @@ EXPANDERS = ("heads", "numbers", "strongest", "gender", "stored", "report", "abo
 ROOT = Path(__file__).parents[2]
 
 
-def open_app(page: str = "", **address: str) -> AppTest:
+def open_app(page: str = "", /, **address: str) -> AppTest:
     """A page, the overview without a name, with the parameters of its address, its expanders and popovers open."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     for name, value in address.items():
@@ -29,6 +29,13 @@ def open_app(page: str = "", **address: str) -> AppTest:
     app.run()
     assert not app.exception, app.exception
     return app
+
+
+def switch(app: AppTest, page: str) -> AppTest:
+    """Another page in the same session, also one without a file."""
+    app._page_hash = calc_hash(page)
+    app.query_params.clear()
+    return app.run()
 
 
 def words(app: AppTest) -> str:

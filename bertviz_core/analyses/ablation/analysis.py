@@ -61,7 +61,7 @@ class AblationAnalysis(Analysis):
             return
         yield Numbers(tuple(cards(result)))
         needed = [Claim(each) for each in self.findings(result) if each.id == f"{self.name}.together"]
-        charts = (estimate_chart(result), curve_chart(result), *needed)
+        charts: tuple[Block, ...] = (estimate_chart(result), curve_chart(result), *needed)
         yield Columns(left=charts, right=(word_inputs(result, view.chosen_head()),))
         yield groups_chart(result)
         yield from self.ending(result, view)

@@ -39,7 +39,7 @@ class Result:
 
     analysis: ClassVar[str]
     provenance: Provenance
-    chosen: "View[Any] | None" = field(default=None, init=False, compare=False, repr=False)
+    chosen: "View[Any] | None" = field(default_factory=lambda: None, init=False, compare=False, repr=False)
 
     def arrays(self) -> dict[str, Any]:
         """The part "arrays" of JSON exports: each quantity by its name, axes (layer, head)."""

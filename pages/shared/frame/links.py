@@ -1,6 +1,6 @@
 """The pages, and the links between them, which carry the choices of the header.
 
-A link names choices of a page by their type, as in `to(DependencyHeadsChoices(relation="det"), head=head)`. One to the
+A link names choices of a page, as in `to(kind_of("dependency_heads").on("det"), head=head)`. One to the
 attention viewer also has the input, the words to pin, and the page with its choices to which "Back" leads.
 """
 

@@ -34,15 +34,23 @@ def parse(kind: type[C], parameters: Mapping[str, str], base: C | None = None) -
     """
     values = {}
     problems = {}
+    parameters = current_names(kind, parameters)
     for name in hints(kind):
-        names = (kind.parameter(name), *former_names(kind, name))
-        if parameter := next((each for each in names if each in parameters), ""):
+        parameter = kind.parameter(name)
+        if parameter in parameters:
             try:
                 values[name] = _reader(hints(kind)[name])(parameters[parameter])
             except (ValueError, SettingsError):
                 problems[parameter] = parameters[parameter]
                 values[name] = default(kind, name)
     return replace(base or kind(), **values), problems
+
+
+def current_names(kind: type[Choices], parameters: Mapping[str, str]) -> dict[str, str]:
+    """The parameters of an address under the names of today; a link of an earlier version may have others."""
+    today = {former: kind.parameter(name) for name in hints(kind) for former in former_names(kind, name)}
+    renamed = {today[name]: text for name, text in parameters.items() if name in today}
+    return renamed | {name: text for name, text in parameters.items() if name not in today}
 
 
 def with_long_texts(read: C, before: C) -> C:

@@ -15,7 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analyses.base.request import Options
 from bertviz_core.analyses.base.view import View
-from bertviz_core.choices import Choices, default, former_names, hints
+from bertviz_core.choices import Choices, default, hints
 from bertviz_core.errors import BertvizError
 from bertviz_core.heads import count_from
 from bertviz_core.text_display import isolated
@@ -181,7 +181,7 @@ def arrive(name: str) -> None:
         return
     is_inside = bool(session.page) and not is_back
     session.page = name
-    parameters = st.query_params.to_dict()
+    parameters = address.current_names(kind_of(name), st.query_params.to_dict())
     base = session.header if is_inside else HeaderChoices()
     if services.access().public:  # Addresses of a public server have no uploads.
         old = session.header
@@ -230,7 +230,7 @@ def _in_address(choices: Choices) -> dict[str, str]:
 
 def _parameters(kind: type[Choices]) -> set[str]:
     """The names that an address may have for the fields of these choices."""
-    return {name for field in hints(kind) for name in (kind.parameter(field), *former_names(kind, field))}
+    return {kind.parameter(field) for field in hints(kind)}
 
 
 def warn_of_problems() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
-from bertviz_core.analyses.coreference_heads.figure import by_group, more_figures, paper_figure
+from bertviz_core.analyses.coreference_heads.figure import by_group, group_charts, paper_figure
 from bertviz_core.heads import DirectedHead, Head
 from tests.support import shipped
 
@@ -41,7 +41,8 @@ def test_distance_and_gender_show_shares_with_their_counts(result):
 
 
 def test_the_exported_figure_has_no_two_lines_alike_and_no_interval_for_what_is_exact(result):
-    for figure in more_figures(result).values():
+    for chart in group_charts(result, "all", result.best()):
+        figure = chart.figure
         assert len({(line.line.dash, line.marker.symbol) for line in figure.data}) == len(figure.data)
         assert [line.name for line in figure.data if line.error_y.array is None] == ["random candidate"]
     other = by_group(result, [DirectedHead(1, Head(5, 3)), "nearest"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
-from bertviz_core.analyses.probes import page_parts
+from bertviz_core.analyses.probes import page_blocks
 from bertviz_core.analyses.probes.figure import STYLES, distance_figure, paper_figure, sentence_drawing, table_3, title
 from bertviz_core.analyses.probes.options import PROBES
 from bertviz_core.analyses.probes.result import ProbesView
@@ -79,7 +79,7 @@ def test_drawings_count_right_words_and_escape_what_came_from_a_file():
 @pytest.mark.parametrize("probe", ["attention-only", "structural"])
 def test_the_rows_of_files_are_the_guesses_beside_the_tree(result, probe):
     for sentence in result.sentences[:20]:
-        rows = page_parts.guess_rows(sentence, probe)
+        rows = page_blocks.guess_rows(sentence, probe)
         words = ["ROOT", *sentence["words"]]
         if probe == "structural":
             tree = {frozenset((at + 1, governor)) for at, governor in enumerate(sentence["governors"]) if governor}
