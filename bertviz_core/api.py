@@ -232,7 +232,7 @@ def _loaded(model: Model, checkpoint: Checkpoint, device: str, dtype: str) -> At
 
 
 def _request(
-    analysis: Analysis, model: Model, corpus: Corpus | None, options: dict[str, Any]
+    analysis: Analysis[Any, Any], model: Model, corpus: Corpus | None, options: dict[str, Any]
 ) -> tuple[Request, View[Any]]:
     """The request of these keywords, each of the class that has a field of its name, and the view that they ask for."""
     classes = (Settings, analysis.options, analysis.view)

@@ -127,7 +127,7 @@ def head_roles(results: Results) -> dict[Head, str]:
     return {head: ", ".join(dict.fromkeys(names)) for head, names in by_head.items()}
 
 
-def _has_behavior(analysis: Analysis, result: Result, head: Head) -> bool:
+def _has_behavior(analysis: Analysis[Any, Any], result: Result, head: Head) -> bool:
     """Whether a head has one of the behaviors for which an analysis has a rule; True where it has no rule."""
     members = analysis.more_behaviors(result).values()
     return not members or any(bool(heads[head]) for heads in members)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -200,7 +200,7 @@ def draw_figure(step: Step, findings: list[Finding], is_answered: bool) -> None:
         draw_analysis(step, ANALYSES[step.page], is_answered)
 
 
-def draw_analysis(step: Step, analysis: Analysis, is_answered: bool) -> None:
+def draw_analysis(step: Step, analysis: Analysis[Any, Any], is_answered: bool) -> None:
     """The figure of an analysis, drawn again for another head only where it is about one; the head is ringed unless it
     is the answer."""
     ringed = is_answered or not step.asks_for_head

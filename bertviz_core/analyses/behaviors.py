@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -131,7 +132,7 @@ def found_by_heads(results: Results) -> dict[str, str]:
     return {label: " and ".join(words) for label, words in found.items()}
 
 
-def _named(results: Results, word: Callable[[Analysis, str], str]) -> dict[str, list[str]]:
+def _named(results: Results, word: Callable[[Analysis[Any, Any], str], str]) -> dict[str, list[str]]:
     """Label of a linguistic head -> the different words for what it is best at."""
     names: dict[str, list[str]] = {}
     for analysis in ANALYSES.values():

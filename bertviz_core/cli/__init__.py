@@ -72,7 +72,7 @@ class Console:
             raise SettingsError("--batch-tokens is below 1.", hint="Omit it, or give a few hundred.")
         return Execution(self.device, self.batch_tokens, self.workers, self.ray)
 
-    def request(self, analysis: Analysis, options: Options, files: dict[str, Source]) -> Request:
+    def request(self, analysis: Analysis[Any, Any], options: Options, files: dict[str, Source]) -> Request:
         """The request of an analysis; `files` are further ones, by role. Raises InputError before a model is loaded."""
         settings = analysis.relevant(self.settings())
         if analysis.corpus == "random":

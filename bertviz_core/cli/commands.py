@@ -48,7 +48,7 @@ Inputs = list[str] | None
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 
 
-def add_analysis(analysis: Analysis) -> None:
+def add_analysis(analysis: Analysis[Any, Any]) -> None:
     """Add the command of an analysis: its own options and those of its view, then those that all commands share."""
 
     def command(console: Console, **values: Any) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -94,7 +95,7 @@ def _findings(report: Report) -> Iterator[str]:
     yield table("", ("section", "the paper, on BERT-base", "rule", name, "this run"), rows)
 
 
-def _section(analysis: Analysis, result: Result) -> Iterator[str]:
+def _section(analysis: Analysis[Any, Any], result: Result) -> Iterator[str]:
     title = analysis.title
     if analysis.section:
         title += f" ({analysis.section})"
@@ -111,7 +112,7 @@ def _section(analysis: Analysis, result: Result) -> Iterator[str]:
         yield from _column_tables(analysis, result)
 
 
-def _column_tables(analysis: Analysis, result: Result) -> Iterator[str]:
+def _column_tables(analysis: Analysis[Any, Any], result: Result) -> Iterator[str]:
     """The highest head and layer of each column; then the layer means of columns in the paper's figures."""
     rows = []
     header = ["layer"]

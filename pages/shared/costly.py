@@ -55,7 +55,7 @@ show_relations = memoized(DependencyHeads.show)
 
 
 @memoized
-def best_head(analysis: Analysis, result: Result, targets: Sequence[str]) -> Head | None:
+def best_head(analysis: Analysis[Any, Any], result: Result, targets: Sequence[str]) -> Head | None:
     """`Analysis.best_head`."""
     return analysis.best_head(result, targets)
 
@@ -67,19 +67,19 @@ def opening_head(view: View[Any], result: Result) -> Head | None:
 
 
 @memoized
-def findings_of(analysis: Analysis, result: Result) -> list[Finding]:
+def findings_of(analysis: Analysis[Any, Any], result: Result) -> list[Finding]:
     """`Analysis.findings`."""
     return analysis.findings(result)
 
 
 @memoized
-def head_examples(analysis: Analysis, result: Result) -> list[HeadExamples]:
+def head_examples(analysis: Analysis[Any, Any], result: Result) -> list[HeadExamples]:
     """`Analysis.head_examples`."""
     return analysis.head_examples(result)
 
 
 @memoized
-def head_facts(analysis: Analysis, result: Result, head: Head) -> list[HeadFacts]:
+def head_facts(analysis: Analysis[Any, Any], result: Result, head: Head) -> list[HeadFacts]:
     """`Analysis.head_facts`."""
     return analysis.head_facts(result, head)
 

@@ -18,7 +18,7 @@ from pages.shared.frame import links
 from pages.shared.state import session
 from pages.shared.state.selection import Selection
 
-Computation = Callable[..., Any] | Analysis
+Computation = Callable[..., Any] | Analysis[Any, Any]
 METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
 
 

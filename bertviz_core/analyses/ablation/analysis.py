@@ -34,7 +34,7 @@ class AblationOptions(Options):
     ] = False
 
 
-class AblationAnalysis(Analysis):
+class AblationAnalysis(Analysis[Ablation, ColumnView[Ablation]]):
     """Changes of the loss without heads."""
 
     name = "ablation"

@@ -8,9 +8,9 @@ from textwrap import dedent
 from typing import Any
 
 from bertviz_core.analyses.base.corpus_run import CorpusRun
-from bertviz_core.analyses.base.presentation import Presentation
+from bertviz_core.analyses.base.presentation import Presentation, R, V
 from bertviz_core.analyses.base.request import Options, Request
-from bertviz_core.analyses.base.result import Provenance, Result
+from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.engine.forward_pass import Accumulator
 from bertviz_core.engine.progress import Progress
 from bertviz_core.inputs.encoding import Batch, Encoded
@@ -21,8 +21,9 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.settings import Settings
 
 
-class Analysis(Presentation):
-    """An analysis. A subclass declares how it is computed, and what `Presentation` shows of it.
+class Analysis(Presentation[R, V]):
+    """An analysis with results of class R, of which a reader chooses what is shown by a view of class V. A subclass
+    declares how it is computed, and what `Presentation` shows of it.
 
     An analysis whose numbers are averages over inputs overrides `measure`, and its results are a class of HeadAverages.
     Any other one overrides `accumulator` and `finish`, or `corpus_run` and `finish`. The methods import torch, or the
@@ -45,7 +46,7 @@ class Analysis(Presentation):
     # What its results are computed from, and what they are
     key_version: int = 1
     options: type[Options] = Options
-    result_class: type[Result]
+    result_class: type[R]
     # How it is computed
     quantities: tuple[str, ...] = ()
     forward_passes: float = 1.0
@@ -116,7 +117,7 @@ class Analysis(Presentation):
         """The model that a pass of this request runs on: the loaded one, or a variant of it."""
         return model
 
-    def finish(self, accumulator: Any, examples: Any, provenance: Provenance) -> Result:
+    def finish(self, accumulator: Any, examples: Any, provenance: Provenance) -> R:
         """Create the result of a finished pass.
 
         Args:

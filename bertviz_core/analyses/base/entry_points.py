@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bertviz_core.analyses.base.result import Result
 
@@ -51,7 +51,7 @@ class Registered:
     result_class: type[Result]
     columns: "tuple[HeadColumn, ...]" = ()
 
-    def default_column(self, result: Result) -> "HeadColumn | None":
+    def default_column(self, result: Any) -> "HeadColumn | None":
         """The column that the page's map shows first; None where the result has none."""
         return next((column for column in self.columns if column.read(result) is not None), None)
 

@@ -1,7 +1,7 @@
 """What pages, tour, overview and report show of an analysis and of its results."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar, cast
 
 import numpy as np
 import plotly.graph_objects as go
@@ -30,11 +30,13 @@ from bertviz_core.heads import Head, highest
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.plotting import head_map, text_figure
 
+R = TypeVar("R", bound=Result)
+V = TypeVar("V", bound=View[Any])
 CorpusKind = Literal["text", "treebank", "coreference", "random"]
 HeadInFigure = Literal["point", "subject", "absent"]  # each head is a point; the figure is about one head; neither
 
 
-class Presentation(Registered):
+class Presentation(Registered, Generic[R, V]):
     """What is shown of an analysis: the half of `Analysis`, which extends it, that computes nothing anew. All but the
     name, the title and the summary has a default.
 
@@ -77,7 +79,7 @@ class Presentation(Registered):
     icon: str = ":material/extension:"
     corpus: CorpusKind = "text"
     # What is shown of a result
-    view: type[View[Any]] = ColumnView
+    view: type[V] = cast(type[V], ColumnView)
     columns: tuple[HeadColumn, ...] = ()
     labels: Mapping[str, str] = {}
     statements: tuple[Statement, ...] = ()
@@ -115,7 +117,7 @@ class Presentation(Registered):
         """
         return ""
 
-    def opening_quantity(self, result: Result, quantities: Sequence[str]) -> str:
+    def opening_quantity(self, result: R, quantities: Sequence[str]) -> str:
         """The quantity that a comparison opens on, as the page does: by default that of the first column.
 
         Args:
@@ -127,7 +129,7 @@ class Presentation(Registered):
         """
         return next((column.quantity for column in self.columns if column.quantity in quantities), "")
 
-    def drawn_inputs(self, result: Result, tokens: Tokens) -> Iterable[DrawnInput]:
+    def drawn_inputs(self, result: R, tokens: Tokens) -> Iterable[DrawnInput]:
         """Inputs on which a report draws its clearest heads, of an analysis that `has_attention_lines`.
 
         Args:
@@ -136,7 +138,7 @@ class Presentation(Registered):
         """
         return ()
 
-    def clear_head_rows(self, result: Result) -> list[tuple[str, str, str, str]]:
+    def clear_head_rows(self, result: R) -> list[tuple[str, str, str, str]]:
         """Rows of a report's table of the clearest heads.
 
         Args:
@@ -147,7 +149,7 @@ class Presentation(Registered):
         """
         return []
 
-    def named_heads(self, result: Result) -> list[tuple[str, str]]:
+    def named_heads(self, result: R) -> list[tuple[str, str]]:
         """The heads that are shown to find something, on held-out text above every baseline that needs no model; maps
         of behaviors and Figure 6 mark them. Only of an analysis that `names_heads`.
 
@@ -156,7 +158,7 @@ class Presentation(Registered):
         """
         return []
 
-    def more_behaviors(self, result: Result) -> dict[str, np.ndarray]:
+    def more_behaviors(self, result: R) -> dict[str, np.ndarray]:
         """Behaviors that heads have beside that of Figure 6, by a rule of this analysis (docs/methods.md, section 9).
 
         Returns:
@@ -178,11 +180,11 @@ class Presentation(Registered):
         prefix = f"{self.name}_" if self.prefix is None else self.prefix
         return prefix + quantity
 
-    def is_empty(self, result: Result) -> bool:
+    def is_empty(self, result: R) -> bool:
         """Whether it has columns and the result has none of them: no input has what is measured."""
         return bool(self.columns) and all(column.read(result) is None for column in self.columns)
 
-    def figure(self, result: Result) -> go.Figure:
+    def figure(self, result: R) -> go.Figure:
         """The paper's figure, or a map of the chosen column; a sentence where the result `is_empty`."""
         if self.is_empty(result):
             return text_figure(empty_finding(self.name, self.title).sentence)
@@ -191,16 +193,17 @@ class Presentation(Registered):
         column = result.chosen.column(result) if isinstance(result.chosen, ColumnView) else None
         return head_map.map_figure((column or self.default_column(result) or self.columns[0]).map(result))
 
-    def page_title(self, result: Result) -> str:
+    def page_title(self, result: R) -> str:
         """The title of the page of a result."""
         return self.title
 
-    def shown(self, result: Result) -> list[Block]:
+    def shown(self, result: R) -> list[Block]:
         """The blocks of a result: of what a reader has chosen of it, else of that on which its page opens."""
         shown = result.default_view()
-        return [*self.blocks(shown, shown.chosen or self.view().resolve(shown))]
+        view = shown.chosen if isinstance(shown.chosen, self.view) else self.view().resolve(shown)
+        return [*self.blocks(shown, view)]
 
-    def blocks(self, result: Any, view: Any) -> Iterator[Block]:
+    def blocks(self, result: Any, view: V) -> Iterator[Block]:
         """What is shown of a result, in the order of its page and of its files.
 
         Args:
@@ -209,16 +212,17 @@ class Presentation(Registered):
         """
         yield from self.opening(result, view)
         if not self.is_empty(result):
-            column = view.column(result)
+            assert isinstance(view, ColumnView), "an analysis with another view has blocks of its own"
             yield Control(self.own_fields(), on_line=True)
-            yield Numbers(tuple(column_cards(result, column)))
+            if column := view.column(result):
+                yield Numbers(tuple(column_cards(result, column)))
             yield from self.ending(result, view)
 
     def own_fields(self) -> tuple[str, ...]:
         """The choices that its view adds to the quantity and the head."""
         return tuple(name for name in hints(self.view) if name not in hints(ColumnView))
 
-    def opening(self, result: Result, view: ColumnView[Any]) -> Iterator[Block]:
+    def opening(self, result: R, view: Any) -> Iterator[Block]:
         """How the page of an analysis with columns begins: the claim, the figure beside the map, the head's numbers."""
         column = view.column(result)
         if column is None:
@@ -251,18 +255,21 @@ class Presentation(Registered):
             has_heads=True,
         )
 
-    def claim(self, result: Any, view: Any) -> Finding:
+    def claim(self, result: Any, view: V) -> Finding:
         """What its page says first: of an analysis with columns the statement about the chosen one."""
-        return self.column_finding(view.column(result), result)
+        assert isinstance(view, ColumnView), "an analysis with another view has a claim of its own"
+        column = view.column(result)
+        assert column is not None, "a result with columns"
+        return self.column_finding(column, result)
 
-    def ending(self, result: Result, view: ColumnView[Any]) -> Iterator[Block]:
+    def ending(self, result: R, view: Any) -> Iterator[Block]:
         """How that page ends: the inputs in which the chosen head shows the quantity most, and all heads."""
         column = view.column(result)
         if self.corpus == "text" and column is not None:  # Inputs that are random sequences say nothing to a reader.
             yield from highest_inputs(result, column, view.chosen_head())
         yield all_heads_table(result, self.columns)
 
-    def findings(self, result: Result | None) -> list[Finding]:
+    def findings(self, result: R | None) -> list[Finding]:
         """The finding of each statement, else of each column; NOT_COMPUTED without a result, ABSENT where it has none
         of the columns."""
         if self.statements or result is None:
@@ -272,7 +279,7 @@ class Presentation(Registered):
         present = [column for column in self.columns if column.read(result) is not None]
         return [column_finding(self.name, column, result) for column in present]
 
-    def column_finding(self, column: HeadColumn, result: Result) -> Finding:
+    def column_finding(self, column: HeadColumn, result: R) -> Finding:
         """The finding that a page shows beside a column: of the statement about it, or of the column itself."""
         for each in self.findings(result):
             if each.quantity == column.quantity and each.state in DECIDED:
@@ -282,7 +289,7 @@ class Presentation(Registered):
     # What pages of several analyses show of a result
 
     def tour_figure(
-        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+        self, result: R, head: Head | None, named: Mapping[str, str], is_answered: bool = True
     ) -> go.Figure:
         """The figure of its slides in the guided tour; by default the paper's, or a map of the first column.
 
@@ -294,7 +301,7 @@ class Presentation(Registered):
         """
         return self.figure(result) if self.main_figure is None else self.main_figure(result)
 
-    def best_head(self, result: Result, targets: Sequence[str]) -> Head | None:
+    def best_head(self, result: R, targets: Sequence[str]) -> Head | None:
         """The head of a result that is best at something; None where the result has nothing of it.
 
         Args:
@@ -309,7 +316,7 @@ class Presentation(Registered):
                     return highest(values)
         return None
 
-    def head_facts(self, result: Result, head: Head) -> list[HeadFacts]:
+    def head_facts(self, result: R, head: Head) -> list[HeadFacts]:
         """What a result says of one head beside its columns, under the head's numbers on every page.
 
         Args:
@@ -318,7 +325,7 @@ class Presentation(Registered):
         """
         return []
 
-    def head_columns(self, result: Result) -> list[HeadColumn]:
+    def head_columns(self, result: R) -> list[HeadColumn]:
         """The columns that the overview shows of a result: where the first token is [CLS], without `to_first`."""
         is_cls = isinstance(result, HeadAverages) and "to_cls" in result
         return [
@@ -327,16 +334,16 @@ class Presentation(Registered):
             if column.overview and column.read(result) is not None and not (is_cls and column.quantity == "to_first")
         ]
 
-    def head_rows(self, result: Result, head: Head) -> list[HeadRow]:
+    def head_rows(self, result: R, head: Head) -> list[HeadRow]:
         """The head's numbers of these columns, from which come the facts that set it apart from other heads."""
         return [row for _, row in self.numbered(result, head)]
 
-    def numbered(self, result: Result, head: Head) -> list[tuple[HeadColumn, HeadRow]]:
+    def numbered(self, result: R, head: Head) -> list[tuple[HeadColumn, HeadRow]]:
         """The columns of `head_columns` in which the head has a number, each with that."""
         rows = ((column, column_row(column, result, head)) for column in self.head_columns(result))
         return [(column, row) for column, row in rows if row is not None]
 
-    def head_figures(self, result: Result, head: Head) -> list[HeadFigure]:
+    def head_figures(self, result: R, head: Head) -> list[HeadFigure]:
         """Small figures of one head with the range of all heads behind it, on the page of the head and in its files.
 
         Args:
@@ -346,19 +353,19 @@ class Presentation(Registered):
         rows = self.head_rows(result, head)
         return [HeadFigure(self.title, tuple(rows))] if rows else []
 
-    def head_texts(self, result: Result, heads: Sequence[Head]) -> dict[str, list[str]]:
+    def head_texts(self, result: R, heads: Sequence[Head]) -> dict[str, list[str]]:
         """Further columns of the overview's table and its exports, by name: of each a text for each of the heads."""
         return {}
 
-    def card_lines(self, result: Result, heads: Sequence[Head]) -> list[list[str]]:
+    def card_lines(self, result: R, heads: Sequence[Head]) -> list[list[str]]:
         """For each of the heads the lines on its card beside the overview's map, which has room for a few."""
         return [[] for _ in heads]
 
-    def head_examples(self, result: Result) -> list[HeadExamples]:
+    def head_examples(self, result: R) -> list[HeadExamples]:
         """Inputs that show what its best heads do, among the strongest heads on the overview."""
         return []
 
-    def clearest(self, result: Result) -> dict[str, str]:
+    def clearest(self, result: R) -> dict[str, str]:
         """The quantities whose highest head is among the strongest heads of the overview and the report.
 
         Returns:
@@ -366,6 +373,6 @@ class Presentation(Registered):
         """
         return {name: self.column(name).short for name in self.behaviors if self.column(name).read(result) is not None}
 
-    def key_numbers(self, result: Result) -> list[tuple[str, str, str]]:
+    def key_numbers(self, result: R) -> list[tuple[str, str, str]]:
         """Key numbers on the overview: name, value, and a note beside it."""
         return []

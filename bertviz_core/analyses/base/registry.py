@@ -1,15 +1,15 @@
 """All analyses by name: the built-in ones, then those of installed packages. They are loaded on first use."""
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Any, cast
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.entry_points import REGISTERED, REGISTERED_BUILT_IN
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.result import Results
 
-ANALYSES = cast(Mapping[str, Analysis], REGISTERED)
-BUILT_IN = cast(Mapping[str, Analysis], REGISTERED_BUILT_IN)
+ANALYSES = cast(Mapping[str, Analysis[Any, Any]], REGISTERED)
+BUILT_IN = cast(Mapping[str, Analysis[Any, Any]], REGISTERED_BUILT_IN)
 
 
 def display_label(quantity: str) -> str:

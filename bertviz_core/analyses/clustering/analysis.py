@@ -13,7 +13,7 @@ from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.base.result import Provenance, Result
+from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.base.view import Find, View
 from bertviz_core.analyses.behaviors import Thresholds, behavior_metric, linguistic_heads
 from bertviz_core.analyses.clustering.figure import (
@@ -92,7 +92,7 @@ class ClusteringView(View[Clustering]):
         return {name: value for name, value in super().reported(shown).items() if name not in lacking}
 
 
-class ClusteringAnalysis(Analysis):
+class ClusteringAnalysis(Analysis[Clustering, ClusteringView]):
     """Divergences of all pairs of heads, with an embedding and a dendrogram."""
 
     name = "clustering"
@@ -148,26 +148,22 @@ class ClusteringAnalysis(Analysis):
         return measure.finish(accumulator, examples, provenance)
 
     def tour_figure(
-        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+        self, result: Clustering, head: Head | None, named: Mapping[str, str], is_answered: bool = True
     ) -> go.Figure:
         """The heads in the plane, by layer."""
-        assert isinstance(result, Clustering)
         return by_layer(result.labeled(Thresholds(), dict(named)))
 
-    def head_facts(self, result: Result, head: Head) -> list[HeadFacts]:
+    def head_facts(self, result: Clustering, head: Head) -> list[HeadFacts]:
         """The most similar heads, with their divergences."""
-        assert isinstance(result, Clustering)
         similar = self._most_similar(result, head)
         return [HeadFacts("Most similar heads", similar)] if similar else []
 
-    def head_figures(self, result: Result, head: Head) -> list[HeadFigure]:
+    def head_figures(self, result: Clustering, head: Head) -> list[HeadFigure]:
         """Its nearest heads, before the divergences of all others."""
-        assert isinstance(result, Clustering)
         rows = nearest_rows(result, head)
         return [HeadFigure("Heads that attend most like it", rows)] if rows else []
 
-    def head_texts(self, result: Result, heads: Sequence[Head]) -> dict[str, list[str]]:
+    def head_texts(self, result: Clustering, heads: Sequence[Head]) -> dict[str, list[str]]:
         """The most similar heads."""
-        assert isinstance(result, Clustering)
         nearest = (result.nearest(head, SIMILAR) for head in heads)
         return {"nearest": [" ".join(other.key() for other, _ in similar) for similar in nearest]}

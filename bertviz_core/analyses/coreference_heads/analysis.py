@@ -1,7 +1,7 @@
 """Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2)"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,7 +13,7 @@ from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, share_row
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.base.result import Provenance, Result
+from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.behaviors import COREFERENCE
 from bertviz_core.analyses.coreference_heads import report
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
@@ -50,7 +50,7 @@ def _head_match(result: CoreferenceHeads) -> tuple[float, str]:
     return float(result.default_view().of_system("head match")[0]), "head match"
 
 
-class CoreferenceAnalysis(Analysis):
+class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
     """Right guesses of antecedents by every head."""
 
     name = "coreference_heads"
@@ -91,12 +91,12 @@ class CoreferenceAnalysis(Analysis):
         yield Numbers(tuple(cards(result, view.kind, choice)))
         yield heads_table(result, choice.direction)
 
-    def drawn_inputs(self, result: Result, tokens: Tokens) -> Iterable[DrawnInput]:
-        return report.drawn_inputs(cast(AntecedentCounts, result.default_view()), tokens)
+    def drawn_inputs(self, result: CoreferenceHeads, tokens: Tokens) -> Iterable[DrawnInput]:
+        return report.drawn_inputs(result.default_view(), tokens)
 
-    def named_heads(self, result: Result) -> list[tuple[str, str]]:
+    def named_heads(self, result: CoreferenceHeads) -> list[tuple[str, str]]:
         """The best head on all mentions."""
-        counts = cast(AntecedentCounts, result.default_view())
+        counts = result.default_view()
         return [(counts.best().head.key(), COREFERENCE)] if counts.finds_antecedents() else []
 
     def found_by(self, name: str) -> str:
@@ -113,25 +113,22 @@ class CoreferenceAnalysis(Analysis):
         return measure.finish(accumulator, examples, provenance)
 
     def tour_figure(
-        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+        self, result: CoreferenceHeads, head: Head | None, named: Mapping[str, str], is_answered: bool = True
     ) -> go.Figure:
         """The head and the baselines by distance of the antecedent."""
-        assert isinstance(result, CoreferenceHeads) and head is not None
+        assert head is not None, "a head of which the slide is"
         return by_group(result.default_view(), (DirectedHead(0, head), *COMPARED))
 
-    def best_head(self, result: Result, targets: Sequence[str]) -> Head | None:
+    def best_head(self, result: CoreferenceHeads, targets: Sequence[str]) -> Head | None:
         """The best head on all mentions, where "coreference" is a target."""
-        assert isinstance(result, CoreferenceHeads)
         return result.default_view().best().head if "coreference" in targets else None
 
-    def head_rows(self, result: Result, head: Head) -> list[HeadRow]:
+    def head_rows(self, result: CoreferenceHeads, head: Head) -> list[HeadRow]:
         """What it finds of the antecedents of all mentions."""
-        assert isinstance(result, CoreferenceHeads)
         return _type_rows(result.default_view(), head)[:1]
 
-    def head_figures(self, result: Result, head: Head) -> list[HeadFigure]:
+    def head_figures(self, result: CoreferenceHeads, head: Head) -> list[HeadFigure]:
         """What it finds of the antecedents of each type of mention, beside the nearest one with the same head word."""
-        assert isinstance(result, CoreferenceHeads)
         counts = result.default_view()
         rows = tuple(_type_rows(counts, head))
         return [HeadFigure("Antecedents that it finds", rows, sentence=counts.restriction)] if rows else []

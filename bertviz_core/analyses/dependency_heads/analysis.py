@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Self, cast
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 import plotly.graph_objects as go
@@ -16,7 +16,7 @@ from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts, fact_tables
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow
 from bertviz_core.analyses.base.request import Options, Request
-from bertviz_core.analyses.base.result import Provenance, Result
+from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.dependency_heads import head_facts, report
 from bertviz_core.analyses.dependency_heads.cards import cards
 from bertviz_core.analyses.dependency_heads.figure import (
@@ -78,7 +78,7 @@ def _best_offset(result: DependencyHeads) -> tuple[float, str]:
     return float(counts.baseline[counts.relations.index(UAS)]), "best offset"
 
 
-class DependencyAnalysis(Analysis):
+class DependencyAnalysis(Analysis[DependencyHeads, RelationView]):
     """Right guesses of governors by every head."""
 
     name = "dependency_heads"
@@ -124,18 +124,18 @@ class DependencyAnalysis(Analysis):
     def reading(self, options: Mapping[str, Any]) -> str:
         return f"trees: {VIEW_NAMES[options['view']]}" if "view" in options else ""
 
-    def opening_quantity(self, result: Result, quantities: Sequence[str]) -> str:
+    def opening_quantity(self, result: DependencyHeads, quantities: Sequence[str]) -> str:
         """The clearest relation."""
-        return cast(RelationCounts, result).clearest_relation()
+        return result.default_view().clearest_relation()
 
-    def drawn_inputs(self, result: Result, tokens: Tokens) -> Iterable[DrawnInput]:
-        return report.drawn_inputs(cast(RelationCounts, result.default_view()), tokens)
+    def drawn_inputs(self, result: DependencyHeads, tokens: Tokens) -> Iterable[DrawnInput]:
+        return report.drawn_inputs(result.default_view(), tokens)
 
-    def clear_head_rows(self, result: Result) -> list[tuple[str, str, str, str]]:
-        return report.clear_head_rows(cast(RelationCounts, result.default_view()))
+    def clear_head_rows(self, result: DependencyHeads) -> list[tuple[str, str, str, str]]:
+        return report.clear_head_rows(result.default_view())
 
-    def named_heads(self, result: Result) -> list[tuple[str, str]]:
-        return named_heads(cast(RelationCounts, result.default_view()))
+    def named_heads(self, result: DependencyHeads) -> list[tuple[str, str]]:
+        return named_heads(result.default_view())
 
     def found_by(self, name: str) -> str:
         return FOUND.get(name, "governors")
@@ -151,56 +151,48 @@ class DependencyAnalysis(Analysis):
         return measure.finish(accumulator, examples, provenance)
 
     def tour_figure(
-        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+        self, result: DependencyHeads, head: Head | None, named: Mapping[str, str], is_answered: bool = True
     ) -> go.Figure:
         """The most frequent relations of Table 1."""
-        assert isinstance(result, DependencyHeads)
         return paper_figure(result.default_view(), max_relations=IN_TOUR)
 
-    def best_head(self, result: Result, targets: Sequence[str]) -> Head | None:
+    def best_head(self, result: DependencyHeads, targets: Sequence[str]) -> Head | None:
         """The best head of the first of these relations that the treebank has."""
-        assert isinstance(result, DependencyHeads)
         counts = result.default_view()
         return next((counts.best_choice(target).head for target in targets if target in counts.relations), None)
 
-    def head_facts(self, result: Result, head: Head) -> list[HeadFacts]:
+    def head_facts(self, result: DependencyHeads, head: Head) -> list[HeadFacts]:
         """Its best relations, and the words that it attends to."""
-        assert isinstance(result, DependencyHeads)
         best = head_facts.best_relations(result.default_view(), head)
         return best + head_facts.attended_words(result, DEFAULT_VIEW, head)
 
-    def head_rows(self, result: Result, head: Head) -> list[HeadRow]:
+    def head_rows(self, result: DependencyHeads, head: Head) -> list[HeadRow]:
         """Its UAS, the relations that it finds furthest above an offset, and the words that it prefers."""
-        assert isinstance(result, DependencyHeads)
         return self._found(result, head) + head_facts.preferred_rows(result, DEFAULT_VIEW, head)
 
     def _found(self, result: DependencyHeads, head: Head) -> list[HeadRow]:
         return super().head_rows(result, head) + head_facts.relation_rows(result.default_view(), head)
 
-    def head_figures(self, result: Result, head: Head) -> list[HeadFigure]:
+    def head_figures(self, result: DependencyHeads, head: Head) -> list[HeadFigure]:
         """Its relations against offsets, and the words that it attends to."""
-        assert isinstance(result, DependencyHeads)
         (strongest,) = relations(result.default_view(), [head], 1)
         sentence = strongest[0].sentence if strongest else "It finds no relation better than a fixed offset"
         found = HeadFigure("Relations that it finds", tuple(self._found(result, head)), sentence=f"{sentence}.")
         return [found, *head_facts.word_figures(result, DEFAULT_VIEW, head)]
 
-    def head_texts(self, result: Result, heads: Sequence[Head]) -> dict[str, list[str]]:
+    def head_texts(self, result: DependencyHeads, heads: Sequence[Head]) -> dict[str, list[str]]:
         """The relation that each head finds furthest above an offset, and the words that it attends to."""
-        assert isinstance(result, DependencyHeads)
         best = relations(result.default_view(), heads, 1)
         return {
             "best_relation": ["".join(relation.name for relation in first) for first in best],
             "attends_to": ["; ".join(texts) for texts in head_facts.attends_to(result, heads)],
         }
 
-    def card_lines(self, result: Result, heads: Sequence[Head]) -> list[list[str]]:
+    def card_lines(self, result: DependencyHeads, heads: Sequence[Head]) -> list[list[str]]:
         """The strongest relation."""
-        assert isinstance(result, DependencyHeads)
         strongest = relations(result.default_view(), heads, 1)
         return [[relation.sentence for relation in best] for best in strongest]
 
-    def head_examples(self, result: Result) -> list[HeadExamples]:
+    def head_examples(self, result: DependencyHeads) -> list[HeadExamples]:
         """Sentences of the clearest relations."""
-        assert isinstance(result, DependencyHeads)
         return head_facts.relation_examples(result.default_view())

@@ -10,7 +10,6 @@ from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.blocks import Block, Control, Numbers, Say
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.entropy.cards import cards
 from bertviz_core.analyses.entropy.figure import paper_figure
 from bertviz_core.analyses.entropy.result import COLUMNS, LABELS, Entropy
@@ -34,7 +33,7 @@ class EntropyView(ColumnView[Entropy]):
     ] = 0.5
 
 
-class EntropyAnalysis(Analysis):
+class EntropyAnalysis(Analysis[Entropy, EntropyView]):
     """Entropy of every head's attention."""
 
     name = "entropy"
@@ -69,6 +68,5 @@ class EntropyAnalysis(Analysis):
         yield Say(narrow_heads(result, view.share), chosen=True)
         yield from self.ending(result, view)
 
-    def clearest(self, result: Result) -> dict[str, str]:
-        assert isinstance(result, Entropy)
+    def clearest(self, result: Entropy) -> dict[str, str]:
         return {"entropy": "broad attention"} if "entropy" in result else {}

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.result import Provenance, Result
+from bertviz_core.analyses.base.column_view import ColumnView
+from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.behaviors import DUPLICATE, INDUCTION
 from bertviz_core.analyses.induction.figure import paper_figure
 from bertviz_core.analyses.induction.result import COLUMNS, Induction
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from bertviz_core.analyses.base.accumulators import SegmentSums
 
 
-class InductionAnalysis(Analysis):
+class InductionAnalysis(Analysis[Induction, ColumnView[Induction]]):
     """Attention within repeated sequences of random tokens."""
 
     name = "induction"
@@ -40,12 +41,11 @@ class InductionAnalysis(Analysis):
     followed = ("prefix",)
     behaviors: Mapping[str, str] = {"prefix": INDUCTION, "duplicate": DUPLICATE}
 
-    def more_behaviors(self, result: Result) -> dict[str, np.ndarray]:
+    def more_behaviors(self, result: Induction) -> dict[str, np.ndarray]:
         """Behavior -> (layer, head) bool: induction heads and duplicate-token heads."""
-        assert isinstance(result, Induction)
         return {behavior: repeats(result, quantity) for quantity, behavior in self.behaviors.items()}
 
-    def clearest(self, result: Result) -> dict[str, str]:
+    def clearest(self, result: Induction) -> dict[str, str]:
         """None: inputs of random tokens show a reader nothing."""
         return {}
 

@@ -11,7 +11,7 @@ from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.blocks import Block, Claim, Columns, Numbers, Say
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.base.result import Provenance, Result
+from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.probes.figure import distance_chart, latex, paper_figure, paper_table, weight_maps
 from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.probes.page_blocks import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from bertviz_core.analyses.probes.measure import ProbeRun
 
 
-class ProbesAnalysis(Analysis):
+class ProbesAnalysis(Analysis[Probes, ProbesView]):
     """Probes, baselines and controls, trained on the maps of all heads."""
 
     name = "probes"
@@ -99,8 +99,7 @@ class ProbesAnalysis(Analysis):
         yield tree_inputs(result, view)
 
     def tour_figure(
-        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+        self, result: Probes, head: Head | None, named: Mapping[str, str], is_answered: bool = True
     ) -> go.Figure:
         """A line for each probe."""
-        assert isinstance(result, Probes)
         return paper_figure(result)

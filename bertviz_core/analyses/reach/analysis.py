@@ -12,7 +12,6 @@ from bertviz_core.analyses.base.blocks import Block, Control, Numbers, Say
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.head_figures import HeadFigure
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.reach.cards import cards
 from bertviz_core.analyses.reach.figure import offsets_curve, paper_figure, token_rows
 from bertviz_core.analyses.reach.head_blocks import act_inputs, acts_chart, looks_chart, token_tables
@@ -40,7 +39,7 @@ class ReachView(ColumnView[Reach]):
     ] = INACTIVE
 
 
-class ReachAnalysis(Analysis):
+class ReachAnalysis(Analysis[Reach, ReachView]):
     """How far heads look, and what shows that they do little."""
 
     name = "reach"
@@ -80,9 +79,8 @@ class ReachAnalysis(Analysis):
         yield act_inputs(result, head)
         yield from self.ending(result, view)
 
-    def head_figures(self, result: Result, head: Head) -> list[HeadFigure]:
+    def head_figures(self, result: Reach, head: Head) -> list[HeadFigure]:
         """Its numbers, its attention by distance, and its tokens."""
-        assert isinstance(result, Reach)
         by_distance = HeadFigure("Where it looks", curve=offsets_curve(result, head), sentence=result.restriction)
         tokens = []
         for share, title in (("received", "Tokens it looks at"), ("given", "Tokens it looks from")):

@@ -10,7 +10,6 @@ from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.blocks import Block, Numbers
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.sep_gradients.cards import cards
 from bertviz_core.analyses.sep_gradients.figure import no_op_chart, no_op_figure, paper_figure
 from bertviz_core.analyses.sep_gradients.result import COLUMNS, GRADIENT, SepGradients, sink
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from bertviz_core.analyses.base.prediction_sums import PredictionSums
 
 
-class SepGradientsAnalysis(Analysis):
+class SepGradientsAnalysis(Analysis[SepGradients, ColumnView[SepGradients]]):
     """Gradients of the loss in attention, by class of target token."""
 
     name = "sep_gradients"
@@ -45,14 +44,12 @@ class SepGradientsAnalysis(Analysis):
     has_own_pass = True
     reads_maps = False
 
-    def default_column(self, result: Result) -> HeadColumn | None:
-        assert isinstance(result, SepGradients)
+    def default_column(self, result: SepGradients) -> HeadColumn | None:
         peak = sink(result)
         return self.column(GRADIENT.format(peak.token)) if peak else super().default_column(result)
 
-    def page_title(self, result: Result) -> str:
+    def page_title(self, result: SepGradients) -> str:
         """The paper's title where the sink is [SEP]."""
-        assert isinstance(result, SepGradients)
         peak = sink(result)
         return "[SEP] gradients" if peak and peak.token == "sep" else self.title
 
@@ -66,10 +63,9 @@ class SepGradientsAnalysis(Analysis):
         yield from self.ending(result, view)
 
     def tour_figure(
-        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+        self, result: SepGradients, head: Head | None, named: Mapping[str, str], is_answered: bool = True
     ) -> go.Figure:
         """Attention to the sink above its gradient, with their ratio in the answer."""
-        assert isinstance(result, SepGradients)
         return no_op_figure(result, with_ratio=is_answered)
 
     def accumulator(self, model: AttentionModel, request: Request) -> "PredictionSums":

@@ -14,7 +14,6 @@ from bertviz_core.analyses.base.blocks import Block, Control, Heads, Numbers, Sa
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.base.view import Find
 from bertviz_core.analyses.surface_patterns.cards import cards
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
@@ -92,7 +91,7 @@ def lengths_blocks(result: SurfacePatterns) -> Iterator[Block]:
     yield Heads(columns=tuple(titles), titles=titles, build=HeadAverages.to_frame, arguments=(result,), title=LENGTHS)
 
 
-class SurfacePatternsAnalysis(Analysis):
+class SurfacePatternsAnalysis(Analysis[SurfacePatterns, SurfaceView]):
     """Attention to neighbors, special tokens and punctuation."""
 
     name = "surface_patterns"
@@ -136,21 +135,18 @@ class SurfacePatternsAnalysis(Analysis):
             yield from lengths_blocks(result)
 
     def tour_figure(
-        self, result: Result, head: Head | None, named: Mapping[str, str], is_answered: bool = True
+        self, result: SurfacePatterns, head: Head | None, named: Mapping[str, str], is_answered: bool = True
     ) -> go.Figure:
         """The first panel of Figure 2, which fits a slide."""
-        assert isinstance(result, SurfacePatterns)
         return paper_figure(result, panels=1)
 
-    def clearest(self, result: Result) -> dict[str, str]:
+    def clearest(self, result: SurfacePatterns) -> dict[str, str]:
         """Attention to neighbors and to punctuation; of the special tokens to the sink alone."""
-        assert isinstance(result, SurfacePatterns)
         quantities = ("next", "previous", *sinks(result)[:1], "to_punct")
         return {name: BY_QUANTITY[name].short.removeprefix("the ") for name in quantities if name in result}
 
-    def key_numbers(self, result: Result) -> list[tuple[str, str, str]]:
+    def key_numbers(self, result: SurfacePatterns) -> list[tuple[str, str, str]]:
         """The clearest head of the previous token, and how much of a layer's attention goes to the sink."""
-        assert isinstance(result, SurfacePatterns)
         values = result["previous"]
         head = highest(values)
         over = f"paper: {paper.HEADS_OVER_HALF['previous']} heads over 0.5"

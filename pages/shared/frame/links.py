@@ -106,7 +106,7 @@ EXPLORE = (
 )
 
 
-def _entry_of(analysis: Analysis) -> PageEntry:
+def _entry_of(analysis: Analysis[Any, Any]) -> PageEntry:
     naming = [each.corpus for each in ANALYSES.values() if each.names_heads and analysis.marks_named_heads]
     corpora = tuple(dict.fromkeys((analysis.corpus, *naming)))
     return PageEntry(

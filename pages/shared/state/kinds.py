@@ -72,7 +72,7 @@ def kind_of(page: str) -> type[PageChoices]:
     return known[page] if page in known else _of_analysis(ANALYSES[page])
 
 
-def _of_analysis(analysis: Analysis) -> type[AnalysisChoices]:
+def _of_analysis(analysis: Analysis[Any, Any]) -> type[AnalysisChoices]:
     own = {
         name: (hint, field(default=default(kind, name)))
         for kind in (analysis.options, analysis.view)

@@ -70,6 +70,6 @@ class Selection:
         """The same of attention weights, or of norms."""
         return replace(self, settings=replace(self.settings, weights=weights))
 
-    def analyses(self) -> list[Analysis]:
+    def analyses(self) -> list[Analysis[Any, Any]]:
         """The analyses of which a corpus is chosen."""
         return [analysis for analysis in ANALYSES.values() if analysis.corpus in self.corpora]

@@ -35,7 +35,7 @@ def chosen(view: View[Any], found: Result) -> Result:
 
 
 @memoized
-def blocks_of(analysis: Analysis, shown: Result) -> list[Block]:
+def blocks_of(analysis: Analysis[Any, Any], shown: Result) -> list[Block]:
     """`Analysis.shown`."""
     return analysis.shown(shown)
 
