@@ -63,7 +63,8 @@ class HeadMap {
     const height = this.data.height ? this.data.height - y - below : TALLEST * this.font; // at most, of all cells
     const cell = Math.min(HIGHEST * room, height / heads, 3.6 * this.font);
     this.across = picture || this.data.cards ? room : Math.min(room, WIDEST * cell);
-    this.down = picture ? Math.max(this.font, Math.min(3.8 * this.font, (27 * this.font) / layers)) + 3 : cell;
+    const small = Math.max(this.font, Math.min(3.8 * this.font, (27 * this.font) / layers)) + 3; // a picture
+    this.down = picture ? Math.max(small, Math.min(HIGHEST * room, (TALLEST * this.font) / (2 * heads))) : cell;
     this.top = y;
     const area = { x: this.left, y, width: layers * this.across, height: heads * this.down, preserveAspectRatio: "none" };
     const pixels = { style: "image-rendering: pixelated", "aria-hidden": "true" };

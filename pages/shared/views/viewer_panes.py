@@ -210,18 +210,24 @@ def draw_summary(pane: Pane, min_weight: float) -> None:
         rest = f"; {share:.1%} of its {what} goes to {sinks}"
     if pane.window:
         beyond = pane.window.beyond(pane.attention, pane.drawn, head)
-        share = f"{beyond:.0%}" if rest else f"{beyond:.0%} of its {what}"
-        rest += f"{',' if rest else ';'} {share} to tokens not drawn"
-    query, key = attention.strongest_pair(head)
-    ends = [plain(cut_end(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
-    most = f"attends most strongly from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})"
+        not_drawn = f"{beyond:.0%}" if rest else f"{beyond:.0%} of its {what}"
+        rest += f"{',' if rest else ';'} {not_drawn} to tokens not drawn"
+    most = _strongest(attention, head)
     if is_sink:
-        is_visible = weights[query, key] >= MIN_WEIGHT
-        other = f"to others it {most}" if is_visible else f"no weight between others reaches {MIN_WEIGHT}"
-        most = f"gives {share:.1%} of its {what} to {sinks}; {other}"
+        others = f"to others it {most}" if most else f"no weight between others reaches {MIN_WEIGHT}"
+        most = f"gives {share:.1%} of its {what} to {sinks}; {others}"
+    most = most or f"has no weight between other tokens that reaches {MIN_WEIGHT}"
     none = "" if weights.max() >= min_weight else f" No weight reaches {min_weight:.2f}, so no lines are drawn."
     where = f"In tokens {pane.window.first:,} to {pane.window.last:,}, head" if pane.window else "Head"
     st.markdown(f"**{where} {pane.selection.label} {most}{rest}.**{none}{_left_out(pane.view)}")
+
+
+def _strongest(attention: InputAttention, head: Head) -> str:
+    """Between which tokens a head attends most, by preference of words; empty where no line would be drawn."""
+    query, key = attention.strongest_pair(head)
+    weight = attention.weights[head][query, key]
+    ends = [plain(cut_end(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
+    return f"attends most strongly from “{ends[0]}” to “{ends[1]}” ({weight:.2f})" if weight >= MIN_WEIGHT else ""
 
 
 def _left_out(view: InputView) -> str:
