@@ -123,6 +123,12 @@ class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
         """The best head on all mentions, where "coreference" is a target."""
         return result.default_view().best().head if "coreference" in targets else None
 
+    def searched_numbers(self, result: CoreferenceHeads) -> dict[str, np.ndarray]:
+        """The (layer, head) accuracy of each type of mention that there is, from the mention to its antecedent."""
+        counts = result.default_view()
+        types = [(row, kind) for row, kind in enumerate(TYPE_ROWS) if row and counts.n[row]]
+        return {f"antecedents of {TYPE_NAMES[kind]}": counts.accuracy[0, row] for row, kind in types}
+
     def head_rows(self, result: CoreferenceHeads, head: Head) -> list[HeadRow]:
         """What it finds of the antecedents of all mentions."""
         return _type_rows(result.default_view(), head)[:1]
