@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.base.statistics import Estimate
+from bertviz_core.choices import Choices
 from bertviz_core.engine.packing import metadata_of, pack, unpack
 from bertviz_core.heads import all_keys
 from bertviz_core.models.checkpoint import label_of
@@ -17,7 +18,6 @@ from bertviz_core.numbers import plural
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.base.guess_lists import StoredParts
-    from bertviz_core.analyses.base.view import View
 
 # What the size of a corpus is counted in.
 UNITS = ("documents", "segments", "sequences", "sentences", "windows", "words", "tokens")
@@ -39,7 +39,7 @@ class Result:
 
     analysis: ClassVar[str]
     provenance: Provenance
-    chosen: "View[Any] | None" = field(default_factory=lambda: None, init=False, compare=False, repr=False)
+    chosen: Choices | None = field(default_factory=lambda: None, init=False, compare=False, repr=False)
 
     def arrays(self) -> dict[str, Any]:
         """The part "arrays" of JSON exports: each quantity by its name, axes (layer, head)."""
@@ -121,7 +121,7 @@ Results = Mapping[str, Result]  # results by the name of their analysis
 R = TypeVar("R", bound=Result)
 
 
-def choosing(result: R, view: "View[Any] | None" = None, **choices: object) -> R:
+def choosing(result: R, view: Choices | None = None, **choices: object) -> R:
     """A result with what a reader has chosen of it: as a view, and in JSON types, as its files say it."""
     changed = replace(result, provenance=result.provenance | {"chosen": choices})
     object.__setattr__(changed, "chosen", view)  # no argument of the class, since no stored result has it
