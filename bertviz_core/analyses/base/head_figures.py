@@ -99,7 +99,7 @@ class HeadCurve:
     Attributes:
         ticks: (point,) names of the points.
         values: (point,) the head's numbers.
-        half: (point,) half-widths of their 95% intervals; NaN where none is known.
+        interval: (2, point) the ends of their 95% intervals; NaN where none is known.
         low, high: (point,) the ends of the middle 90% of all heads.
         axis: What the points are.
         name: What the numbers are.
@@ -107,7 +107,7 @@ class HeadCurve:
 
     ticks: tuple[str, ...]
     values: np.ndarray
-    half: np.ndarray
+    interval: np.ndarray
     low: np.ndarray
     high: np.ndarray
     axis: str
@@ -143,10 +143,10 @@ def column_row(column: HeadColumn, result: Result, head: Head) -> HeadRow | None
     if isnan(value):
         return None
     unit = " nats" if column.label.endswith(numbers.NATS) else ""
-    half = nan
+    low = high = nan
     if isinstance(result, HeadAverages) and column.quantity in result:
-        half = float(result.interval(column.quantity)[head])
-    text = column.with_interval(result, head) if not isnan(half) else column.text(value)
+        low, high = (float(end[head]) for end in result.limits(column.quantity))
+    text = column.with_interval(result, head) if not isnan(low) else column.text(value)
     baseline, baseline_name = column.baseline(result) if column.baseline else (nan, "")
     ends = [0.0, column.maximum or float(np.nanmax(values)), *([] if isnan(baseline) else [baseline])]
     return HeadRow(
@@ -157,8 +157,8 @@ def column_row(column: HeadColumn, result: Result, head: Head) -> HeadRow | None
         median_text=column.text(float(np.nanmedian(values))) + unit,
         head=head,
         limits=(min(*ends, float(np.nanmin(values))), max(ends)),
-        low=value - half,
-        high=value + half,
+        low=low,
+        high=high,
         baseline=baseline,
         baseline_text=f"{baseline_name} {column.text(baseline)}{unit}" if baseline_name else "",
     )

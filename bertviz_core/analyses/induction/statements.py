@@ -30,7 +30,7 @@ def strongest(result: Induction, quantity: str) -> Answer:
     difference = values[head] - result[control][head]
     where = KINDS[quantity][0]
     gives = f"Head {head.label()} gives {values[head]:.1%} of its attention {where}"
-    claim = f"{gives}; {result[control][head]:.1%} where nothing is repeated"
+    claim = f"{gives}; {result[control][head]:.1%} {words}"
     return Answer(
         state=decide_worth(gain.at(head), difference, LEAST),
         sentence=f"Head {head.label()} gives the most attention {KINDS[quantity][0]}: {values[head]:.1%} ± {half} in "
