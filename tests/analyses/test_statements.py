@@ -52,7 +52,7 @@ WORDS = {
     "to_sink_loss_change": "Without the attention of head",
 }
 OTHER_WORDS = {("previous", "duplicate_control"): "to the token one sequence before where nothing is repeated"}
-NO_VALUE = re.compile(r"± \S+|(more|less) than [\d.]+|by [\d.]+% or more|\d+% of the heads")
+NO_VALUE = re.compile(r"\(95% interval [^)]*\)|± \S+|(more|less) than [\d.]+|by [\d.]+% or more|\d+% of the heads")
 OF_HEADS = {"surface_patterns.current", "ablation.together"}  # Their numbers are how many heads do something.
 
 
