@@ -18,7 +18,7 @@ INPUTS = 16
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    return AutoTokenizer.from_pretrained(find_checkpoint(DEMO).path)
+    return AutoTokenizer.from_pretrained(find_checkpoint(DEMO).folder)
 
 
 def drawn(tokenizer, seed: int, initializer: float, causal: bool):
