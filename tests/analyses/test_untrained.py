@@ -10,10 +10,10 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.models.checkpoint import DEMO, find_checkpoint
 
 DENIALS = {"surface_patterns.current"}  # that most heads put little attention on the token itself
-OF_MAPS = ("surface_patterns", "entropy", "reach", "induction")
+OF_MAPS = ("surface_patterns", "entropy", "reach")
 OF_LOSS = ("ablation", "sep_gradients")
-SHAPE = (3, 6, 96)  # layers, heads, width
-INPUTS = 16
+SHAPE = (2, 4, 64)  # layers, heads, width
+INPUTS = 10
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,9 @@ def drawn(tokenizer, seed: int, initializer: float, causal: bool):
     if causal:
         ends = {"bos_token_id": tokenizer.cls_token_id, "eos_token_id": tokenizer.sep_token_id}
         shape = {"n_layer": layers, "n_head": heads, "n_embd": width, "n_positions": 128}
-        return GPT2LMHeadModel(GPT2Config(len(tokenizer), initializer_range=initializer, **shape, **ends)).eval()
+        return GPT2LMHeadModel(
+            GPT2Config(vocab_size=len(tokenizer), initializer_range=initializer, **shape, **ends)
+        ).eval()
     config = BertConfig(
         vocab_size=len(tokenizer),
         num_hidden_layers=layers,
@@ -40,9 +42,7 @@ def drawn(tokenizer, seed: int, initializer: float, causal: bool):
     return BertForMaskedLM(config).eval()
 
 
-@pytest.mark.parametrize(
-    ("seed", "initializer", "causal"), [(0, 0.02, False), (7, 0.15, False), (1, 0.1, False), (2, 0.15, True)]
-)
+@pytest.mark.parametrize(("seed", "initializer", "causal"), [(0, 0.02, False), (7, 0.15, False), (2, 0.1, True)])
 def test_a_network_that_knows_nothing_shows_no_more_than_denials(tokenizer, seed, initializer, causal):
     model = drawn(tokenizer, seed, initializer, causal)
     names = (*OF_MAPS, *OF_LOSS)
