@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bertviz_core.analyses.ablation.result import Ablation
+from bertviz_core.analyses.ablation.result import NO_OP, Ablation
 from bertviz_core.analyses.base.findings import (
     SHOWN,
     UNDECIDED,
@@ -18,7 +18,6 @@ from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width, number
 from bertviz_core.plotting import TOKENS
 
-NO_OP = 0.01  # share of the whole model's loss: a smaller change is none, a larger one matters
 TOLERANCE = 0.05  # share of the whole model's loss
 
 

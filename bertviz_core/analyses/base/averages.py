@@ -201,6 +201,8 @@ class HeadColumn:
         overview: Whether it is in the overview and the head panel.
         maximum: The end of the map's scale; None for the highest value of all heads.
         signed: Whether values are averaged changes: their map is centered on 0, with their intervals.
+        least: From a result to the smallest difference from other heads that is worth the name; None for a part of the
+            scale.
     """
 
     quantity: str
@@ -213,6 +215,7 @@ class HeadColumn:
     overview: bool = True
     maximum: float | None = None
     signed: bool = False
+    least: Callable[..., float] | None = None
 
     @property
     def short(self) -> str:
