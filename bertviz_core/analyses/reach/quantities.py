@@ -178,7 +178,8 @@ def measure(batch: Batch, seen: Seen, causal: bool) -> Tensor:
 
 
 def mean_distance(far: Tensor, weight: Tensor) -> Tensor:
-    """The sums of distances, each times a weight, over those of the weights; NaN where these are next to nothing."""
+    """(...) sums of distances, each times a weight, over those of the weights (...), of any shape; NaN where these are
+    next to nothing."""
     return (far / weight).where(weight > NEXT_TO_NOTHING, torch.nan)
 
 
