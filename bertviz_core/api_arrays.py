@@ -8,7 +8,7 @@ import numpy as np
 
 from bertviz_core.api_results import AttentionLines, HeadValues, choose_heads
 from bertviz_core.errors import InputError
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, HeadLike
 from bertviz_core.inputs.labels import Units
 from bertviz_core.text_display import visible
 from bertviz_core.viewer.input_attention import InputAttention
@@ -23,8 +23,8 @@ def attention_lines(
     weights: Any,
     *,
     keys: Sequence[str] | None = None,
-    head: str | None = None,
-    heads: Sequence[str] | None = None,
+    head: HeadLike | None = None,
+    heads: Sequence[HeadLike] | None = None,
     name: str = "",
 ) -> AttentionLines:
     """Show attention weights that you have already, from any library, as lines between tokens.
@@ -56,7 +56,7 @@ def attention_lines(
     attention = InputAttention(queries, attended, maps.astype(np.float32))
     # The default is a previous-token head, for which keys have to be the queries' own tokens.
     if keys is not None and head is None:
-        head = heads[0] if heads else "1-1"
+        head = heads[0] if heads is not None and len(heads) else "1-1"
     first, offered = choose_heads(attention, head, heads)
     caption = f"{_sums(maps)}{_direction(maps, keys is None)} Layers and heads count from 1."
     return AttentionLines(attention=attention, head=first, heads=offered, model=name, caption=caption)
