@@ -17,14 +17,15 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.checkpoint_files import tokenizer_folder
 from bertviz_core.models.load_report import compare
 from bertviz_core.models.model import (
-    MASKED_WORDS,
-    NEXT_WORDS,
+    DISCRIMINATORS,
+    LM_HEAD_CLASSES,
     AttentionModel,
     missing_lm_head,
     predicts_next_words,
     require_lm_head,
 )
 from bertviz_core.models.rotary import forget_earlier_inputs, has_dynamic, length_limit, tried_limit
+from bertviz_core.models.surroundings import in_standard_arithmetic
 from bertviz_core.settings import DEVICES
 
 MAX_BYTES = 4 * 10**9  # bytes of cached weights: nine models of BERT-base's size
@@ -32,6 +33,7 @@ BYTES = {"float32": 4, "bfloat16": 2}
 _loading = threading.Lock()  # transformers patches its own classes while it loads, and two at once leave them patched
 
 
+@in_standard_arithmetic
 def load(
     checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32", *, language_model: bool = False
 ) -> AttentionModel:
@@ -157,7 +159,8 @@ def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> t
             local_files_only=True,
             trust_remote_code=False,  # If this is not set, transformers asks at the terminal.
         )
-    return model, compare(checkpoint, model, info)
+    notices = compare(checkpoint, model, info)
+    return model if language_model else _encoder_of(model), notices
 
 
 def prepare(
@@ -247,6 +250,7 @@ def _longest_input(encoder: Any) -> int | None:
     return min((len(table.weight) - table.padding_idx - 1 for table in padded), default=None)
 
 
+@in_standard_arithmetic
 def model_in_memory(
     pair: tuple[Any, Any], checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32"
 ) -> AttentionModel:
@@ -264,22 +268,36 @@ def model_in_memory(
     """
     import torch
 
-    from bertviz_core.models.in_memory_fingerprint import check_copy, unwrapped
+    from bertviz_core.models.in_memory_fingerprint import check_copy, check_parts, unwrapped
+    from bertviz_core.models.torch_internals import restore_forward
 
     model, tokenizer = unwrapped(pair[0]), pair[1]
+    check_parts(model)
     check_copy(model)
-    predicts = type(model).__name__.endswith((MASKED_WORDS[0], *NEXT_WORDS))
+    predicts = type(model).__name__.endswith(LM_HEAD_CLASSES) and type(model).__name__ not in DISCRIMINATORS
     device = str(next(model.parameters()).device) if device == "auto" else choose_device(device)
-    if device == "meta":
-        raise SettingsError("The model's weights are on the device `meta`.", hint="Load them first.")
-    shared = {id(each): torch.nn.Parameter(each.data, requires_grad=False) for each in model.parameters()}
+    shared = {id(each): torch.nn.Parameter(_data(each), requires_grad=False) for each in model.parameters()}
     with _explained(checkpoint):
-        copied = _cast(deepcopy(model, shared), device, getattr(torch, dtype))
+        copied = deepcopy(model, shared)
+        for part in copied.modules():
+            restore_forward(part)
+        copied = _cast(copied, device, getattr(torch, dtype))
     with _tokenizer_explained(checkpoint):
         tokens = Tokens(tokenizer)
-    loaded = copied if predicts else copied.base_model
+    loaded = copied if predicts else _encoder_of(copied.base_model)
     is_described = not checkpoint.unknown_code
     return prepare(loaded, tokens, checkpoint, device, predicts=predicts, described=is_described)
+
+
+def _encoder_of(model: Any) -> Any:
+    """Of a pair of encoder and decoder, whose maps are of two texts, the encoder; any other model itself."""
+    is_pair = model.config.is_encoder_decoder and hasattr(model, "decoder") and hasattr(model, "get_encoder")
+    return model.get_encoder() if is_pair else model
+
+
+def _data(parameter: Any) -> Any:
+    """A parameter's data; of one that was made in inference mode a copy, through which gradients can pass."""
+    return parameter.data.clone() if parameter.is_inference() else parameter.data
 
 
 def _cast(model: Any, device: str, dtype: Any) -> Any:

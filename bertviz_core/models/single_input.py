@@ -13,7 +13,8 @@ from bertviz_core.inputs.encoding import Encoded, collate, framed
 from bertviz_core.inputs.labels import Layout, labels_of, layout_of, token_labels
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.attention import LayerAttention, forward
-from bertviz_core.models.model import AttentionModel, running
+from bertviz_core.models.model import AttentionModel, running, word_scores
+from bertviz_core.models.surroundings import in_standard_arithmetic
 from bertviz_core.settings import Settings
 from bertviz_core.text_display import visible
 
@@ -152,6 +153,7 @@ def most_tokens(layers: int, heads: int) -> int:
     return isqrt(MAX_BYTES // (4 * layers * heads))
 
 
+@in_standard_arithmetic
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
     """(layer, head, query, key) float32 of one input.
 
@@ -197,6 +199,7 @@ class Prediction:
         return -log(self.probability or 1e-38)  # 0 has no logarithm.
 
 
+@in_standard_arithmetic
 def predict(
     model: AttentionModel, original: OneInput, masked: OneInput, ablated: np.ndarray | None = None
 ) -> tuple[Prediction, ...]:
@@ -222,7 +225,7 @@ def predict(
     if ablated is not None:
         inputs["combine"] = AblatedAttention(torch.from_numpy(ablated)[None])
     with torch.inference_mode(), running(model, inputs["input_ids"]):
-        logits = model.language_model(**inputs).logits[0, positions]
+        logits = word_scores(model.language_model(**inputs))[0, positions]
     shares = logits.float().softmax(-1).cpu().numpy()  # (masked position, token of the vocabulary)
     predictions = []
     for position, row in zip(positions.tolist(), shares, strict=True):
