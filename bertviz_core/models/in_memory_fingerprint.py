@@ -26,7 +26,7 @@ KNOWN = ("torch", "transformers", "peft")  # packages whose code is that of thei
 # Attributes that change no result of a model in evaluation mode.
 VOLATILE = {*vars(torch.nn.Module()), "gradient_checkpointing", "name_or_path", "_is_hf_initialized"}
 VOLATILE |= {"_output_capturing_hooks_installed", "warnings_issued", "generation_config", "hf_device_map"}
-VOLATILE |= {"_compiled_call_impl"}  # of a model that is compiled in place: a copy is not
+VOLATILE |= {"_compiled_call_impl", "_is_torch_compile", "_is_accelerate_prepared"}
 # Classes that run the model inside them as it is, compiled or in several places, and where it is in them.
 WRAPPERS = {"OptimizedModule": "_orig_mod", "DataParallel": "module", "DistributedDataParallel": "module"}
 WHOLE = "Load the model whole, with from_pretrained and without device_map."

@@ -77,7 +77,8 @@ def load_tokens(checkpoint: Checkpoint) -> Tokens:
     auto = transformers.AutoTokenizer
     folder = tokenizer_folder(checkpoint.folder)
     with _explained(checkpoint):
-        _read_configuration(checkpoint)  # Else its errors, which the tokenizer's class would raise, name the tokenizer.
+        # Else errors of the configuration, which the tokenizer's class would raise, name the tokenizer.
+        _check_reads_text(checkpoint, _read_configuration(checkpoint))
     with _tokenizer_explained(checkpoint):
         tokenizer = auto.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         _check_vocabulary(tokenizer, folder)
@@ -132,6 +133,27 @@ def _read_configuration(checkpoint: Checkpoint) -> Any:
     return transformers.AutoConfig.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False)
 
 
+def _check_reads_text(checkpoint: Checkpoint, config: Any) -> None:
+    """Raises ModelError for a model of images or sound, before anything of it is loaded."""
+    kind = _class_of(config)
+    if kind is None or kind.main_input_name == "input_ids":
+        return
+    what = f"The model {checkpoint.name!r} is a {kind.__name__}, which reads {kind.main_input_name.replace('_', ' ')}"
+    raise ModelError(f"{what}, not text.", hint="Choose an encoder or a decoder of text.")
+
+
+def _class_of(config: Any) -> Any:
+    """The class of transformers that has a model of this configuration without further heads; None where none does."""
+    from bertviz_core.models.libraries import transformers
+
+    pairs = (transformers.AutoModelForSeq2SeqLM, transformers.AutoModelForImageTextToText)
+    for auto in (transformers.AutoModel, *pairs, transformers.AutoModelForSpeechSeq2Seq):
+        if type(config) in auto._model_mapping:
+            kind = auto._model_mapping[type(config)]
+            return kind[0] if isinstance(kind, tuple) else kind
+    return None
+
+
 def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> tuple[Any, tuple[str, ...]]:
     """The model with its head, or without, and notices of what is not used; of T5 and its like the encoder alone."""
     from bertviz_core.models.libraries import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES, logging, torch, transformers
@@ -139,18 +161,23 @@ def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> t
 
     logging.disable_progress_bar()
     family = checkpoint.config.get("model_type", "")
+    config = compute_eagerly(_read_configuration(checkpoint))
     if language_model and predicts_next_words(checkpoint):
         auto: Any = transformers.AutoModelForCausalLM
     elif language_model:
         auto = transformers.AutoModelForMaskedLM
-    elif MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel"):
+    elif hasattr(config, "encoder") and type(config) not in transformers.AutoModel._model_mapping:
+        auto = transformers.AutoModelForSeq2SeqLM  # of two models, such as bert2bert
+    elif MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel") and not hasattr(
+        config, "encoder"
+    ):
         auto = transformers.AutoModelForTextEncoding
     else:
         auto = transformers.AutoModel
     with _loading:
         model, info = auto.from_pretrained(
             checkpoint.folder,
-            config=compute_eagerly(_read_configuration(checkpoint)),
+            config=config,
             attn_implementation="eager",
             dtype=getattr(torch, dtype),
             use_safetensors=True,

@@ -29,7 +29,7 @@ def is_replaced_by_accelerate(module: nn.Module) -> bool:
     move inputs between devices."""
     attributes = vars(module)
     replaced = attributes.get("forward")
-    code = getattr(replaced, "__func__", None) or getattr(replaced, "func", None)
+    code = getattr(replaced, "__func__", None) or getattr(replaced, "func", None) or replaced
     return str(getattr(code, "__module__", "")).partition(".")[0] == "accelerate"
 
 
