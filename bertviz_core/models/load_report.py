@@ -51,8 +51,8 @@ def _computed(model: Any) -> set[str]:
 def _check_missing(checkpoint: Checkpoint, base: str, info: Mapping[str, Any], *, computed: Collection[str]) -> None:
     """Raises ModelError for weights that would be drawn at random; only a pooler, or what is `computed`, may be
     missing."""
-    missing = {name for name in info["missing_keys"] if not name.removeprefix(base).startswith(POOLER)}
-    missing = sorted(missing.difference(computed))
+    learned = (name for name in info["missing_keys"] if name not in computed)
+    missing = sorted(name for name in learned if not name.removeprefix(base).startswith(POOLER))
     inside = [name for name in missing if name.startswith(base)]
     if inside:
         what = f"The model {checkpoint.name!r} cannot be loaded: {len(inside):,} weights are not in the files, "

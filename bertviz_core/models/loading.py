@@ -135,29 +135,19 @@ def _read_configuration(checkpoint: Checkpoint) -> Any:
 
 def _check_reads_text(checkpoint: Checkpoint, config: Any) -> None:
     """Raises ModelError for a model of images or sound, before anything of it is loaded."""
-    kind = _class_of(config)
+    from bertviz_core.models.torch_internals import class_of
+
+    kind = class_of(config)
     if kind is None or kind.main_input_name == "input_ids":
         return
     what = f"The model {checkpoint.name!r} is a {kind.__name__}, which reads {kind.main_input_name.replace('_', ' ')}"
     raise ModelError(f"{what}, not text.", hint="Choose an encoder or a decoder of text.")
 
 
-def _class_of(config: Any) -> Any:
-    """The class of transformers that has a model of this configuration without further heads; None where none does."""
-    from bertviz_core.models.libraries import transformers
-
-    pairs = (transformers.AutoModelForSeq2SeqLM, transformers.AutoModelForImageTextToText)
-    for auto in (transformers.AutoModel, *pairs, transformers.AutoModelForSpeechSeq2Seq):
-        if type(config) in auto._model_mapping:
-            kind = auto._model_mapping[type(config)]
-            return kind[0] if isinstance(kind, tuple) else kind
-    return None
-
-
 def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> tuple[Any, tuple[str, ...]]:
     """The model with its head, or without, and notices of what is not used; of T5 and its like the encoder alone."""
     from bertviz_core.models.libraries import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES, logging, torch, transformers
-    from bertviz_core.models.torch_internals import compute_eagerly
+    from bertviz_core.models.torch_internals import compute_eagerly, is_known_by
 
     logging.disable_progress_bar()
     family = checkpoint.config.get("model_type", "")
@@ -166,7 +156,7 @@ def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> t
         auto: Any = transformers.AutoModelForCausalLM
     elif language_model:
         auto = transformers.AutoModelForMaskedLM
-    elif hasattr(config, "encoder") and type(config) not in transformers.AutoModel._model_mapping:
+    elif hasattr(config, "encoder") and not is_known_by(transformers.AutoModel, config):
         auto = transformers.AutoModelForSeq2SeqLM  # of two models, such as bert2bert
     elif MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel") and not hasattr(
         config, "encoder"

@@ -67,3 +67,21 @@ def compute_eagerly(config: Any) -> Any:
     """A configuration of transformers, set to eager attention: one that a file names would have the last word."""
     config._attn_implementation = "eager"
     return config
+
+
+def is_known_by(auto: Any, config: Any) -> bool:
+    """Whether one of transformers' classes that choose a class of models has one for a configuration."""
+    return type(config) in auto._model_mapping
+
+
+def class_of(config: Any) -> Any:
+    """The class of transformers that has a model of this configuration, without further heads where there is one; None
+    where none does."""
+    import transformers
+
+    pairs = (transformers.AutoModelForSeq2SeqLM, transformers.AutoModelForImageTextToText)
+    for auto in (transformers.AutoModel, *pairs, transformers.AutoModelForSpeechSeq2Seq):
+        if is_known_by(auto, config):
+            kind: Any = auto._model_mapping[type(config)]
+            return kind[0] if isinstance(kind, tuple) else kind
+    return None

@@ -1,4 +1,4 @@
-"""Models in memory that something is wrapped around: it is taken off where that is exact, else refused in a sentence."""
+"""Models in memory that something is wrapped around: taken off where that is exact, else refused in a sentence."""
 
 from functools import partial
 

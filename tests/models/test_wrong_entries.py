@@ -1,4 +1,4 @@
-"""Entries of config.json of a wrong type: whatever is read from it, there is one sentence or a model, never a traceback."""
+"""Entries of config.json of a wrong type: whatever is read, there is one sentence or a model, never a traceback."""
 
 import json
 import shutil
