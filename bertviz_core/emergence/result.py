@@ -239,7 +239,7 @@ class Emergence(Result):
             raise SettingsError(f"There is no relation {unknown[0]!r} with enough words.", hint=hint)
         names = self.opening_relations if relations is None else list(relations)
         choices: dict[str, Any] = {"step": chosen, "relations": names}
-        if head:
+        if head is not None:
             Head.parse(head).check(*self.shape)
             choices["head"] = Head.parse(head).key()
         return choosing(self, **choices)
