@@ -45,7 +45,8 @@ class ColumnView(View[R]):
         column = self.column(shown)
         if column is None:
             return self
-        return replace(self, quantity=column.quantity, head=self.head or highest(column.values(shown)).key())
+        head = self.head_of() or highest(column.values(shown))
+        return replace(self, quantity=column.quantity, head=head.key())
 
     def opening_head(self, result: Result) -> Head | None:
         """The highest head of the column."""

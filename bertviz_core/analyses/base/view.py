@@ -84,8 +84,8 @@ class View(Choices, Generic[R]):
 
     def head_of(self) -> Head | None:
         """The chosen head; None where none is."""
-        text = getattr(self, "head", None)
-        return Head.parse(text) if text else None
+        head = getattr(self, "head", None)
+        return None if head is None else Head.parse(head)
 
     def chosen_head(self) -> Head:
         """The chosen head of a view that is resolved, of a result that has heads."""

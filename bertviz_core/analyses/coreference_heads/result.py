@@ -64,8 +64,8 @@ class CoreferenceView(ListView[AntecedentCounts]):
     def resolve(self, shown: AntecedentCounts) -> Self:
         """By default the best head; the first direction where the model does not have the chosen one."""
         direction = self.direction if self.direction in shown.directions else DIRECTIONS[0]
-        head = self.head or shown.best(self.kind, shown.directions.index(direction)).head.key()
-        return replace(self, direction=direction, head=head)
+        head = self.head_of() or shown.best(self.kind, shown.directions.index(direction)).head
+        return replace(self, direction=direction, head=head.key())
 
     def choice(self) -> DirectedHead:
         """The directed head, of a view that is resolved."""

@@ -91,10 +91,10 @@ class RelationView(ListView[RelationCounts], RelationFilter):
         """By default the clearest relation, the direction of its best head, and the best head in the direction."""
         relation = self.relation if self.relation in shown.relations else shown.clearest_relation()
         direction = self.direction or DIRECTIONS[shown.best_choice(relation).direction]
-        head = self.head
+        head = self.head_of()
         if head is None:
-            head = shown.in_direction(DIRECTIONS.index(direction)).best_choice(relation).head.key()
-        return replace(self, relation=relation, direction=direction, head=head)
+            head = shown.in_direction(DIRECTIONS.index(direction)).best_choice(relation).head
+        return replace(self, relation=relation, direction=direction, head=head.key())
 
     def choice(self) -> tuple[str, DirectedHead]:
         """The relation and the directed head, of a view that is resolved."""

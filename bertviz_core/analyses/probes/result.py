@@ -47,8 +47,9 @@ class ProbesView(View["Probes"]):
         """By default attention-only, else the first probe; the head of the largest weight, if heads have weights."""
         default = "attention-only" if "attention-only" in shown.probes else shown.probes[0]
         weight = shown.weight()
-        head = None if weight is None else self.head or highest(weight).key()
-        return replace(self, probe=self.probe if self.probe in shown.probes else default, head=head)
+        head = self.head_of() or (None if weight is None else highest(weight))
+        probe = self.probe if self.probe in shown.probes else default
+        return replace(self, probe=probe, head=head.key() if head and weight is not None else None)
 
     def reported(self, shown: "Probes") -> dict[str, Any]:
         """The probe, the head, and of the list of sentences what is not its default."""
