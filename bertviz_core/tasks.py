@@ -10,6 +10,7 @@ import json
 import logging
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -38,6 +39,7 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.paper_report.report import ReportRequest
 from bertviz_core.settings import Execution, Settings, access_from_environment, app_execution
 
+SHORT = 5  # letters: a name of fewer may be a word of a sentence
 CANCEL_GRACE_S = 0.3  # seconds between a cancel and the end of a process that does not react
 PROGRESS_INTERVAL_S = 0.1  # seconds between progress messages
 ROOT = Path(__file__).parents[1]
@@ -59,6 +61,35 @@ def download(names: Sequence[str], to_compute: Iterable[Request], store: Store) 
 def report(request: ReportRequest, store: Store) -> Task:
     """The task to compute and store what a report lacks; raises InputError as `analyses` does."""
     return {"store": str(store.folder), "report": _as_json(request)}
+
+
+def under_own_names(error: BertvizError, performed: Task, own: Task) -> BertvizError:
+    """An error of a task as the reader of an equal one sees it: with the names that the reader has for the files."""
+    others = _names(performed)
+    what, where, hint = error.what, error.where, error.hint
+    for digest, name in _names(own).items():
+        other = others.get(digest, name)
+        where = _with_name(where, other, name)
+        if name not in where and where.startswith(other[:SHORT]):  # The end of a long name has been cut off.
+            where = name
+        if len(other) >= SHORT:
+            what, hint = _with_name(what, other, name), _with_name(hint, other, name)
+    return BertvizError(what, where=where, hint=hint)
+
+
+def _with_name(text: str, other: str, name: str) -> str:
+    return re.sub(rf"(?<!\w){re.escape(other)}(?!\w)", lambda _: name, text)
+
+
+def _names(part: Any) -> dict[str, str]:
+    """From digest to name, of every file in a task."""
+    if isinstance(part, Mapping):
+        if part.keys() >= {"digest", "locator"}:
+            return {part["digest"]: part["name"]}
+        part = list(part.values())
+    if not isinstance(part, list):
+        return {}
+    return {digest: name for each in part for digest, name in _names(each).items()}
 
 
 def perform(task: Task, progress: Progress, load: run_pass.Load) -> None:
