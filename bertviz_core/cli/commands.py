@@ -273,8 +273,12 @@ def _described(head: bytes) -> dict[str, str]:
 
 @store_app.command("clear")
 def store_clear(store: Folder = None) -> None:
-    """Delete all results and uploads."""
-    print(f"{Store(store).clear():,} entries cleared")
+    """Delete all results and uploads, of a damaged store too."""
+    opened = Store(store)
+    if opened.clear_damaged():
+        print("The store was damaged: all of it has been deleted, and it can be used again.")
+    else:
+        print(f"{opened.clear():,} entries cleared")
 
 
 app.add_typer(inputs_app)

@@ -80,7 +80,8 @@ class Turns:
     def _call_next(self) -> None:
         with self._lock:
             while len(self._running) < MAX_RUNNING_PAGES and self._waiting:
-                turn = max(self._waiting, key=lambda each: each.credit())  # of equal ones the first that came
+                # Of equal ones the first that came.
+                turn = max(self._waiting, key=lambda each: (not each.hasty, each.credit()))
                 hasty = sum(each.hasty for each in self._running)
                 if turn.hasty and hasty >= MAX_RUNNING_PAGES - 1:
                     return
