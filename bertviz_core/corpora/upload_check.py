@@ -28,6 +28,7 @@ from weakref import WeakSet
 from bertviz_core.corpora import contents, format_detection
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import BertvizError, InputError
+from bertviz_core.numbers import plural
 
 MAX_RUNNING_CHECKS = 2  # checks that run; others wait
 SECONDS_PER_CPU_SECOND = 10  # seconds for each second of a core that a check may take
@@ -133,7 +134,7 @@ class UploadCheck:
 def _why(status: int, seconds: int, *, is_late: bool) -> str:
     """Why files cannot be read whose check has ended with this exit status, or by its limit of time."""
     if is_late or -status == getattr(signal, "SIGXCPU", None):
-        return f"It cannot be read: it takes more than {seconds} seconds of a core."
+        return f"It cannot be read: it takes more than {plural(seconds, 'seconds')} of a core."
     if -status == getattr(signal, "SIGXFSZ", None):
         return "It cannot be read: it would take too much space on the disk."
     return f"It cannot be read: it takes too much memory, more than {MEMORY >> 20} MB."
@@ -213,7 +214,7 @@ def _limit(size: int, seconds: int) -> None:
         import resource
 
         os.nice(19)  # the lowest priority
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))  # At the first the signal says why.
         resource.setrlimit(resource.RLIMIT_FSIZE, (2 * size, 2 * size))
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         memory = pages * resource.getpagesize() + MEMORY

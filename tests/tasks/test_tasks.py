@@ -186,18 +186,18 @@ def test_corpora_not_stored_changed_or_gone_are_refused(store, tiny_folder, uplo
 def test_a_job_that_another_reader_joined_says_that_readers_names(store, tiny_folder):
     """Two readers upload equal files; the first one's upload is what the job reads, and it is damaged."""
     uploads = Uploads(store, Access(public=True))
-    data = b"He 2-nsubj\nsat 0-root\n\nHe xxx\nsat 0-root\n"
+    data = b"the cat sat .\nthe dog slept .\n\xff\n"
     own = {}
     for name in ("patient-Smith-2026.txt", "b.txt"):
-        source = uploads.source(uploads.keep(data, name, "treebank").token)
-        request = Request("dependency_heads", checkpoint.find_checkpoint(str(tiny_folder)), source, SETTINGS)
+        source = uploads.source(uploads.keep(data, name, "text").token)
+        request = Request("entropy", checkpoint.find_checkpoint(str(tiny_folder)), source, SETTINGS)
         own[name] = crossed(tasks.analyses([request], store))
     first, second = own.values()
     with pytest.raises(InputError) as caught:
         perform(first, Progress(), last_model_loader())
-    assert caught.value.where == "patient-Smith-2026.txt, line 4"
+    assert caught.value.where == "patient-Smith-2026.txt, line 3"
     seen = tasks.under_own_names(caught.value, first, second)
-    assert seen.where == "b.txt, line 4" and "Smith" not in str(seen)
+    assert seen.where == "b.txt, line 3" and "Smith" not in str(seen)
     assert (seen.what, seen.hint) == (caught.value.what, caught.value.hint)
 
 
