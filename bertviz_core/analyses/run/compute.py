@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable
 
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.result import Result, renamed
 from bertviz_core.analyses.run.run_pass import Load, LocalRunner, compute_pass
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
@@ -17,8 +17,20 @@ Failure = tuple[list[Request], BertvizError]  # a pass, and why it failed
 
 
 def find(store: Store | None, request: Request) -> Result | None:
-    """The stored result of a request; None without one, or without a store."""
-    return read(store, request.key(), request.analysis) if store else None
+    """The stored result of a request, with its names of files and of the model: an equal file may have been analyzed
+    under another name. None without one, or without a store."""
+    found = read(store, request.key(), request.analysis) if store else None
+    return found and renamed(found, names_of(request), names_of_model(request))
+
+
+def names_of(request: Request) -> dict[str, str]:
+    """From the digest of each file of a request to its name."""
+    return {source.digest: source.name for source in (request.source, *request.others.values())}
+
+
+def names_of_model(request: Request) -> dict[str, str | None]:
+    """The name and the revision of a request's model, as provenance has them."""
+    return {"name": request.checkpoint.name, "revision": request.checkpoint.revision}
 
 
 def read(store: Store, key: str, analysis: str) -> Result | None:

@@ -150,6 +150,16 @@ def is_corefud(found: Survey) -> bool:
     return conll.is_ten(found) or (conll.is_plus(found) and "MISC" in found.columns)
 
 
+def has_entities(found: Survey) -> bool:
+    """Whether a numbered file of such rows has chains, or a header of them."""
+    return conll.is_numbered(found) and (found.has_entities or any(map(ENTITY.search, found.texts)))
+
+
+def has_borders(found: Survey) -> bool:
+    """Whether tabs stand between the columns of most rows, or a line begins a document: "3 apples (red)" is text."""
+    return found.has_document_lines or 2 * found.share_of_rows(lambda row: "\t" in row) > 1
+
+
 def corefud_columns(found: Survey) -> conll.Columns:
     """The columns that the file names, else those of CoNLL-U."""
     return conll.plus(found) if conll.is_plus(found) else conll.TEN
@@ -186,9 +196,7 @@ def read_corefud(source: Source) -> Iterator[Draft]:
     yield draft
 
 
-def _read_corefud_row(
-    draft: Draft, text: str, columns: conll.Columns, attributes: EntityAttributes, line: int
-) -> None:
+def _read_corefud_row(draft: Draft, text: str, columns: conll.Columns, attributes: EntityAttributes, line: int) -> None:
     """One word; empty nodes (`8.1`) and multi-word tokens (`5-6`) are not words."""
     fields = text.split("\t")
     if not columns.fits(text):
