@@ -48,6 +48,8 @@ BEHAVIORS = {
     "to_sep": (SEP[0], "circle", "S", "[SEP]"),
     "to_first": (FIRST[0], "circle", "1", "first token"),
     "to_punct": (*PUNCTUATION, "", "full stop or comma"),
+    "induction": ("#c2255c", "hexagon", "I", "induction"),
+    "duplicate": ("#8a6d00", "hexagon", "D", "duplicate token"),
     "other": ("#8c8c8c", "circle", "", "other"),
     "linguistic": ("#000000", "x", "", "linguistic"),
 }

@@ -12,7 +12,7 @@ import safetensors.numpy
 
 from bertviz_core import plotting
 from bertviz_core.analyses.base.result import csv_bytes, head_frame
-from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER
+from bertviz_core.analyses.behaviors import OTHER
 from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.inputs.encoding import maps_of_one
 from bertviz_core.inputs.labels import Layout, Units
@@ -101,6 +101,27 @@ class InputAttention:
         if key is not None:
             weights[column != key] = -np.inf
         return _largest(weights)
+
+    def to_sinks(self, head: Head, *, causal: bool) -> tuple[float, str]:
+        """How much of a head's attention goes to the special tokens, in a causal model to the first token too.
+
+        Args:
+            head: The head.
+            causal: Whether a token sees only itself and earlier ones; the first one, which sees itself alone, is then
+                no query.
+
+        Returns:
+            The mean share over queries, 0 to 1, and the name of these tokens; empty where the input has none of them.
+        """
+        is_first = (self.keys.start == 0) & causal
+        is_query = ~((self.queries.start == 0) & causal)
+        sinks = self.keys.special | is_first
+        if not sinks.any() or not is_query.any():
+            return 0.0, ""
+        share = float(self.weights[head][is_query][:, sinks].sum(1).mean())
+        if self.keys.special[sinks].all():
+            return share, "special tokens"
+        return share, "the first token" + (" and special tokens" if self.keys.special.any() else "")
 
     def strongest_pair(self, head: Head) -> tuple[int, int]:
         """The (query, key) of a head's largest weight, by preference of words, and of queries with a choice of keys."""
@@ -209,13 +230,13 @@ def predictions_frame(by_run: Mapping[str, Sequence[Prediction]]) -> pd.DataFram
     )
 
 
-def named_groups(layers: int, heads: int, behaviors: np.ndarray | None = None) -> dict[str, np.ndarray]:
+def named_groups(layers: int, heads: int, behaviors: Mapping[str, np.ndarray] | None = None) -> dict[str, np.ndarray]:
     """Heads that can be chosen together, (layer, head) bool by name, such as "behavior [SEP]", "layer 3" and "3-5"."""
     layer, head = np.indices((layers, heads))
     named = {}
-    for behavior in BEHAVIORS:
-        if behaviors is not None and behavior != OTHER and (behaviors == behavior).any():
-            named[f"behavior {plotting.BEHAVIORS[behavior][-1]}"] = behaviors == behavior
+    for behavior, members in (behaviors or {}).items():
+        if behavior != OTHER and members.any():
+            named[f"behavior {plotting.BEHAVIORS[behavior][-1]}"] = members
     named |= {f"layer {number + 1}": layer == number for number in range(layers)}
     named |= {each.key(): (layer == each.layer) & (head == each.head) for each in all_heads(layers, heads)}
     return named

@@ -158,6 +158,14 @@ class Presentation(Registered):
         """
         return []
 
+    def more_behaviors(self, result: Result) -> dict[str, np.ndarray]:
+        """Behaviors that heads have beside that of Figure 6, by a rule of this analysis (docs/methods.md, section 9).
+
+        Returns:
+            One of `behaviors.BEHAVIORS` -> (layer, head) bool.
+        """
+        return {}
+
     def found_by(self, name: str) -> str:
         """What a head that `named_heads` has under this name finds, as a plural for the legend of a map."""
         return name
@@ -307,6 +315,14 @@ class Presentation(Registered):
         """
         rows = self.head_rows(result, head)
         return [HeadFigure(self.title, tuple(rows))] if rows else []
+
+    def searched_numbers(self, result: Result) -> dict[str, np.ndarray]:
+        """Numbers of every head that the overview finds heads by beside its columns.
+
+        Returns:
+            Name, as pages show it -> (layer, head) values.
+        """
+        return {}
 
     def head_texts(self, result: Result, heads: Sequence[Head]) -> dict[str, list[str]]:
         """Further columns of the overview's table and its exports, by name: of each a text for each of the heads."""
