@@ -17,8 +17,10 @@ Failure = tuple[list[Request], BertvizError]  # a pass, and why it failed
 
 
 def find(store: Store | None, request: Request) -> Result | None:
-    """The stored result of a request, with its names of files and of the model: an equal file may have been analyzed
-    under another name. None without one, or without a store."""
+    """The stored result of a request, under the request's names; None without one, or without a store.
+
+    Equal files have one result, which may have been computed under other names, as that of another revision.
+    """
     found = read(store, request.key(), request.analysis) if store else None
     return found and renamed(found, names_of(request), names_of_model(request))
 
