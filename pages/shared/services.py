@@ -96,8 +96,7 @@ def queues() -> tuple[JobQueue, JobQueue]:
 
 def find(request: Request) -> Result | None:
     """The stored result of a request, with its names of files and of the model; None where there is none."""
-    names = {source.digest: source.name for source in (request.source, *request.others.values())}
-    model = {"name": request.checkpoint.name, "revision": request.checkpoint.revision}
+    names, model = compute.names_of(request), compute.names_of_model(request)
     return lookup(request.key(), request.analysis, names, model)
 
 
