@@ -40,6 +40,7 @@ from bertviz_core.numbers import column_decimals, fixed, number
 from bertviz_core.plotting import drawing
 from bertviz_core.plotting.drawing import figure_html, html_page
 from bertviz_core.plotting.html import bullets, element, table
+from bertviz_core.text_display import printable
 
 OTHERS: dict[str, ModuleType] = {"comparison": comparison_figure, "emergence": emergence_figure}
 PRINTED = 10  # rows of a table that are printed
@@ -94,7 +95,8 @@ def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
 def to_zip(result: Result) -> bytes:
     """Every table as a CSV file: `table.csv`, those of `Result.tables` by their names, and those of what is chosen as
     `chosen_head.csv` and so on."""
-    chosen = {f"chosen_{each.name}": each.table for each in tables(blocks_of(result))}
+    shown = tables(blocks_of(result)) if result.choices else []
+    chosen = {f"chosen_{each.name}": each.table for each in shown}
     frames = {"table": result.to_frame(), **result.tables(), **chosen}
     return zipped({name: to_csv(result, frame) for name, frame in frames.items()})
 
@@ -262,13 +264,10 @@ def to_latex(result: Result) -> str:
     latex = ANALYSES[result.analysis].latex
     assert latex, "an analysis with a table"
     with counting_from(1):
-        lines = [
-            title_of(result),
-            *chosen_sentences(blocks_of(result)),
-            *described_origin(result.provenance),
-            *result.notes,
-        ]
-        comments = "".join(f"% {' '.join(line.split())}\n" for line in lines)
+        chosen = chosen_sentences(blocks_of(result))
+        lines = [title_of(result), *chosen, *described_origin(result.provenance), *result.notes]
+        comments = "".join(f"% {printable(' '.join(line.split()))}
+" for line in lines)
         return comments + latex(result)
 
 
