@@ -266,8 +266,7 @@ def to_latex(result: Result) -> str:
     with counting_from(1):
         chosen = chosen_sentences(blocks_of(result))
         lines = [title_of(result), *chosen, *described_origin(result.provenance), *result.notes]
-        comments = "".join(f"% {printable(' '.join(line.split()))}
-" for line in lines)
+        comments = "".join(f"% {printable(' '.join(line.split()))}\n" for line in lines)
         return comments + latex(result)
 
 
