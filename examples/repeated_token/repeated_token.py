@@ -50,7 +50,7 @@ class RepeatedTokenView(ColumnView[HeadAverages]):
 
 def paper_figure(result: HeadAverages) -> Figure:
     """The share by layer, a dot for each head; dashed, that of uniform attention."""
-    figure = layer_figure([[RepeatedToken.columns[0].series(result)]])
+    figure = layer_figure([[RepeatedToken.columns[0].series(result)]], height=380)
     value, name = _uniform(result)
     return figure.add_hline(value, line_dash="dash", annotation_text=f"{name}: {value:.2f}")
 

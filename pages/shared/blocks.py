@@ -147,9 +147,17 @@ def _heads(block: blocks.Heads, nested: bool) -> None:
 
 
 def draw_controls(block: blocks.Control) -> None:
-    """The widgets of choices."""
-    for field in block.fields:
-        widgets.choice(field)
+    """The widgets of choices, in a popover if they seldom change."""
+    if not block.folded:
+        for field in block.fields:
+            widgets.choice(field)
+        return
+    panel = widgets.popover(block.folded, ":material/tune:", "page-options")
+    if panel.open:
+        with panel:
+            st.caption(plain(block.note))
+            for field in block.fields:
+                widgets.choice(field, width="stretch")
 
 
 def _control(block: blocks.Control, nested: bool) -> None:

@@ -221,10 +221,14 @@ class Control:
     Attributes:
         fields: Of the view.
         on_line: Whether they stand in the line under the title, since they change all of the page.
+        folded: The name of the popover that has them, since they seldom change; empty for none.
+        note: What is said above them in the popover; may be empty.
     """
 
     fields: tuple[str, ...]
     on_line: bool = False
+    folded: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)

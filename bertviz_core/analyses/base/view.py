@@ -41,6 +41,10 @@ class View(Choices, Generic[R]):
         """
         return None
 
+    def alone(self) -> Self:
+        """The same without what needs other stored results."""
+        return self
+
     def show(self, result: Any, beside: Any = None) -> R:
         """Prepare a stored result as it is shown, printed and written; `beside` is what `beside` returned."""
         shown: R = result

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.blocks import Block, Claim, Columns, Heads, Numbers, Say, Table
+from bertviz_core.analyses.base.blocks import Block, Claim, Columns, Control, Heads, Numbers, Say, Table
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from bertviz_core.analyses.clustering.measure import DivergenceSums
 
 Threshold = Annotated[float, Between(0.0, 1.0, step=0.05)]
+LAST_COUNTS = "A head has a behavior if its average exceeds the threshold; if several apply, the last one counts."
 CROSSES = "Crosses mark heads of this model that are best at a relation or at coreference in a stored analysis."
 SIMILAR = 3  # heads that are named beside one on other pages
 
@@ -46,19 +47,31 @@ class ClusteringView(View[Clustering]):
     """How heads are embedded in the plane, from which average on they have a behavior, and the head to report."""
 
     root: Annotated[
-        bool, Label("Square-root distance"), Doc("Embed the JS distance (square root) instead of the divergence.")
+        bool,
+        Label("Square-root distance"),
+        Doc("Embed √JS, which is a metric; the paper embeds the divergence, JS."),
     ] = False
-    over_next: Annotated[Threshold, Doc("Least attention to the next token of a head with that behavior.")] = (
-        Thresholds.next
+    over_next: Annotated[
+        Threshold,
+        Label("attention: next token"),
+        Doc("Least attention to the next token of a head with that behavior."),
+    ] = Thresholds.next
+    over_previous: Annotated[Threshold, Label("attention: previous token"), Doc("The same for the previous token.")] = (
+        Thresholds.previous
     )
-    over_previous: Annotated[Threshold, Doc("The same for the previous token.")] = Thresholds.previous
-    over_entropy: Annotated[float, Between(0.0, 7.0, step=0.05), Doc("Least entropy of a broad head, in nats.")] = (
-        Thresholds.entropy
+    over_entropy: Annotated[
+        float, Between(0.0, 7.0, step=0.05), Label("entropy, nats"), Doc("Least entropy of a broad head, in nats.")
+    ] = Thresholds.entropy
+    over_to_cls: Annotated[
+        Threshold, Label("attention: [CLS]"), Doc("Least attention to [CLS] of a head with that behavior.")
+    ] = Thresholds.to_cls
+    over_to_sep: Annotated[Threshold, Label("attention: [SEP]"), Doc("The same for [SEP].")] = Thresholds.to_sep
+    over_to_punct: Annotated[Threshold, Label("attention: punctuation"), Doc("The same for full stops and commas.")] = (
+        Thresholds.to_punct
     )
-    over_to_cls: Annotated[Threshold, Doc("Least attention to [CLS] of a head with that behavior.")] = Thresholds.to_cls
-    over_to_sep: Annotated[Threshold, Doc("The same for [SEP].")] = Thresholds.to_sep
-    over_to_punct: Annotated[Threshold, Doc("The same for full stops and commas.")] = Thresholds.to_punct
-    over_to_first: Annotated[Threshold, Doc("The same for the first token.")] = Thresholds.to_first
+    over_to_first: Annotated[Threshold, Label("attention: first token"), Doc("The same for the first token.")] = (
+        Thresholds.to_first
+    )
     head: Annotated[str | None, Doc("The head to report, as 3-1; default: none.")] = None
 
     @classmethod
@@ -115,6 +128,9 @@ class ClusteringAnalysis(Analysis[Clustering, ClusteringView]):
 
     def blocks(self, result: Clustering, view: ClusteringView) -> Iterator[Block]:
         yield Claim(self.claim(result, view), first=True)
+        yield Control(("root",), on_line=True)
+        thresholds = tuple(f"over_{name}" for name in asdict(Thresholds()) if name in result.present)
+        yield Control(thresholds, on_line=True, folded="Behavior thresholds", note=LAST_COUNTS)
         yield Columns(left=(behavior_chart(result),), right=(layer_chart(result),))
         stress = ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact")
         yield Numbers((stress, behavior_metric(result.behaviors)))

@@ -73,6 +73,9 @@ class SurfaceView(ColumnView[HeadAverages]):
             raise SettingsError(f"No result of {weights} is stored for this model and this text.", hint=hint)
         return cast(HeadAverages, beside)
 
+    def alone(self) -> Self:
+        return replace(self, both=False)
+
     def show(self, result: HeadAverages, beside: HeadAverages | None = None) -> HeadAverages:
         return result if beside is None else BothWeights.of(result, beside)
 

@@ -71,7 +71,7 @@ class BothWeights(SurfacePatterns):
     @classmethod
     def of(cls, result: HeadAverages, beside: HeadAverages) -> Self:
         """A result with the other weights' result beside it."""
-        own = {each.name: getattr(result, each.name) for each in fields(SurfacePatterns)}
+        own = {each.name: getattr(result, each.name) for each in fields(SurfacePatterns) if each.init}
         return cls(**own, stored=result, beside=beside)
 
     @property

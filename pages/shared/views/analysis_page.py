@@ -9,11 +9,13 @@ import streamlit as st
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.blocks import Block, Control, flat
 from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.base.view import View
 from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
 from bertviz_core.choices import label_of
-from pages.shared import blocks, endnotes, page, services, stored, widgets
+from bertviz_core.errors import SettingsError
+from pages.shared import blocks, endnotes, messages, page, services, stored, widgets
 from pages.shared.frame import header
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
@@ -51,8 +53,8 @@ def show(name: str) -> None:
     if services.find(request) is None:
         st.markdown(plain(analysis.summary))
     result = stored.result_or_stop(request, analysis.result_class)
-    view = session.view(analysis.view)
-    found = prepared(view.showing(), result, view.beside(request, services.find))
+    view, beside = with_others(session.view(analysis.view), request)
+    found = prepared(view.showing(), result, beside)
     shown = chosen(view, found)
     drawn = blocks_of(analysis, shown)
     with line:
@@ -61,6 +63,16 @@ def show(name: str) -> None:
     blocks.draw(drawn)
     page.downloads(shown)
     endnotes.ending(result, analysis, EXAMPLES[analysis.corpus].unit)
+
+
+def with_others(view: View[Any], request: Request) -> tuple[View[Any], Any]:
+    """What is chosen, and what that needs of other stored results; where one is missing, that is said, and the choice
+    has no effect."""
+    try:
+        return view, view.beside(request, services.find)
+    except SettingsError as problem:
+        messages.note(problem)
+        return view.alone(), view.alone().beside(request, services.find)
 
 
 def draw_choices(view: View[Any], found: Result, drawn: Iterable[Block]) -> None:
