@@ -22,15 +22,15 @@ class Column:
         analysis: The name of the analysis.
         quantity: The name of the quantity.
         values: (layer, head) values; NaN where a head has none.
-        baseline: The value of the baseline; NaN without one.
+        baseline: (layer, head) values of the baseline; NaN without one.
         baseline_name: Its name; empty without one.
     """
 
     analysis: str
     quantity: str
     values: np.ndarray
-    baseline: float = float("nan")
-    baseline_name: str = ""
+    baseline: np.ndarray
+    baseline_name: str
 
     @property
     def spec(self) -> HeadColumn:
@@ -57,8 +57,7 @@ def columns(results: Results) -> list[Column]:
     quantities = []
     for name, result in in_order(results):
         for column in ANALYSES[name].head_columns(result):
-            baseline = column.baseline(result) if column.baseline else ()
-            quantities.append(Column(name, column.quantity, column.values(result), *baseline))
+            quantities.append(Column(name, column.quantity, column.values(result), *column.baselines(result)))
     return quantities
 
 

@@ -43,6 +43,7 @@ class ReachAnalysis(Analysis):
     """How far heads look, and what shows that they do little."""
 
     name = "reach"
+    key_version = 2
     title = "Reach"
     summary = (
         "How far every head looks, which token is its sink, how long its output is beside those of its layer, at and "

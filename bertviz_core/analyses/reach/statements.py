@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bertviz_core.analyses.base.averages import name_heads_over
+from bertviz_core.analyses.base.averages import name_heads_over, uniform_text
 from bertviz_core.analyses.base.findings import Answer, Interval, Statement, decide, head_intervals
 from bertviz_core.analyses.reach.result import INACTIVE, SINK, Reach
 from bertviz_core.heads import Head, highest
@@ -18,15 +18,15 @@ def most_look_near(result: Reach) -> Answer:
     The share of heads below it, from those whose interval, corrected for their number, is below it as a whole to those
     whose interval begins below it, is compared with MOST (docs/methods.md, section 17; section 6, Decisions).
     """
-    values = result["distance"]
+    values, uniform = result["distance"], result["uniform"]
     heads = head_intervals(result, "distance")
-    share = Interval((heads.high < result.uniform).mean(), (heads.low < result.uniform).mean(), heads.enough)
+    share = Interval((heads.high < uniform).mean(), (heads.low < uniform).mean(), heads.enough)
     nearest, farthest = highest(-values), highest(values)
     ends = [f"{_with_interval(result, 'distance', head)} in head {head.label()}" for head in (nearest, farthest)]
     return Answer(
         decide(share, MOST),
-        f"{(values < result.uniform).mean():.0%} of the heads look nearer than uniform attention, whose mean distance "
-        f"is {result.uniform:.1f} tokens: from {ends[0]} to {ends[1]}.",
+        f"{(values < uniform).mean():.0%} of the heads look nearer than uniform attention, whose mean distance "
+        f"is {uniform_text(uniform, 1)} tokens: from {ends[0]} to {ends[1]}.",
         nearest,
     )
 
