@@ -52,8 +52,8 @@ def layer_mask(batch: Batch, seen: Tensor, causal: bool) -> LayerMask | None:
 
 
 def mask_of_maps(batch: Batch, weights: Tensor, causal: bool) -> LayerMask | None:
-    """What a layer leaves visible whose maps (batch, head, query, key) alone are known: a mask gives a weight of 0 in all
-    heads. A softmax alone gives that only where every head's score is some 100 below its highest."""
+    """What a layer leaves visible of which the maps (batch, head, query, key) alone are known: a mask gives a weight of
+    0 in all heads. A softmax alone gives that only where every head's score is some 100 below its highest."""
     return layer_mask(batch, weights > 0, causal)
 
 
