@@ -6,7 +6,9 @@ import pytest
 import torch
 
 from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.entropy.figure import paper_figure as entropy_figure
 from bertviz_core.analyses.entropy.statements import narrow_heads
+from bertviz_core.analyses.reach.figure import paper_figure as reach_figure
 from bertviz_core.analyses.reach.result import SHARES
 from bertviz_core.analyses.reach.statements import most_look_near
 from bertviz_core.analyses.run.compute import compute
@@ -129,3 +131,6 @@ def test_a_network_that_knows_nothing_is_not_said_to_look_near_or_narrowly(knows
     answer = most_look_near(reach)
     assert answer.state != "shown" and f"{low:.1f}" in answer.sentence and f"{high:.1f}" in answer.sentence
     assert narrow_heads(entropy, 0.9).endswith("no head.")
+    for result, figure in ((entropy, entropy_figure(entropy)), (reach, reach_figure(reach))):
+        steps = next(trace for trace in figure.data if trace.line.dash == "dash")
+        assert steps.line.shape == "hvh" and np.array_equal(steps.y, result["uniform"][:, 0])
