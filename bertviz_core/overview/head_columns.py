@@ -33,15 +33,15 @@ class Column:
         analysis: The name of the analysis.
         quantity: The name of the quantity.
         values: (layer, head) values; NaN where a head has none.
-        baseline: (layer, head) values of the baseline; NaN without one.
+        baseline: (layer, head) values of the baseline; None or NaN without one.
         baseline_name: Its name; empty without one.
     """
 
     analysis: str
     quantity: str
     values: np.ndarray
-    baseline: np.ndarray
-    baseline_name: str
+    baseline: np.ndarray | None = None
+    baseline_name: str = ""
 
     @property
     def spec(self) -> HeadColumn:
