@@ -92,7 +92,7 @@ def test_baselines_are_uniform_over_what_a_row_sees(loaded, source, family):
             uniform = reference.entropy(rows, kinds, causal=model.causal, sees=sees)["uniform"]
             found.append(values | {"entropy": uniform})
             inputs.append((example.document_number, model.tokens.names(example.ids), kinds, rows))
-        for name in ("uniform", "sink_first", "sink_cls", "sink_sep"):
+        for name in ("uniform", "uniform_ordinary", "sink_first", "sink_cls", "sink_sep"):
             if name in reach:
                 expected = np.mean([values[name] for values in found])
                 assert reach[name][layer, head] == pytest.approx(expected, abs=1e-4), name

@@ -12,7 +12,7 @@ from torch import Tensor
 from bertviz_core.analyses.base.accumulators import SegmentSums, as_tensor
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.reach.quantities import MapReader, Seen, look, measure, strongest_pairs
-from bertviz_core.analyses.reach.result import KEPT, OFFSETS, QUANTITIES, TENTHS
+from bertviz_core.analyses.reach.result import KEPT, OFFSETS, QUANTITIES, SINKS, TENTHS
 from bertviz_core.analyses.reach.token_sums import TokenSums
 from bertviz_core.analyses.reach.uniform import Masks, token_uniform
 from bertviz_core.engine import packing
@@ -60,7 +60,8 @@ class ReachSums(SegmentSums[LayerAttention]):
             special: The ids of CLS and SEP; None where the model has none.
             causal: Whether a token sees only itself and earlier ones.
         """
-        super().__init__((*QUANTITIES, *OFFSETS), partial(_measure_layer, causal=causal), layers, heads, device)
+        measured = partial(_measure_layer, causal=causal)
+        super().__init__((*QUANTITIES, *OFFSETS), measured, layers, heads, device, SINKS)
         self.arguments = (layers, heads, device, seed, special, causal)
         self.seed = seed
         self.causal = causal

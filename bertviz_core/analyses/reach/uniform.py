@@ -19,6 +19,17 @@ def mean_distances(batch: Batch, masks: Masks, causal: bool) -> Tensor:
     return _by_layer(masks, lambda mask: _mean_distance(batch, mask).where(mask.is_local, full), full)
 
 
+def distances_between(batch: Batch, masks: Masks, full: Tensor) -> Tensor:
+    """(layer, batch) the mean |i - j| of uniform attention between two different ordinary tokens, in tokens; `full`,
+    (batch,), under full attention."""
+
+    def of(mask: LayerMask) -> Tensor:
+        between = _uniform(batch, mask) * batch.pairs
+        return ((between * _distances(batch)).sum((1, 2)) / between.sum((1, 2))).where(mask.is_local, full)
+
+    return _by_layer(masks, of, full)
+
+
 def sink_rows(batch: Batch, tokens: Tensor, masks: Masks, causal: bool) -> Tensor:
     """(layer, batch, sink) how many rows see one of the sink's tokens, which are (batch, sink, token) bool."""
 
@@ -50,9 +61,13 @@ def _uniform(batch: Batch, mask: LayerMask) -> Tensor:
 
 
 def _mean_distance(batch: Batch, mask: LayerMask) -> Tensor:
+    return (_uniform(batch, mask) * _distances(batch)).sum((1, 2)) / batch.mask.sum(1)
+
+
+def _distances(batch: Batch) -> Tensor:
+    """(query, key) |i - j|, in tokens."""
     positions = torch.arange(batch.mask.shape[1], device=batch.mask.device)
-    distance = (positions[:, None] - positions).abs()
-    return (_uniform(batch, mask) * distance).sum((1, 2)) / batch.mask.sum(1)
+    return (positions[:, None] - positions).abs()
 
 
 def _by_layer(masks: Masks, of: Callable[[LayerMask], Tensor], full: Tensor) -> Tensor:
