@@ -39,6 +39,7 @@ from bertviz_core.one_head.training import stored_steps, with_training
 from bertviz_core.overview import stored_results
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.report import ReportRequest
+from bertviz_core.text_display import printable
 
 USED = {"model", "revision", "mode", "weights", "store", "out"}  # by `overview` and `head`, which run no analysis
 MANY = "a file, folder or pattern, repeatable"
@@ -147,7 +148,7 @@ def emergence(
             if progress.subject:  # of a pass, the line of which ends here
                 console.say("")
         except ModelError as error:  # of single checkpoints, which are skipped and counted
-            print(f"\nwarning: {error}", file=sys.stderr)
+            print(printable(f"\nwarning: {error}"), file=sys.stderr)
         console.write_result(series.assemble(partial(compute.find, store)).on(step, relation or None, head))
 
 
@@ -252,7 +253,7 @@ def store_list(store: Folder = None) -> None:
         elif entry.kind == "result":
             about = _described(heads.get(entry.key, b""))
         rows.append(about | {"stored": date, "size": f"{entry.size / 1e6:,.2f} MB", "key": entry.key[:12]})
-    print(pd.DataFrame(rows).fillna("").to_string(index=False) if rows else "The store is empty.")
+    print(printable(pd.DataFrame(rows).fillna("").to_string(index=False)) if rows else "The store is empty.")
 
 
 def _described(head: bytes) -> dict[str, str]:
@@ -270,8 +271,12 @@ def _described(head: bytes) -> dict[str, str]:
 
 @store_app.command("clear")
 def store_clear(store: Folder = None) -> None:
-    """Delete all results and uploads."""
-    print(f"{Store(store).clear():,} entries cleared")
+    """Delete all results and uploads, of a damaged store too."""
+    opened = Store(store)
+    if opened.clear_damaged():
+        print("The store was damaged: all of it has been deleted, and it can be used again.")
+    else:
+        print(f"{opened.clear():,} entries cleared")
 
 
 app.add_typer(inputs_app)
@@ -283,5 +288,5 @@ def main() -> None:
     try:
         app()
     except BertvizError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(printable(f"error: {error}"), file=sys.stderr)
         sys.exit(2)

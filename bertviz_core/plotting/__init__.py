@@ -1,5 +1,6 @@
 """Colors, layout and markers that can be read without color, for all figures. `layer_figure` draws heads by layer."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -252,4 +253,6 @@ def tabular(frame: pd.DataFrame) -> str:
     """A table as a LaTeX tabular, numbers with one decimal; every text is escaped."""
     shown = frame.style.hide(axis="index").format_index(escape="latex", axis=1)
     shown = shown.format(escape="latex", precision=1, thousands=",", na_rep="--")
-    return str(shown.to_latex(hrules=True)).replace("->", r" $\to$ ")
+    rows = str(shown.to_latex(hrules=True)).replace("->", r" $\to$ ")
+    # A line break and \midrule take what follows in brackets, or a star, as theirs.
+    return re.sub(r"^(\s*)([\[*])", r"\1{\2}", rows, flags=re.MULTILINE)
