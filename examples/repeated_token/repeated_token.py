@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
+import numpy as np
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
@@ -15,7 +16,7 @@ from bertviz_core.analyses.base.column_blocks import column_cards
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.choices import Between, Label
 from bertviz_core.inputs.encoding import mean_over
-from bertviz_core.plotting import layer_figure
+from bertviz_core.plotting import add_reference, layer_figure
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -25,15 +26,16 @@ if TYPE_CHECKING:
     from bertviz_core.models.attention import LayerAttention
 
 
-def _uniform(result: HeadAverages) -> tuple[float, str]:
-    return float(result["uniform"].flat[0]), "uniform attention"
+def _uniform(result: HeadAverages) -> tuple[np.ndarray, str]:
+    return result["uniform"], "uniform attention"
 
 
 @dataclass(frozen=True)
 class RepeatedTokenAverages(HeadAverages):
-    """The averages of RepeatedToken over inputs."""
+    """The averages of RepeatedToken over inputs; what uniform attention would give is no quantity of heads."""
 
     analysis: ClassVar[str] = "repeated_token"
+    baselines: ClassVar[tuple[str, ...]] = ("uniform",)
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,10 @@ class RepeatedTokenView(ColumnView[HeadAverages]):
 def paper_figure(result: HeadAverages) -> Figure:
     """The share by layer, a dot for each head; dashed, that of uniform attention."""
     figure = layer_figure([[RepeatedToken.columns[0].series(result)]], height=380)
-    value, name = _uniform(result)
-    return figure.add_hline(value, line_dash="dash", annotation_text=f"{name}: {value:.2f}")
+    uniform, name = _uniform(result)
+    add_reference(figure, uniform[:, 0], row=1)
+    corner = {"x": 1, "xref": "x domain", "y": uniform[0, 0], "xanchor": "right", "yanchor": "bottom"}
+    return figure.add_annotation(text=f"{name}: {uniform[0, 0]:.2f}", showarrow=False, **corner)
 
 
 class RepeatedToken(Analysis):
@@ -93,7 +97,8 @@ class RepeatedToken(Analysis):
         same = (batch.ids[:, :, None] == batch.ids[:, None, :]) & word[:, :, None]  # (batch, query, key)
         earlier = same.tril(-1)
         received = (layer.weights * earlier[:, None]).sum(-1)  # (batch, head, query)
-        visible = batch.mask.cumsum(1) if layer.causal else batch.mask.sum(1, keepdim=True)
-        uniform = (earlier.sum(-1) / visible)[:, None].expand_as(received)
+        visible = layer.visible(batch)  # (batch, query, key)
+        shares = (earlier & visible).sum(-1) / visible.sum(-1).clamp(min=1)
+        uniform = shares[:, None].expand_as(received)
         rows = mean_over(earlier.any(-1))  # (batch, query)
         return (torch.stack([received, uniform], -1) * rows[:, None, :, None]).sum(2)

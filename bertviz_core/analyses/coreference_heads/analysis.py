@@ -54,6 +54,7 @@ class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
     """Right guesses of antecedents by every head."""
 
     name = "coreference_heads"
+    key_version = 2
     title = "Coreference heads"
     summary = "Which head's attention points from a mention to its antecedent (section 4.3; Table 2)."
     section = "Section 4.3, Table 2"
