@@ -130,9 +130,10 @@ class SurfacePatternsAnalysis(Analysis[SurfacePatterns, SurfaceView]):
         yield from self.opening(result, view)
         if self.is_empty(result) or view.quantity is None:
             return
-        yield Control(("over", "both"), on_line=True)
+        yield Control(("over",), on_line=True)
         yield Numbers(tuple(cards(result, view.over)))
         yield Say(heads_over(result, view.quantity, view.over), chosen=True)
+        yield Control(("both",))
         yield from self.ending(result, view)
         if "norm_correlation" in result.present:  # Norms alone have it.
             yield from lengths_blocks(result)
