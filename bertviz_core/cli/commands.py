@@ -34,7 +34,7 @@ from bertviz_core.models.loading import load
 from bertviz_core.one_head.clear_input import CaptionedSvg, clear_input, lines
 from bertviz_core.one_head.description import one_head as describe_head
 from bertviz_core.one_head.files import SUFFIXES, to_bytes, to_text
-from bertviz_core.one_head.training import stored_steps, with_training
+from bertviz_core.one_head.training import with_stored_training
 from bertviz_core.overview import stored_results
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.report import ReportRequest
@@ -116,8 +116,7 @@ def one_head(
     model = checkpoint.find_checkpoint(console.model, console.revision)
     store = Store(console.store)
     results = stored_results.results_of(store, model, console.settings())
-    steps = stored_steps(store, model, console.settings())
-    shown = with_training(describe_head(results, Head.parse(head)), results, steps)
+    shown = with_stored_training(describe_head(results, Head.parse(head)), results, store, model)
 
     def draw_lines() -> CaptionedSvg | None:
         clear = clear_input(results, shown.head)
