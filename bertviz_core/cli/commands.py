@@ -15,6 +15,7 @@ from bertviz_core import exports
 from bertviz_core.analyses.base import guess_lists
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.analyses.base.request import with_names_split
 from bertviz_core.analyses.base.result import describe_header, origin
 from bertviz_core.analyses.run import compute
 from bertviz_core.cli import INPUT, Console, parameters, with_console
@@ -74,13 +75,8 @@ def add_analysis(analysis: Analysis) -> None:
 
 def _filled(options: type, values: dict[str, Any]) -> Any:
     """A dataclass with its fields' values; a tuple is given as one option with commas between."""
-    own = {}
-    for field in fields(options):
-        value = values[field.name]
-        if isinstance(field.default, tuple):
-            value = tuple(part.strip() for part in value.split(","))
-        own[field.name] = value
-    return options(**own)
+    own = {field.name: values[field.name] for field in fields(options)}
+    return options(**with_names_split(options, own))
 
 
 for analysis in ANALYSES.values():

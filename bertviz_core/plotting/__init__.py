@@ -160,6 +160,23 @@ def layer_figure(
     return finish(figure, height, margin={"t": 60})
 
 
+def add_reference(figure: go.Figure, by_layer: np.ndarray, row: int) -> None:
+    """Add a dashed line to a panel of `layer_figure`.
+
+    Args:
+        figure: The figure.
+        by_layer: (layer,) the reference of each layer; where they differ, the line has steps.
+        row: The panel, from 1.
+    """
+    line = {"dash": "dash", "color": NEUTRAL[0], "width": 1}
+    if (by_layer == by_layer[0]).all():
+        figure.add_hline(float(by_layer[0]), row=row, col=1, line=line)
+        return
+    x = np.arange(len(by_layer)) + 1
+    line["shape"] = "hvh"
+    figure.add_scatter(x=x, y=by_layer, mode="lines", line=line, hoverinfo="skip", showlegend=False, row=row, col=1)
+
+
 def _add_heads(figure: go.Figure, series: HeadSeries, row: int, shift: float) -> None:
     values = series.values
     color, symbol = series.marker
