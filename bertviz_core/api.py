@@ -79,6 +79,7 @@ def analyze(
         opened = Store(None if store is True else Path(store))
     request.settings.check(request.checkpoint.max_length)
     run_pass.check_model(request)
+    run_pass.check_head(view, request.checkpoint)
     result = compute.find(opened, request)
     if result is None:
         load = load_from_memory(model, request.checkpoint)

@@ -18,6 +18,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import with_names_split
 from bertviz_core.analyses.base.result import describe_header, origin
 from bertviz_core.analyses.run import compute
+from bertviz_core.analyses.run.run_pass import check_head
 from bertviz_core.cli import INPUT, Console, parameters, with_console
 from bertviz_core.cli.input_commands import inputs_app
 from bertviz_core.comparison.result import Comparison, compare
@@ -61,6 +62,7 @@ def add_analysis(analysis: Analysis) -> None:
         view.check()
         console.check_out(exports.suffixes(analysis.name))
         request = console.request(analysis, options, files)
+        check_head(view, request.checkpoint)
         with console.working_store() as store:
             result = console.computed(request, store)
             shown = view.show(result, request, partial(compute.find, store))
