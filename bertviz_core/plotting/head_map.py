@@ -217,10 +217,11 @@ def _places(head_map: HeadMap) -> dict[tuple[str, int], _Place]:
     for index, group in enumerate(head_map.groups):
         for label in group.heads:
             of_head.setdefault(label, []).append(index)
+    cell = WIDTH / head_map.layers  # pixels
     places = {}
     for label, groups in of_head.items():
-        step = min(0.47, 0.94 / len(groups))  # cells
-        size = min(MARKER, 0.88 * step * WIDTH / head_map.layers) if len(groups) > 1 else MARKER
+        step = min(1.3 * MARKER / cell, 0.94 / len(groups))  # cells
+        size = min(MARKER, 0.88 * step * cell) if len(groups) > 1 else MARKER
         for rank, index in enumerate(groups):
             places[label, index] = _Place((rank - (len(groups) - 1) / 2) * step, size)
     return places
