@@ -12,6 +12,7 @@ from bertviz_core.analyses.base.result import Result, tidy, to_lists
 from bertviz_core.analyses.base.statistics import share
 from bertviz_core.analyses.base.view import View
 from bertviz_core.choices import Formerly, Positive
+from bertviz_core.corpora.language import is_english
 from bertviz_core.heads import all_keys, highest
 from bertviz_core.numbers import plural
 
@@ -127,6 +128,12 @@ class Probes(Result):
     @property
     def restriction(self) -> str:
         return CAUSAL if self.provenance["model"]["causal"] else ""
+
+    @property
+    def counts_as_paper(self) -> bool:
+        """Whether the paper's numbers are of the same language, and of words that see all others."""
+        words = (word for sentence in self.sentences for word in sentence["words"])
+        return not self.provenance["model"]["causal"] and is_english(words)
 
     @property
     def is_demonstration(self) -> bool:
