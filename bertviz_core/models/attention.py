@@ -33,6 +33,7 @@ class AttentionInternals:
         sink: (head,) score of a learned sink; None without.
         weights: (batch, head, query, key) the softmax of the logits, and of the sink.
         output: (batch, head, query, width) outputs of the heads: weights times values, or what `combine` makes of them.
+        mask: (batch, 1 or head, query, key) the mask that was added to the scores; None without.
     """
 
     query: Tensor
@@ -43,6 +44,7 @@ class AttentionInternals:
     sink: Tensor | None
     weights: Tensor
     output: Tensor
+    mask: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,9 @@ def observed_attention(
     scale = query.size(-1) ** -0.5 if scaling is None else scaling
     key, value = (_for_each_head(tensor, query.size(1)) for tensor in (key, value))
     logits = _logits(query, key, scale, softcap, position_bias, attention_mask)
-    internals = _internals(query, key, value, scale=scale, logits=logits, sink=s_aux, combine=combine)
+    internals = _internals(
+        query, key, value, scale=scale, logits=logits, sink=s_aux, mask=attention_mask, combine=combine
+    )
     if observer is not None:
         observer(internals)
     return internals.output.transpose(1, 2).contiguous(), internals.weights
@@ -141,6 +145,7 @@ def _internals(
     scale: float,
     logits: Tensor,
     sink: Tensor | None,
+    mask: Tensor | None,
     combine: Callable[[Tensor, Tensor], Tensor] | None,
 ) -> AttentionInternals:
     """The weights and outputs that scores give, with what they are computed from; tensors as in AttentionInternals."""
@@ -155,6 +160,7 @@ def _internals(
         sink=sink,
         weights=weights,
         output=combine(rounded, value) if combine else rounded @ value,
+        mask=mask,
     )
 
 

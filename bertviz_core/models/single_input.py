@@ -59,7 +59,8 @@ class OneInput:
 
 
 def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre_split: bool = False) -> OneInput:
-    """Encode `[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]`; the longer side loses its end if they are too long.
+    """Encode `[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]`; the longer side loses its end if they are too long. Where
+    two texts are one to the model, A and B are its lines.
 
     Args:
         text: A.
@@ -72,6 +73,8 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre
         InputError: There is no token in the text.
     """
     texts = [part for part in (text, second) if part.strip()]
+    if tokens.one_text:
+        texts = ["\n".join(texts)]
     if pre_split:  # a word that cleans to nothing is unknown, so that words and rows stay aligned
         sides = [[tokens.pieces(word) or [tokens.unknown] for word in part.split()] for part in texts]
     else:

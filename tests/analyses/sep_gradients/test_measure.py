@@ -66,7 +66,8 @@ def test_worked_example() -> None:
     weights = torch.tensor([[0.2, 0.3, 0.5], [0.1, 0.3, 0.6], [0.2, 0.2, 0.6]])[None, None]
     gradient = torch.tensor([[-0.2, 0.4, 0.1], [0.4, -0.8, 0.2], [0.6, 0.0, -0.3]])[None, None]
     nothing = torch.zeros(0)
-    layer = LayerGradient(0, weights, gradient, Predictions(nothing, nothing, nothing, nothing, nothing))
+    predictions = Predictions(nothing, nothing, nothing, nothing, nothing)
+    layer = LayerGradient(0, weights, gradient, predictions, weights > 0)
     batch = collate([maps.encode(0, ["cls", "other", "sep"])], maps.TOKENS, "cpu")
     values = sep_gradients.measure(batch, layer)[0, 0].tolist()
     found = dict(zip(QUANTITIES, values, strict=True))
