@@ -7,9 +7,10 @@ from pathlib import Path
 from string import Formatter
 from typing import Any, NamedTuple, Self
 
-from bertviz_core.analyses.base.findings import DECIDED, YES_OR_NO, Finding
+from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.findings import DECIDED, SHOWN, YES_OR_NO, Finding
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.result import Results
+from bertviz_core.analyses.base.result import Result, Results
 from bertviz_core.analyses.behaviors import linguistic
 from bertviz_core.heads import Head
 from bertviz_core.overview.summary import every_finding, roles
@@ -107,20 +108,29 @@ def on_one_scale(maps: Sequence[HeadMap]) -> list[HeadMap]:
 
 def head_roles(results: Results) -> dict[Head, str]:
     """The heads of the findings that have a role, with it; heads that find something only if they are linguistic, with
-    what they find."""
-    findings = {finding.id: finding for finding in answers(every_finding(results))}
+    what they find. Only findings that hold; a head of several has each role."""
+    findings = {finding.id: finding for finding in every_finding(results) if finding.state == SHOWN}
     named = linguistic(results)
-    by_head: dict[Head, str] = {}
+    by_head: dict[Head, list[str]] = {}
     for name, role in roles().items():
         finding = findings.get(name)
         if finding is None or finding.head is None:
             continue
         analysis = ANALYSES.get(finding.analysis)
-        if analysis is None or not analysis.names_heads:
-            by_head[finding.head] = role
-        elif found := named.get(finding.head.key()):
-            by_head[finding.head] = found
-    return by_head
+        word = role
+        if analysis is not None and analysis.names_heads:
+            word = named.get(finding.head.key(), "")
+        elif analysis is not None and not _has_behavior(analysis, results[analysis.name], finding.head):
+            word = ""
+        if word:
+            by_head.setdefault(finding.head, []).append(word)
+    return {head: ", ".join(dict.fromkeys(names)) for head, names in by_head.items()}
+
+
+def _has_behavior(analysis: Analysis, result: Result, head: Head) -> bool:
+    """Whether a head has one of the behaviors for which an analysis has a rule; True where it has no rule."""
+    members = analysis.more_behaviors(result).values()
+    return not members or any(bool(heads[head]) for heads in members)
 
 
 def answers(findings: list[Finding]) -> list[Finding]:

@@ -15,9 +15,22 @@ from bertviz_core.corpora import files
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 
-OTHER, LINGUISTIC = "other", "linguistic"
-BEHAVIORS = ("next", "previous", "broad", "to_cls", "to_sep", "to_first", "to_punct", OTHER, LINGUISTIC)
-UNTRAINED = ("broad", OTHER)  # heads of a randomly initialized network do, too
+OTHER, BROAD, LINGUISTIC = "other", "broad", "linguistic"
+INDUCTION, DUPLICATE = "induction", "duplicate"  # by the rule of the analysis of induction
+BEHAVIORS = (
+    "next",
+    "previous",
+    BROAD,
+    "to_cls",
+    "to_sep",
+    "to_first",
+    "to_punct",
+    INDUCTION,
+    DUPLICATE,
+    OTHER,
+    LINGUISTIC,
+)
+UNTRAINED = (BROAD, OTHER)  # heads of a randomly initialized network do, too
 QUANTITIES = ("next", "previous", "entropy", "to_cls", "to_sep", "to_punct", "to_first")
 COREFERENCE = "coreference"  # the name of a head that finds antecedents
 
@@ -59,6 +72,12 @@ class Thresholds:
                 hint = f"Write NAME=NUMBER, NAME one of {', '.join(QUANTITIES)}."
                 raise SettingsError(f"{text!r} is not a threshold.", hint=hint)
         return cls(**values)
+
+
+def by_rank(behaviors: Iterable[str]) -> list[str]:
+    """Behaviors of one head, the one that says most first: what it finds, what it repeats, then Figure 6's."""
+    first = (LINGUISTIC, INDUCTION, DUPLICATE)
+    return sorted(behaviors, key=lambda name: first.index(name) if name in first else len(first))
 
 
 def with_behavior(labels: np.ndarray) -> int:

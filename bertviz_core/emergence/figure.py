@@ -13,7 +13,7 @@ from bertviz_core.analyses.behaviors import UNTRAINED, behavior_metric, linguist
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY
 from bertviz_core.emergence.result import Emergence, followed
 from bertviz_core.heads import Head, highest
-from bertviz_core.overview.head_columns import behavior_counts, columns
+from bertviz_core.overview.head_columns import behavior_counts, behavior_heads, columns
 from bertviz_core.overview.summary import behavior_map
 from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, RING, finish
 from bertviz_core.plotting.head_map import HeadMap, map_figure
@@ -184,7 +184,9 @@ def map_at(result: Emergence, labels: np.ndarray, index: int) -> HeadMap:
         index: The step, from 0.
     """
     results = result.results(index)
-    return behavior_map(labels[index], columns(results), linguistic(results), behavior_counts(labels))
+    members = behavior_heads(results)
+    assert members is not None, "every checkpoint has surface patterns"
+    return behavior_map(members, columns(results), linguistic(results), behavior_counts(labels))
 
 
 def numbers(result: Emergence, labels: np.ndarray, index: int) -> list[tuple[str, str, str]]:

@@ -14,15 +14,15 @@ from bertviz_core.analyses.base.findings import DECIDED, Finding
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow
 from bertviz_core.analyses.base.registry import ANALYSES, findings
 from bertviz_core.analyses.base.result import Results, origin
-from bertviz_core.analyses.behaviors import OTHER, linguistic
+from bertviz_core.analyses.behaviors import BROAD, DUPLICATE, INDUCTION, LINGUISTIC, linguistic
 from bertviz_core.heads import Head, first_number
 from bertviz_core.models.checkpoint import label_of
-from bertviz_core.overview.head_columns import behavior_averages, behavior_labels, columns, in_order
+from bertviz_core.overview.head_columns import behavior_averages, behavior_heads, behaviors_of, columns, in_order
 
 FACTS = 3  # in the sentence
 APART = "What sets it apart"
 FAR = 2.0  # robust standard deviations from the median; a head that is nowhere further from it is like most heads
-BROAD = "broad"
+REPEATS = {INDUCTION: "is an induction head", DUPLICATE: "is a duplicate-token head"}
 
 
 @dataclass(frozen=True)
@@ -110,18 +110,18 @@ class OfModel:
 
     Attributes:
         findings: Every finding.
-        labels: (layer, head) names of behaviors; None where none are known.
+        members: The heads of each behavior, (layer, head) bool; None where none are known.
         named: Label of a head -> what it is best at.
     """
 
     findings: tuple[Finding, ...]
-    labels: np.ndarray | None
+    members: dict[str, np.ndarray] | None
     named: dict[str, str]
 
 
 def of_model(results: Results) -> OfModel:
     """What results say of the model, for `one_head` of each of its heads."""
-    return OfModel(tuple(findings(results)), behavior_labels(results), linguistic(results))
+    return OfModel(tuple(findings(results)), behavior_heads(results), linguistic(results))
 
 
 def one_head(results: Results, head: Head, known: OfModel | None = None) -> OneHead:
@@ -177,13 +177,19 @@ def _distance(row: HeadRow) -> float:
 
 
 def role_of(results: Results, head: Head, known: OfModel) -> str:
-    """What a head does, as the rest of a sentence that begins with it."""
-    if finds := known.named.get(head.key()):
-        return f"is best at {finds}"
-    if known.labels is None or known.labels[head] == OTHER:
-        return "has no named behavior"
-    behavior = str(known.labels[head])
+    """What a head does, as the rest of a sentence that begins with it; a head may do several things."""
+    finds = known.named.get(head.key())
+    behaviors = [] if known.members is None else behaviors_of(known.members, head)
+    phrases = [f"is best at {finds}"] if finds else []
+    phrases += [_phrase(results, behavior) for behavior in behaviors if behavior != LINGUISTIC]
+    return " and ".join(phrases) or "has no named behavior"
+
+
+def _phrase(results: Results, behavior: str) -> str:
+    """What a head of a behavior does, as the rest of a sentence."""
     if behavior == BROAD:
         return "attends broadly, as heads of an untrained network do"
+    if behavior in REPEATS:
+        return REPEATS[behavior]
     named = {each: ANALYSES[result.analysis].column(quantity) for each, quantity, result in behavior_averages(results)}
     return f"attends mostly to {named[behavior].short}"

@@ -1,6 +1,7 @@
 """Every quantity that the results of a model have of its heads, and the behavior of each head."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +11,17 @@ import pandas as pd
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, Results, head_frame
-from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER, Thresholds, behaviors, linguistic
+from bertviz_core.analyses.behaviors import (
+    BEHAVIORS,
+    LINGUISTIC,
+    OTHER,
+    QUANTITIES,
+    UNTRAINED,
+    Thresholds,
+    behaviors,
+    by_rank,
+    linguistic,
+)
 from bertviz_core.heads import Head, all_heads, ranks
 
 
@@ -63,22 +74,50 @@ def columns(results: Results) -> list[Column]:
 
 
 def behavior_averages(results: Results) -> list[tuple[str, str, HeadAverages]]:
-    """(behavior, quantity, result) of the averages that decide behaviors."""
+    """(behavior, quantity, result) of the averages whose thresholds decide behaviors."""
     return [
         (behavior, quantity, result)
         for name, result in in_order(results)
         for quantity, behavior in ANALYSES[name].behaviors.items()
-        if isinstance(result, HeadAverages) and quantity in result
+        if isinstance(result, HeadAverages) and quantity in result and quantity in QUANTITIES
     ]
 
 
-def behavior_labels(results: Results) -> np.ndarray | None:
-    """(layer, head) names of behaviors (docs/methods.md, section 9); None without surface patterns and entropy."""
+def behavior_heads(results: Results) -> dict[str, np.ndarray] | None:
+    """The heads of each behavior (docs/methods.md, section 9); None without surface patterns and entropy.
+
+    Returns:
+        Behavior -> (layer, head) bool, in the order of BEHAVIORS, without behaviors of no head. A head may have
+        several: that of Figure 6, those of `more_behaviors`, and LINGUISTIC. Only a head without any is broad or OTHER.
+    """
     known = {quantity: result[quantity] for _, quantity, result in behavior_averages(results)}
     if not known:
         return None
-    heads = map(Head.parse, linguistic(results))
-    return behaviors(known, Thresholds(), heads)
+    labels = behaviors(known, Thresholds())
+    members = {name: labels == name for name in BEHAVIORS}
+    for label in linguistic(results):
+        members[LINGUISTIC][Head.parse(label)] = True
+    for name, result in in_order(results):
+        members |= ANALYSES[name].more_behaviors(result)
+    named = np.any([heads for name, heads in members.items() if name not in UNTRAINED], axis=0)
+    members |= {name: members[name] & ~named for name in UNTRAINED}
+    return {name: members[name] for name in BEHAVIORS if members[name].any()}
+
+
+def behaviors_of(members: Mapping[str, np.ndarray], head: Head) -> list[str]:
+    """The behaviors of one head, of (layer, head) bool by behavior, the one that says most first; none of OTHER."""
+    return by_rank(name for name, heads in members.items() if name != OTHER and heads[head])
+
+
+def behavior_labels(results: Results) -> np.ndarray | None:
+    """(layer, head) names of the first of each head's behaviors, or OTHER; None as of `behavior_heads`."""
+    members = behavior_heads(results)
+    if members is None:
+        return None
+    labels = np.full(next(iter(members.values())).shape, OTHER, dtype=f"<U{max(map(len, BEHAVIORS))}")
+    for name in reversed(by_rank(members)):
+        labels[members[name]] = name
+    return labels
 
 
 def behavior_counts(labels: np.ndarray) -> dict[str, int]:
@@ -96,13 +135,15 @@ def behavior_counts(labels: np.ndarray) -> dict[str, int]:
 
 
 def frame(results: Results) -> pd.DataFrame:
-    """A row for each head: its behavior, every quantity, and what analyses say of it in a few words."""
+    """A row for each head: its behaviors, every quantity, and what analyses say of it in a few words."""
     known = columns(results)
     table = head_frame({ANALYSES[each.analysis].export_name(each.quantity): each.values for each in known})
-    labels = behavior_labels(results)
-    if labels is not None:
-        table.insert(3, "behavior", labels.reshape(-1))
     heads = all_heads(*known[0].values.shape)
+    labels = behavior_labels(results)
+    members = behavior_heads(results)
+    if labels is not None and members is not None:
+        table.insert(3, "behavior", labels.reshape(-1))
+        table.insert(4, "more_behaviors", [", ".join(behaviors_of(members, head)[1:]) for head in heads])
     for name, result in in_order(results):
         for title, texts in ANALYSES[name].head_texts(result, heads).items():
             table[title] = texts

@@ -21,7 +21,10 @@ from bertviz_core.analyses.base.findings import (
 from bertviz_core.analyses.base.registry import ANALYSES, findings
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.behaviors import (
+    BROAD,
     COREFERENCE,
+    DUPLICATE,
+    INDUCTION,
     LINGUISTIC,
     OTHER,
     UNTRAINED,
@@ -35,8 +38,9 @@ from bertviz_core.numbers import quantity
 from bertviz_core.overview.head_columns import (
     Column,
     behavior_averages,
-    behavior_counts,
+    behavior_heads,
     behavior_labels,
+    behaviors_of,
     columns,
     in_order,
 )
@@ -44,7 +48,7 @@ from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 
 NONE = "no named behavior"
-BROAD = "broad"  # the behavior whose quantity the map also shows of heads without any
+REPEATED = {INDUCTION: "what followed the same token earlier", DUPLICATE: "the same token earlier"}
 ON_CARD = 2  # quantities in which the head ranks highest, on its card
 
 
@@ -77,10 +81,11 @@ def behaviors_finding(results: Results) -> Finding:
     sentence = "Neither surface patterns nor entropy is computed for this model."
     number = claim = ""
     labels = behavior_labels(results)
-    if labels is not None:
+    members = behavior_heads(results)
+    if labels is not None and members is not None:
         named = linguistic(results)
         state = SHOWN if named else _state(results)
-        sentence = _describe(labels, named)
+        sentence = _describe(labels, members, named)
         number = f"{with_behavior(labels)} of {labels.size} heads"
         claim = one_line(labels)
     return Finding(
@@ -112,15 +117,16 @@ def _state(results: Results) -> str:
     return next((state for state in (SHOWN, UNDECIDED) if state in states), NOT_SHOWN)
 
 
-def _describe(labels: np.ndarray, named: Mapping[str, str]) -> str:
-    """How many heads have which behavior, from (layer, head) labels and what linguistic heads find."""
-    groups = behavior_counts(labels)
+def _describe(labels: np.ndarray, members: Mapping[str, np.ndarray], named: Mapping[str, str]) -> str:
+    """How many heads have which behavior, from (layer, head) labels, the heads of each behavior, some of which have
+    several, and what linguistic heads find."""
+    groups = {name: int(heads.sum()) for name, heads in members.items()}
     antecedents = sum(name == COREFERENCE for name in named.values())
     names = {
         behavior: each.column(quantity).short
         for each in ANALYSES.values()
         for quantity, behavior in each.behaviors.items()
-    }
+    } | REPEATED
     counts = {names[name]: count for name, count in groups.items() if name in names and name not in UNTRAINED}
     counts |= {"governors": len(named) - antecedents, "antecedents": antecedents}
     parts = [f"{target} ({count})" for target, count in counts.items() if count]
@@ -136,41 +142,63 @@ def one_line(labels: np.ndarray) -> str:
     """How many heads of (layer, head) labels do one thing; the legend of their map says which."""
     broad = int((labels == BROAD).sum())
     others = f"; {broad} attend broadly, as heads of an untrained network do" if broad else ""
-    return f"{with_behavior(labels)} of {labels.size} heads do one recognizable thing{others}."
+    return f"{with_behavior(labels)} of {labels.size} heads do something recognizable{others}."
 
 
 def behavior_map(
-    labels: np.ndarray,
+    members: Mapping[str, np.ndarray],
     columns: list[Column],
     named: Mapping[str, str],
     shown: Iterable[str] = (),
     found: Mapping[str, str] | None = None,
 ) -> HeadMap:
-    """The map of all heads by their behaviors.
+    """The map of all heads by their behaviors; a head of several has the marker of each.
 
     Args:
-        labels: (layer, head) names of behaviors.
+        members: The heads of each behavior, (layer, head) bool, as `behavior_heads` returns them.
         columns: The quantities of which hover texts have a value.
         named: Key of a linguistic head -> what it finds, for hover texts.
         shown: The behaviors in the legend; by default those of some head.
         found: Key of a linguistic head -> a word for what it finds, each of which has an entry in the legend; None for
             one entry for all of them.
     """
-    layers, heads = labels.shape
+    layers, heads = next(iter(members.values())).shape
     known = {ANALYSES[each.analysis].behaviors.get(each.quantity): each for each in columns}
-    hover = []
-    for head in all_heads(layers, heads):
-        behavior = str(labels[head])
-        text = f"{head.label()}: {named.get(head.key(), BEHAVIORS[behavior][-1])}"
-        if column := known.get(BROAD if behavior == OTHER else behavior):
+    hover = tuple(_hover(members, named, known, head) for head in all_heads(layers, heads))
+    groups = []
+    for behavior in sorted(shown or members, key=lambda name: name == OTHER):
+        is_member = members.get(behavior, np.zeros((layers, heads), dtype=bool))
+        keys = tuple(head.key() for head in all_heads(layers, heads) if is_member[head])
+        groups += _found_groups(keys, found) if behavior == LINGUISTIC and found else [_group(behavior, keys)]
+    return HeadMap(hover, layers, heads, groups=tuple(groups))
+
+
+def role_words(members: Mapping[str, np.ndarray], named: Mapping[str, str], head: Head) -> str:
+    """What a head does, in a few words, as "dobj, previous token"; empty where it has no behavior.
+
+    Args:
+        members: The heads of each behavior, (layer, head) bool.
+        named: Key of a linguistic head -> what it finds.
+        head: The head.
+    """
+    words = (
+        named[head.key()] if name == LINGUISTIC and head.key() in named else BEHAVIORS[name][-1]
+        for name in behaviors_of(members, head)
+    )
+    return ", ".join(words)
+
+
+def _hover(
+    members: Mapping[str, np.ndarray], named: Mapping[str, str], known: Mapping[str | None, Column], head: Head
+) -> str:
+    """The hover text of a head: what it does, and the values of the `known` column of each behavior."""
+    behaviors = behaviors_of(members, head)
+    text = f"{head.label()}: {role_words(members, named, head) or BEHAVIORS[OTHER][-1]}"
+    for behavior in behaviors or [BROAD]:  # of a head without any, how broadly it attends
+        if column := known.get(behavior):
             value = quantity(column.spec.label, column.spec.text(column.values[head]))
             text += f"; {value}, rank {column.rank(head)}"
-        hover.append(text)
-    groups = []
-    for behavior in shown or behavior_counts(labels):
-        members = tuple(head.key() for head in all_heads(layers, heads) if labels[head] == behavior)
-        groups += _found_groups(members, found) if behavior == LINGUISTIC and found else [_group(behavior, members)]
-    return HeadMap(tuple(hover), layers, heads, groups=tuple(groups))
+    return text
 
 
 def _group(behavior: str, members: tuple[str, ...]) -> MarkerGroup:
@@ -216,20 +244,19 @@ def head_rows(columns: list[Column], head: Head) -> list[dict[str, str]]:
 def encoded_cards(results: Results) -> bytes:
     """A card for each head, layer by layer, as JSON for the browser."""
     named = linguistic(results)
-    labels = behavior_labels(results)
+    members = behavior_heads(results)
     found = found_by_heads(results)
     quantities = columns(results)
-    assert labels is not None, "surface patterns or entropy is stored"
-    heads = all_heads(*labels.shape)
+    assert members is not None, "surface patterns or entropy is stored"
+    titles = {label: _found(named[label], found[label]) for label in named}
+    heads = all_heads(*quantities[0].values.shape)
     lines = [ANALYSES[name].card_lines(result, heads) for name, result in in_order(results)]
     cards = []
     for head, *of_head in zip(heads, *lines, strict=True):
         highest = sorted(_plain(quantities, head), key=lambda column: column.ranks[head])[:ON_CARD]
-        behavior = NONE if labels[head] == OTHER else BEHAVIORS[str(labels[head])][-1]
-        label = head.key()
         card = {
             "title": f"Head {head.full_label()}",
-            "behavior": _found(named[label], found[label]) if label in named else behavior,
+            "behavior": role_words(members, titles, head) or NONE,
             "numbers": [(each.spec.label, each.spec.text(each.values[head]), each.rank(head)) for each in highest],
             "lines": list(chain.from_iterable(of_head)),
         }

@@ -133,6 +133,8 @@ def _column_tables(analysis: Analysis, result: Result) -> Iterator[str]:
             header += [column.short, "paper"]
             means_by_layer += [[f"{mean:.2f}" for mean in means], [f"{mean:g}" for mean in bert]]
         rows.append((column.label, head.key(), value, layer, papers, baseline))
+    if not rows:
+        return
     over = f"; intervals over {result.units_text}" if isinstance(result, HeadAverages) else ""
     columns = ("quantity", "highest head", "its value ± 95%", "highest layer mean", BERT, "baseline")
     yield table(f"The highest head and layer of each quantity{over}", columns, rows)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,8 @@ BEHAVIORS = {
     "to_sep": (SEP[0], "circle", "S", "[SEP]"),
     "to_first": (FIRST[0], "circle", "1", "first token"),
     "to_punct": (*PUNCTUATION, "", "full stop or comma"),
+    "induction": ("#c2255c", "hexagon", "I", "induction"),
+    "duplicate": ("#8a6d00", "hexagon", "D", "duplicate token"),
     "other": ("#8c8c8c", "circle", "", "other"),
     "linguistic": ("#000000", "x", "", "linguistic"),
 }
@@ -69,6 +72,7 @@ LOOK: dict[str, Any] = {
     "hovermode": "closest",
     "dragmode": False,
 }
+TEXT_HEIGHT = 160  # pixels of a figure of one sentence
 ON_WHITE = "plotly_white+bertviz"
 pio.templates["bertviz"] = go.layout.Template(layout=LOOK)
 ON_PAGES = pio.templates.merge_templates("plotly", "bertviz")
@@ -79,6 +83,13 @@ def finish(figure: go.Figure, height: int | None = None, **more: Any) -> go.Figu
     figure.update_layout(height=height, **more)
     set_template(figure, ON_PAGES)
     return figure
+
+
+def text_figure(text: str) -> go.Figure:
+    """A figure that says why there is nothing to draw."""
+    figure = go.Figure()
+    figure.add_annotation(text=escape(text), showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")
+    return finish(figure, TEXT_HEIGHT, xaxis={"visible": False}, yaxis={"visible": False})
 
 
 def percent(share: float, n: int) -> str:

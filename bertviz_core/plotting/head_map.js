@@ -84,8 +84,10 @@ class HeadMap {
     for (const group of groups.filter((each) => each.name)) {
       const width = this.measure(group.name) + gap;
       if (x + width > this.width - (y < line ? 3 * this.font : 0) && x > 4) [x, y] = [4, y + line];
-      const sign = marker(group, x + 0.6 * this.font, y + line / 2, 0.95 * this.font);
-      this.drawn.push(sign, set(this.text(group.name, x + gap, y + line / 2, "start"), { class: "entry" }));
+      const place = [x + 0.6 * this.font, y + line / 2, 1.15 * this.font];
+      this.drawn.push(marker(group, ...place));
+      if (group.letter) this.drawn.push(this.cells.letter(group, ...place));
+      this.drawn.push(set(this.text(group.name, x + gap, y + line / 2, "start"), { class: "entry" }));
       x += width + this.font;
     }
     return groups.some((each) => each.name) ? y + line + 0.4 * this.font : 1.7 * this.font;

@@ -9,6 +9,7 @@ const PATHS = { // of a marker one unit wide
   square: "M-.45-.45h.9v.9h-.9z",
   x: "M-.5-.3L-.3-.5 0-.2 .3-.5 .5-.3 .2 0 .5 .3 .3 .5 0 .2-.3 .5-.5 .3-.2 0z",
   diamond: "M0-.62L.62 0 0 .62-.62 0z",
+  hexagon: "M-.5-.289L0-.577 .5-.289V.289L0 .577-.5 .289z",
   "triangle-up": "M0-.577L.5 .289H-.5z",
   "triangle-left": "M-.577 0L.289-.5V.5z",
   "triangle-right": "M.577 0L-.289-.5V.5z",
@@ -23,7 +24,9 @@ class Cells {
   draw(focused) {
     const { layers, heads, alt, chosen, groups } = this.map.data;
     this.faint = new Set(this.map.data.faint);
-    this.marks = new Map(groups.flatMap((group) => group.heads.map((head) => [head, group])));
+    this.marks = new Map(); // label -> the groups of the head, of which it may have several
+    for (const group of groups)
+      for (const head of group.heads) this.marks.set(head, [...(this.marks.get(head) ?? []), group]);
     this.stops = this.map.data.scale.map(([share, color]) => [share, partsOf(color)]);
     this.isMany = layers * heads > MANY;
     this.grid = svg("g", { role: "grid", "aria-label": alt, "aria-rowcount": heads, "aria-colcount": layers });
@@ -57,14 +60,18 @@ class Cells {
     return { fill: hexOf(parts), "fill-opacity": Number(parts[3].toFixed(3)) };
   }
 
-  // the group of a head that has a marker, and the marker's size
-  mark(layer, head) {
-    const group = this.marks.get(labelOf(layer, head));
-    return group ? [group, this.map.down * (group.small ? 0.3 : 0.66)] : [];
+  // the markers of a head, side by side: the group, the middle and the size of each
+  markers(layer, head) {
+    const { left, top, across, down } = this.map, groups = this.marks.get(labelOf(layer, head)) ?? [];
+    const step = Math.min(0.8 * down, (0.94 * across) / groups.length), y = top + (head + 0.5) * down;
+    return groups.map((group, index) => {
+      const size = group.small ? 0.3 * down : Math.min(0.66 * down, groups.length > 1 ? 0.82 * step : 0.66 * down);
+      return { group, size, x: left + (layer + 0.5) * across + (index - (groups.length - 1) / 2) * step, y };
+    });
   }
 
   cell(layer, head) {
-    const { left, top, across, down, font, data } = this.map;
+    const { data } = this.map;
     const label = labelOf(layer, head), index = layer * data.heads + head;
     const cell = svg("g", {
       class: "point", role: "gridcell", tabindex: -1, "data-head": label, "aria-selected": label === data.chosen,
@@ -72,17 +79,18 @@ class Cells {
     }, svg("rect", { class: "area", ...this.box(layer, head), ...this.fill(index) }));
     cell.at = [layer, head];
     if (this.faint.has(label)) set(cell, { opacity: FAINT });
-    const [group, size] = this.mark(layer, head);
-    if (group) {
-      const x = left + (layer + 0.5) * across, y = top + (head + 0.5) * down;
+    for (const { group, x, y, size } of this.markers(layer, head)) {
       cell.append(marker(group, x, y, size));
-      if (group.letter && !this.isMany) {
-        const letter = this.map.text(group.letter, x, y);
-        const fill = isInk(group) ? "var(--st-background-color, #ffffff)" : "#ffffff";
-        cell.append(set(letter, { fill, "font-weight": 600, "font-size": Math.min(font, 0.62 * size) }));
-      }
+      if (group.letter && !this.isMany) cell.append(this.letter(group, x, y, size));
     }
     return cell;
+  }
+
+  // the letter on a marker, on the map and in its legend
+  letter(group, x, y, size) {
+    const fill = isInk(group) ? "var(--st-background-color, #ffffff)" : "#ffffff";
+    const font = { fill, "font-weight": 600, "font-size": Math.min(this.map.font, 0.62 * size) };
+    return set(this.map.text(group.letter, x, y), font);
   }
 
   color(value) {
@@ -100,18 +108,18 @@ class Cells {
     const context = canvas.getContext("2d"), text = getComputedStyle(this.map.map).color;
     for (let layer = 0; layer < layers; layer++)
       for (let head = 0; head < heads; head++) {
-        const { x, y, width, height } = this.box(layer, head), [group, size] = this.mark(layer, head);
+        const { x, y, width, height } = this.box(layer, head);
         context.setTransform(ratio, 0, 0, ratio, -left * ratio, -top * ratio);
         const { fill, "fill-opacity": opacity } = this.fill(layer * heads + head);
         const shown = this.faint.has(labelOf(layer, head)) ? FAINT : 1;
         [context.fillStyle, context.globalAlpha] = [fill, opacity * shown];
         context.fillRect(x, y, width, height);
         context.globalAlpha = 1;
-        if (!group) continue;
-        context.translate(left + (layer + 0.5) * across, top + (head + 0.5) * down);
-        context.scale(size, size);
-        context.fillStyle = isInk(group) ? text : group.color;
-        context.fill(new Path2D(PATHS[group.symbol]));
+        for (const { group, x, y, size } of this.markers(layer, head)) {
+          context.setTransform(ratio * size, 0, 0, ratio * size, (x - left) * ratio, (y - top) * ratio);
+          context.fillStyle = isInk(group) ? text : group.color;
+          context.fill(new Path2D(PATHS[group.symbol]));
+        }
       }
     return svg("image", { href: canvas.toDataURL(), x: left, y: top, ...size, class: "cells", preserveAspectRatio: "none" });
   }

@@ -12,7 +12,7 @@ import safetensors.numpy
 
 from bertviz_core import plotting
 from bertviz_core.analyses.base.result import csv_bytes, head_frame
-from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER
+from bertviz_core.analyses.behaviors import OTHER
 from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.inputs.encoding import maps_of_one
 from bertviz_core.inputs.labels import Layout, Units
@@ -209,13 +209,13 @@ def predictions_frame(by_run: Mapping[str, Sequence[Prediction]]) -> pd.DataFram
     )
 
 
-def named_groups(layers: int, heads: int, behaviors: np.ndarray | None = None) -> dict[str, np.ndarray]:
+def named_groups(layers: int, heads: int, behaviors: Mapping[str, np.ndarray] | None = None) -> dict[str, np.ndarray]:
     """Heads that can be chosen together, (layer, head) bool by name, such as "behavior [SEP]", "layer 3" and "3-5"."""
     layer, head = np.indices((layers, heads))
     named = {}
-    for behavior in BEHAVIORS:
-        if behaviors is not None and behavior != OTHER and (behaviors == behavior).any():
-            named[f"behavior {plotting.BEHAVIORS[behavior][-1]}"] = behaviors == behavior
+    for behavior, members in (behaviors or {}).items():
+        if behavior != OTHER and members.any():
+            named[f"behavior {plotting.BEHAVIORS[behavior][-1]}"] = members
     named |= {f"layer {number + 1}": layer == number for number in range(layers)}
     named |= {each.key(): (layer == each.layer) & (head == each.head) for each in all_heads(layers, heads)}
     return named

@@ -26,6 +26,7 @@ from pages.shared.memoize import memoized
 
 # Of all results of a model
 
+behavior_heads = memoized(head_columns.behavior_heads)
 behavior_labels = memoized(head_columns.behavior_labels)
 behaviors_finding = memoized(summary.behaviors_finding)
 clearest = memoized(clearest_heads.clearest)

@@ -8,14 +8,12 @@ import streamlit as st
 from bertviz_core.analyses.base.head_facts import FactColumn, HeadFacts
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
-from bertviz_core.analyses.behaviors import OTHER
 from bertviz_core.heads import Head, all_heads, all_keys
 from bertviz_core.overview.head_columns import in_order
-from bertviz_core.overview.summary import behavior_map, head_rows
-from bertviz_core.plotting import BEHAVIORS
+from bertviz_core.overview.summary import behavior_map, head_rows, role_words
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import stored, widgets
-from pages.shared.costly import behavior_labels, columns, find, found_by_heads, head_facts, linguistic
+from pages.shared.costly import behavior_heads, behavior_labels, columns, find, found_by_heads, head_facts, linguistic
 from pages.shared.frame import links
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
@@ -43,11 +41,10 @@ def folded(page: str, selection: Selection) -> None:
 def role_of(results: Results, head: Head) -> str:
     """What a head does, in a word or two; empty where it has no behavior, or none is computed."""
     labels = behavior_labels(results)
-    if labels is None or head not in all_heads(*labels.shape):
+    members = behavior_heads(results)
+    if labels is None or members is None or head not in all_heads(*labels.shape):
         return ""
-    name = str(labels[head])
-    behavior = "" if name == OTHER else BEHAVIORS[name][-1]
-    return linguistic(results).get(head.key(), behavior)
+    return role_words(members, linguistic(results), head)
 
 
 def card(page: str, results: Results, selection: Selection) -> None:
@@ -100,9 +97,11 @@ def _drawn_as(column: FactColumn) -> Any:
 @memoized
 def map_of(results: Results, expression: str = "") -> HeadMap:
     """The map of behaviors, on which heads that the expression does not find stand back."""
-    labels = behavior_labels(results)
+    members = behavior_heads(results)
     named = linguistic(results)
-    assert labels is not None, "drawn only where surface patterns or entropy is stored"
-    squares = behavior_map(labels, columns(results), named, found=found_by_heads(results))
+    assert members is not None, "drawn only where surface patterns or entropy is stored"
+    squares = behavior_map(members, columns(results), named, found=found_by_heads(results))
     listed = {*find(results, expression)["label"]}
-    return replace(squares, faint=tuple(label for label in all_keys(*labels.shape) if label not in listed))
+    return replace(
+        squares, faint=tuple(label for label in all_keys(squares.layers, squares.heads) if label not in listed)
+    )

@@ -31,7 +31,7 @@ def test_it_is_the_default_page_and_tells_every_head_of_the_model() -> None:
     head = clearest("previous")
     app = open_app(head=head)
     assert [title.value for title in app.title] == ["Overview"]
-    assert f"of {COUNT} heads do one recognizable thing" in words(app)
+    assert f"of {COUNT} heads do something recognizable" in words(app)
     assert len(app.metric) == 2
     assert f"Every number of head {head}" in [expander.label for expander in app.expander]
     (listed,) = [each["cards"] for each in map(json.loads, drawn_map(app).splitlines()) if "cards" in each]

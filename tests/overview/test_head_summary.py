@@ -1,5 +1,6 @@
 """What stored results say of each head, against plain loops; the map of behaviors and the rows of one head."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +11,20 @@ from bertviz_core.analyses.dependency_heads.head_facts import relation_columns
 from bertviz_core.analyses.dependency_heads.head_relations import Relation, relations
 from bertviz_core.analyses.surface_patterns.result import SINKS, sinks
 from bertviz_core.heads import DirectedHead, Head, all_heads, counting_from
+from bertviz_core.one_head.description import one_head
 from bertviz_core.overview.clearest_heads import clearest
-from bertviz_core.overview.head_columns import Column, behavior_labels, columns, frame
-from bertviz_core.overview.summary import behavior_map, head_rows, one_line
+from bertviz_core.overview.head_columns import Column, behavior_heads, behavior_labels, columns, frame
+from bertviz_core.overview.summary import (
+    behavior_map,
+    behaviors_finding,
+    encoded_cards,
+    every_finding,
+    head_rows,
+    one_line,
+    roles,
+)
 from bertviz_core.plotting import BEHAVIORS
+from bertviz_core.tour import head_roles
 
 
 def test_columns_hold_each_result_s_own_numbers(results):
@@ -108,8 +119,13 @@ COLUMNS = [
 ]
 
 
+def members(labels):
+    """(layer, head) bool of each behavior of single labels, in the order of the legend."""
+    return {name: labels == name for name in BEHAVIORS if (labels == name).any()}
+
+
 def test_every_head_stands_at_its_layer_and_number_under_its_behavior():
-    described = behavior_map(LABELS, COLUMNS, {"2-2": "dobj"})
+    described = behavior_map(members(LABELS), COLUMNS, {"2-2": "dobj"})
     texts = np.array(described.hover).reshape(LABELS.shape)
     groups = {Head.parse(label): group for group in described.groups for label in group.heads}
     seen = {(at.layer, at.head): (group.name, group.symbol, texts[at.layer, at.head]) for at, group in groups.items()}
@@ -123,14 +139,14 @@ def test_every_head_stands_at_its_layer_and_number_under_its_behavior():
     assert seen[1, 0][2] == "2-1: broad attention; entropy 4.200 nats, rank 1 of 6"
     assert seen[0, 2][2] == "1-3: [SEP]; attention to [SEP] 0.03, rank 3 of 6"
     with counting_from(0):
-        from_zero = behavior_map(LABELS, COLUMNS, {})  # labels are, and clicks stay from one
+        from_zero = behavior_map(members(LABELS), COLUMNS, {})  # labels are, and clicks stay from one
     assert from_zero.groups[0].heads[0] == "1-1" and from_zero.hover[0].startswith("0-0: ")
 
 
 def test_linguistic_heads_stand_by_what_they_find():
     labels = np.array([["linguistic", "linguistic"], ["next", "linguistic"]])
     found = {"1-1": "objects", "1-2": "antecedents", "2-2": "objects"}
-    groups = behavior_map(labels, COLUMNS[:0], found, found=found).groups
+    groups = behavior_map(members(labels), COLUMNS[:0], found, found=found).groups
     by_name = {group.name: (group.letter, group.heads) for group in groups}
     assert by_name["objects (2)"] == ("O", ("1-1", "2-2")) and by_name["antecedents (1)"] == ("A", ("1-2",))
     assert len(by_name) == 3
@@ -139,10 +155,49 @@ def test_linguistic_heads_stand_by_what_they_find():
 def test_the_line_of_the_overview_counts_what_its_map_marks(results):
     labels = behavior_labels(results)
     plain = sum(name not in ("broad", "other") for name in labels.reshape(-1).tolist())
-    assert one_line(labels).startswith(f"{plain} of {labels.size} heads do one recognizable thing")
+    assert one_line(labels).startswith(f"{plain} of {labels.size} heads do something recognizable")
     assert f"{(labels == 'broad').sum()} attend broadly" in one_line(labels)
     found = found_by_heads(results)
     assert set(found) == set(linguistic(results)) and {"objects", "antecedents"} <= set(found.values())
+
+
+@pytest.fixture
+def inducing(results):
+    """The demo's results, with an induction head that attends to the previous token too, 1-3, and one that attends to
+    that position whether anything is repeated or not, 4-1."""
+    shipped = results["induction"]
+    mean = shipped.mean.copy()
+    prefix, control = (shipped.quantities.index(name) for name in ("prefix", "prefix_control"))
+    mean[prefix, 0, 2] = 0.88
+    mean[prefix, 1, 8] = 0.29  # less than much
+    mean[prefix, 3, 0], mean[control, 3, 0] = 0.8, 0.75
+    return results | {"induction": replace(shipped, mean=mean)}
+
+
+def test_a_head_that_continues_repetitions_is_an_induction_head_beside_what_else_it_is(inducing):
+    heads = behavior_heads(inducing)
+    assert np.argwhere(heads["induction"]).tolist() == [[0, 2]] and heads["previous"][0, 2]
+    assert heads["duplicate"][1, 1] and heads["linguistic"][1, 1], "the head of antecedents finds equal tokens"
+    assert behavior_labels(inducing)[0, 2] == "induction"
+    row = frame(inducing).set_index("label").loc["1-3"]
+    assert (row["behavior"], row["more_behaviors"]) == ("induction", "previous")
+
+
+def test_both_roles_of_a_head_are_on_map_and_card_in_its_sentence_and_among_named_heads(inducing):
+    drawn = behavior_map(behavior_heads(inducing), columns(inducing), linguistic(inducing))
+    assert [group.name for group in drawn.groups if "1-3" in group.heads] == ["previous token (3)", "induction (1)"]
+    hover = drawn.hover[2]
+    assert hover.startswith("1-3: induction, previous token; attention to the token after the first occurrence")
+    assert "; attention to the previous token" in hover
+    card = json.loads(encoded_cards(inducing))["cards"][2]
+    assert card["behavior"] == "induction, previous token"
+    assert (
+        one_head(inducing, Head(0, 2)).does == "Head 1-3 is an induction head and attends mostly to the previous token."
+    )
+    assert head_roles(inducing)[Head(0, 2)] == "previous token, induction"
+    held = {finding.id for finding in every_finding(inducing) if finding.state == "shown" and finding.id in roles()}
+    assert "what followed the same token earlier (1)" in behaviors_finding(inducing).sentence
+    assert "induction.duplicate" in held
 
 
 def test_rows_say_value_rank_and_baseline():

@@ -61,7 +61,7 @@ def test_the_tour_answers_with_the_heads_of_the_findings(results: Results) -> No
             if step.asks_for_head and finding.head:
                 assert finding.head.label() in short, step.title
     for head, role in head_roles(results).items():
-        assert named.get(head.label(), role) == role
+        assert named.get(head.label(), role) in role
 
 
 def test_findings_on_coreference_have_one_sentence(results: Results) -> None:

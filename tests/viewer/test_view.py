@@ -198,7 +198,7 @@ def test_every_guess_of_every_run_has_a_row_with_the_loss_of_the_masked_word() -
 
 
 def test_behaviors_layers_and_heads_have_names() -> None:
-    named = named_groups(2, 3, BEHAVIORS)
+    named = named_groups(2, 3, {name: name == BEHAVIORS for name in np.unique(BEHAVIORS)})
     assert list(named) == ["behavior next token", "behavior [SEP]", "layer 1", "layer 2", *HEADS]
     assert named["behavior [SEP]"].tolist() == [[False, False, True], [True, False, False]]
     assert named["layer 2"].tolist() == [[False] * 3, [True] * 3]

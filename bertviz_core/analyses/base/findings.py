@@ -317,6 +317,24 @@ def column_finding(analysis: str, column: HeadColumn, result: Result) -> Finding
     )
 
 
+def empty_finding(analysis: str, title: str) -> Finding:
+    """The finding of a result in which no input has what the analysis measures.
+
+    Args:
+        analysis: The name of the analysis.
+        title: The title of its page.
+    """
+    return Finding(
+        id=f"{analysis}.absent",
+        analysis=analysis,
+        section="",
+        statement="",
+        rule="An input has what the analysis measures.",
+        state=ABSENT,
+        sentence=f"No input of this corpus has what “{title}” measures: there is no number to show.",
+    )
+
+
 def _least(column: HeadColumn, baseline: float, name: str) -> tuple[float, str]:
     """The smallest difference of a column's head from a baseline that is worth the name, as a number and in words."""
     if column.percent or column.maximum == 1:

@@ -10,7 +10,7 @@ from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.entry_points import Registered
-from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, column_finding
+from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, column_finding, empty_finding
 from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, column_row
 from bertviz_core.analyses.base.paper_table import PaperTable
@@ -19,7 +19,7 @@ from bertviz_core.analyses.base.request import View
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head, highest, ranks
 from bertviz_core.inputs.tokens import Tokens
-from bertviz_core.plotting import head_map
+from bertviz_core.plotting import head_map, text_figure
 
 CorpusKind = Literal["text", "treebank", "coreference", "random"]
 HeadInFigure = Literal["point", "subject", "absent"]  # each head is a point; the figure is about one head; neither
@@ -158,6 +158,14 @@ class Presentation(Registered):
         """
         return []
 
+    def more_behaviors(self, result: Result) -> dict[str, np.ndarray]:
+        """Behaviors that heads have beside that of Figure 6, by a rule of this analysis (docs/methods.md, section 9).
+
+        Returns:
+            One of `behaviors.BEHAVIORS` -> (layer, head) bool.
+        """
+        return {}
+
     def found_by(self, name: str) -> str:
         """What a head that `named_heads` has under this name finds, as a plural for the legend of a map."""
         return name
@@ -172,8 +180,14 @@ class Presentation(Registered):
         prefix = f"{self.name}_" if self.prefix is None else self.prefix
         return prefix + quantity
 
+    def is_empty(self, result: Result) -> bool:
+        """Whether it has columns and the result has none of them: no input has what is measured."""
+        return bool(self.columns) and all(column.read(result) is None for column in self.columns)
+
     def figure(self, result: Result) -> go.Figure:
-        """The paper's figure, or a map of the chosen column."""
+        """The paper's figure, or a map of the chosen column; a sentence where the result `is_empty`."""
+        if self.is_empty(result):
+            return text_figure(empty_finding(self.name, self.title).sentence)
         if self.main_figure:
             return self.main_figure(result.default_view())
         return head_map.map_figure((self.chosen_column(result) or self.columns[0]).map(result))
@@ -181,6 +195,8 @@ class Presentation(Registered):
     def figures(self, result: Result) -> dict[str, go.Figure]:
         """Every figure of a finished page by its title: the paper's, the map of the chosen column, further ones."""
         figures = {self.title: self.figure(result)}
+        if self.is_empty(result):
+            return figures
         if self.main_figure and "quantity" in result.choices and (column := self.chosen_column(result)):
             figures[f"Head map: {column.label}"] = head_map.map_figure(column.map(result))
         return figures | (self.more_figures(result.default_view()) if self.more_figures else {})
@@ -217,9 +233,12 @@ class Presentation(Registered):
         return [f"{text} in {column.label}."]
 
     def findings(self, result: Result | None) -> list[Finding]:
-        """The finding of each statement, else of each column; NOT_COMPUTED without a result."""
+        """The finding of each statement, else of each column; NOT_COMPUTED without a result, ABSENT where it has none
+        of the columns."""
         if self.statements or result is None:
             return [statement.finding(self.name, self.title, result) for statement in self.statements]
+        if self.is_empty(result):
+            return [empty_finding(self.name, self.title)]
         present = [column for column in self.columns if column.read(result) is not None]
         return [column_finding(self.name, column, result) for column in present]
 
@@ -243,9 +262,7 @@ class Presentation(Registered):
             named: Key of a head -> what the analyses of relations and of coreference find that it is best at.
             is_answered: Whether the reader has asked for the answer, which the figure does not write out before.
         """
-        if self.main_figure is None:
-            return head_map.map_figure(self.columns[0].map(result))
-        return self.main_figure(result)
+        return self.figure(result) if self.main_figure is None else self.main_figure(result)
 
     def best_head(self, result: Result, targets: Sequence[str]) -> Head | None:
         """The head of a result that is best at something; None where the result has nothing of it.

@@ -212,8 +212,9 @@ def to_lists(array: np.ndarray) -> Any:
 
 
 def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """A row for each head, from arrays with axes (layer, head): its label, layer and head from 1, and the columns."""
-    shape = next(iter(columns.values())).shape
+    """A row for each head, from arrays with axes (layer, head): its label, layer and head from 1, and the columns; no
+    row where there is no array."""
+    shape = next((values.shape for values in columns.values()), (0, 0))
     layer, head = np.indices(shape).reshape(2, -1) + 1
     flat = {name: values.reshape(-1) for name, values in columns.items()}
     return pd.DataFrame({"label": all_keys(*shape), "layer": layer, "head": head} | flat)

@@ -44,6 +44,9 @@ def show(name: str) -> None:
     elif analysis.main_figure:
         drawing = page.drawn(analysis.main_figure, view.result)
         page.chart(drawing, f"{analysis.name}-figure", analysis.title, view.selection.basis, choose=page.choose_head)
+    else:
+        for finding in findings_of(analysis, view.result):
+            page.finding(finding)
     view.end()
 
 

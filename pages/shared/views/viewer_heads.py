@@ -19,7 +19,7 @@ from bertviz_core.viewer import figure
 from bertviz_core.viewer.input_attention import InputAttention, named_groups
 from bertviz_core.viewer.query_key import MASKED, QueryKey, compute_query_key
 from pages.shared import messages, page, stored, widgets
-from pages.shared.costly import behavior_labels, of_input, value_map
+from pages.shared.costly import behavior_heads, of_input, value_map
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
@@ -72,8 +72,8 @@ def choose_ablated(
 def _groups(selection: Selection) -> dict[str, np.ndarray]:
     """The heads, layers and behaviors that can be chosen, each (layer, head) bool."""
     model = selection.checkpoint
-    labels = behavior_labels(stored.results(selection))
-    return groups_of(model.layers, model.heads, labels)
+    members = behavior_heads(stored.results(selection))
+    return groups_of(model.layers, model.heads, members)
 
 
 def _choose_heads(label: str, field: str, names: Sequence[str], groups: Mapping[str, np.ndarray], about: str) -> None:
