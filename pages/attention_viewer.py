@@ -22,8 +22,9 @@ controls, options = page.with_options(page.row("center", key="view-controls"))
 with input_row:
     original = viewer_input.choose(selection, model, options)
 
-can_mask = model.tokens.mask is not None
-positions = [position for position in viewer_input.masked(chosen) if original.can_mask(position, model.tokens)]
+can_mask = model.tokens.mask is not None and not model.causal  # a decoder guesses next words, whatever its tokens are
+marked = viewer_input.masked(chosen) if can_mask else []
+positions = [position for position in marked if original.can_mask(position, model.tokens)]
 masked = mask(original, positions, model.tokens) if positions else original
 sides = chosen.sides if chosen.sides in SIDES and original.layout.two_sides else "all"
 
@@ -127,7 +128,7 @@ with notes:
         shift = attention_shift(before, after)
         viewer_heads.draw_shift(shift, selection)
     if positions or ablated is not None:
-        viewer_heads.draw_guesses(guesses)
+        viewer_heads.draw_guesses(guesses, can_mask=can_mask)
     st.markdown("**All heads** on this input; click one to choose it")
     viewer_panes.draw_pictures(first)
 

@@ -138,7 +138,8 @@ def draw_table_1() -> None:
     """The best heads of all relations, as a chart and as a table."""
     of_arcs = ", of the arcs that a direction sees" if result.is_causal else ""
     st.markdown(f"**Table 1 as a chart**, best head of both directions{of_arcs}; click a dot to choose the relation")
-    alt = "For each relation the best head with its interval, the best fixed offset, and the paper's best head"
+    beside = ", and the paper's best head" if result.in_paper else ""
+    alt = f"For each relation the best head with its interval, the best fixed offset{beside}"
     drawing = page.drawn(figure.paper_figure, result)
     basis = selection.basis
     page.chart(drawing, "table-figure", alt, basis, head=selection.head, choose=lambda dot: choose(dot[3]))
@@ -152,7 +153,7 @@ def draw_table_1() -> None:
         relation_table(result),
         "relations",
         lambda row: choose(result.relations[row]),
-        "A row for each relation: its best head, interval, held-out accuracy, best offset, and the paper's",
+        f"A row for each relation: its best head, interval, held-out accuracy, best offset{beside}",
         column_config=config,
         height=min(420, 37 + 35 * len(result.relations)),
         placeholder="",
@@ -174,10 +175,15 @@ def draw_offsets() -> None:
 def draw_method() -> None:
     """Draw how the treebank was read, and the end of the page."""
     origin = result.provenance
+    of_paper = (
+        "is on Stanford Dependencies, with function words as governors; its numbers are shown for labels of the same "
+        "name."
+        if result.in_paper
+        else "is on English and counts every word; its numbers are not shown beside these."
+    )
     st.caption(
         f"Trees: {result.trees}; read as {plain(origin['format'])}; {origin['split_words'] / origin['words']:.1%} of "
-        "the words are split into pieces (paper: about 8%). The paper's Table 1 is on Stanford Dependencies, with "
-        "function words as governors; its numbers are shown for labels of the same name."
+        f"the words are split into pieces (paper: about 8%). The paper's Table 1 {of_paper}"
     )
     endnotes.ending(result, guesses.best_words, unit="sentences")
 

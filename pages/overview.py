@@ -13,7 +13,7 @@ from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.errors import BertvizError, DownloadNeeded, SettingsError
 from bertviz_core.numbers import number
 from bertviz_core.overview.clearest_heads import ClearestHead
-from bertviz_core.overview.finder import describe_found
+from bertviz_core.overview.finder import describe_found, searched_numbers
 from bertviz_core.overview.head_columns import in_order
 from bertviz_core.overview.stored_results import SUFFIXES, to_bytes
 from bertviz_core.overview.summary import roles
@@ -139,9 +139,17 @@ def draw_heads() -> None:
     known = columns(results)
     titles = {ANALYSES[each.analysis].export_name(each.quantity): each.spec.label for each in known}
     page.table(found, names, selection, "found-heads", titles=titles)
-    st.caption("An expression has names, numbers, < <= > >= = or !=, and joins them by and, or, not, and parentheses.")
-    written = ", ".join(str(name).replace("_", " ") for name in found.select_dtypes("number"))
-    st.caption(plain(f"Names that an expression can have: {written}; also the titles of columns."))
+    st.caption(
+        "An expression has names, numbers such as 0.5 or 50%, < <= > >= = or !=, and joins them by and, or, not, and "
+        "parentheses; 0.2 < previous < 0.5 is one, too."
+    )
+    numbers = [*found.select_dtypes("number"), *searched_numbers(results)]
+    written = ", ".join(str(name).replace("_", " ") for name in numbers)
+    st.caption(
+        plain(
+            f"Names that an expression can have: {written}; also the titles of columns, and what the map's legend says."
+        )
+    )
 
 
 def draw_examples(analysis: str, examples: HeadExamples) -> None:

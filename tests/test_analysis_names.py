@@ -8,10 +8,11 @@ from bertviz_core.analyses.base.registry import BUILT_IN
 ROOT = Path(__file__).parents[1]
 # Where all names stand: the registry, the paper's numbers, and what a reader chooses on each analysis's own page.
 FREE = {"bertviz_core/analyses/base/entry_points.py", "bertviz_core/paper.py", "pages/shared/state/analysis_choices.py"}
-QUANTITIES = {  # files that have the name of a quantity, which is also that of its analysis
-    "bertviz_core/analyses/behaviors.py": {"entropy"},
+QUANTITIES = {  # files that have the name of a quantity or a behavior, which is also that of its analysis
+    "bertviz_core/analyses/behaviors.py": {"entropy", "induction"},
     "bertviz_core/analyses/clustering/figure.py": {"entropy"},
     "bertviz_core/emergence/result.py": {"entropy"},
+    "bertviz_core/plotting/__init__.py": {"induction"},
     "pages/clustering.py": {"entropy"},
 }
 

@@ -2,16 +2,17 @@
 
     expression = term ("or" term)*
     term = factor ("and" factor)*
-    factor = "not" factor | "(" expression ")" | side operator side
-    side = a number, which may end in %, or the name of a column
-    operator = one of < <= > >= = !=
+    factor = "not" factor | "(" expression ")" | side operator side (operator side)*
+    side = a number, which may end in %, or a name as the pages show it: of a column, a behavior, a relation
+    operator = one of < <= > >= = !=, also ≤ ≥ ≠; several in a row hold together, as in 0.2 < previous < 0.5
 
 Nothing of it is run as Python. A head without a number that the expression names is never found.
 """
 
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import NamedTuple
@@ -24,7 +25,8 @@ from bertviz_core.analyses.base.result import Results
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, first_number
 from bertviz_core.numbers import NATS
-from bertviz_core.overview.head_columns import Column, columns, frame
+from bertviz_core.overview.head_columns import columns, frame, in_order
+from bertviz_core.plotting import BEHAVIORS
 
 MAX_CHARACTERS = 300
 MAX_NAMED = 20  # heads in a line
@@ -38,10 +40,13 @@ OPERATORS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
+TYPESET = {"≤": "<=", "≥": ">=", "≠": "!="}
 TOKEN = re.compile(
-    r"\s*(?:(?P<number>-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?%?)(?![\w.])|(?P<sign><=|>=|!=|==|[<>=()])|(?P<word>[^\W\d]\w*))",
+    r"\s*(?:(?P<number>-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?(?:\s*%)?)(?![\w.])|(?P<sign><=|>=|!=|==|[<>=()≤≥≠])"
+    r"|(?P<word>\[?[^\W\d]\w*\]?))",
     re.IGNORECASE | re.ASCII,
 )
+BETWEEN = r"[\s_()\[\],:×-]+"  # what may stand between the words of a name
 WORDS = ("and", "or", "not")
 EXAMPLE = "Write as in: previous > 0.5 and loss_change > 0.01"
 
@@ -50,7 +55,7 @@ class Token(NamedTuple):
     """A part of an expression.
 
     Attributes:
-        kind: "number", "sign", "word", one of WORDS, or "end".
+        kind: "number", "sign", "name", "word" of no known name, one of WORDS, or "end".
         text: How it is written.
         start: Where it begins in the expression, from 0.
     """
@@ -69,7 +74,18 @@ def find(results: Results, text: str) -> pd.DataFrame:
     table = frame(results)
     shift = first_number() - 1
     counted = table.assign(layer=table["layer"] + shift, head=table["head"] + shift)
-    return table[find_rows(counted, text, names_of(table, columns(results)))].reset_index(drop=True)
+    searched = searched_numbers(results)
+    known = {simplified(name): name for name in searched} | names_of(table, results)
+    counted = counted.assign(**{name: values for name, values in searched.items() if name not in counted})
+    return table[find_rows(counted, text, known)].reset_index(drop=True)
+
+
+def searched_numbers(results: Results) -> dict[str, np.ndarray]:
+    """Name -> (head,) numbers that an expression can name beside the columns, such as the accuracy of a relation."""
+    numbers: dict[str, np.ndarray] = {}
+    for name, result in in_order(results):
+        numbers |= {key: values.reshape(-1) for key, values in ANALYSES[name].searched_numbers(result).items()}
+    return numbers
 
 
 def describe_found(found: pd.DataFrame, total: int) -> str:
@@ -108,16 +124,31 @@ def simplified(name: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", name.lower()))
 
 
-def names_of(table: pd.DataFrame, known: Sequence[Column]) -> dict[str, str]:
-    """From each name of a column of numbers to the column: its own in the table, that of its quantity, and its labels.
-    A name that several share is none, unless it is a column's own."""
+def names_of(table: pd.DataFrame, results: Results) -> dict[str, str]:
+    """From each name of a column of numbers to the column: its own in the table, that of its quantity, its labels, its
+    behavior on the map, and the title of an analysis that has no other column. A name that several share is none,
+    unless it is a column's own."""
     others: dict[str, set[str]] = {}
+    known = columns(results)
+    alone = {name for name, count in Counter(each.analysis for each in known).items() if count == 1}
     for each in known:
-        column = ANALYSES[each.analysis].export_name(each.quantity)
-        for name in (each.quantity, each.spec.label.removesuffix(NATS), each.spec.short):
-            others.setdefault(simplified(name), set()).add(column)
+        analysis = ANALYSES[each.analysis]
+        written = [each.quantity, each.spec.label.removesuffix(NATS), each.spec.short]
+        if behavior := analysis.behaviors.get(each.quantity):
+            written += [behavior, BEHAVIORS[behavior][-1]]
+        if each.analysis in alone:
+            written += [analysis.title, analysis.title.removesuffix(" heads")]
+        for name in written:
+            others.setdefault(simplified(name), set()).add(analysis.export_name(each.quantity))
     names = {name: columns.pop() for name, columns in others.items() if len(columns) == 1}
     return names | {simplified(str(name)): str(name) for name in table.select_dtypes("number")}
+
+
+def _pattern(names: Iterable[str]) -> re.Pattern[str]:
+    """What matches the longest of simplified names, however its words are written and joined."""
+    ordered = sorted((name for name in names if name and name not in WORDS), key=len, reverse=True)
+    written = "|".join(BETWEEN.join(map(re.escape, name.split())) for name in ordered) or "(?!)"
+    return re.compile(rf"\s*(?P<name>\[?(?:{written})(?!\w)\]?)", re.IGNORECASE)
 
 
 @dataclass
@@ -132,6 +163,7 @@ class _Parser:
     depth: int = 0
 
     def read(self) -> np.ndarray:
+        self.known = _pattern(self.names)
         self.tokens = self._split()
         self.lacking = np.zeros(len(self.table), dtype=bool)
         found = self._expression()
@@ -144,6 +176,10 @@ class _Parser:
         position = 0
         rest = self.text.rstrip()
         while position < len(rest):
+            if name := self._name_at(position):
+                tokens.append(name)
+                position = name.start + len(name.text)
+                continue
             match = TOKEN.match(rest, position)
             if match is None:
                 start = position + len(rest[position:]) - len(rest[position:].lstrip())
@@ -154,6 +190,14 @@ class _Parser:
             tokens.append(Token(kind, word, match.start(match.lastgroup or 0)))
             position = match.end()
         return [*tokens, Token("end", "the end", len(rest))]
+
+    def _name_at(self, position: int) -> Token | None:
+        """The longest known name that begins here, with the bracket that closes one in it."""
+        if not (match := self.known.match(self.text, position)):
+            return None
+        written, end = match["name"], match.end()
+        is_open = written.count("(") > written.count(")")
+        return Token("name", written + ")" * (is_open and self.text[end : end + 1] == ")"), match.start("name"))
 
     @property
     def _next(self) -> Token:
@@ -199,10 +243,19 @@ class _Parser:
     def _comparison(self) -> np.ndarray:
         left = self._side()
         sign = self._next
-        if sign.kind != "sign" or sign.text not in OPERATORS:
+        if not self._is_operator():
             raise self._error(f"Instead of {sign.text!r} one of {' '.join(OPERATORS)} is expected", sign)
-        self.at += 1
-        return OPERATORS[sign.text](left, self._side())
+        found = np.ones(len(self.table), dtype=bool)
+        while self._is_operator():
+            compare = OPERATORS[TYPESET.get(self._next.text, self._next.text)]
+            self.at += 1
+            right = self._side()
+            found &= compare(left, right)
+            left = right
+        return found
+
+    def _is_operator(self) -> bool:
+        return self._next.kind == "sign" and TYPESET.get(self._next.text, self._next.text) in OPERATORS
 
     def _side(self) -> np.ndarray:
         """(head,) the numbers of a column, or one number for all heads."""
@@ -211,13 +264,20 @@ class _Parser:
             self.at += 1
             share = 100 if token.text.endswith("%") else 1
             return np.full(len(self.table), float(token.text.rstrip("%")) / share)
+        if token.kind == "name":
+            self.at += 1
+            return self._numbers(token.text, token)
         words: list[str] = []
         while self._next.kind == "word" or (words and self._next.kind == "number" and self._next.text.isdigit()):
             words.append(self._next.text)
             self.at += 1
         if not words:
             raise self._error(f"Instead of {token.text!r} a number or the name of a column is expected", token)
-        values = self.table[self._column(" ".join(words), token)].to_numpy(dtype=float)
+        return self._numbers(" ".join(words), token)
+
+    def _numbers(self, written: str, token: Token) -> np.ndarray:
+        """(head,) the numbers of a column; heads without one are remembered."""
+        values = self.table[self._column(written, token)].to_numpy(dtype=float)
         self.lacking |= np.isnan(values)
         return values
 

@@ -1,7 +1,8 @@
 // The map of heads: layers from left to right, heads from top to bottom. elements.js,
 // head_map_cells.js and, for previews and cards, head_map_card.js come before this.
 
-const TALLEST = 34, WIDEST = 2.4; // of all cells, in heights of a letter; of a cell, in its own heights
+const TALLEST = 34; // of all cells, in heights of a letter
+const WIDEST = 2.4, HIGHEST = 1.75; // of a cell, in its own heights and widths: few heads of many layers fill their column
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 class HeadMap {
@@ -60,9 +61,10 @@ class HeadMap {
     let y = this.legend(groups);
     const below = (values ? 6.4 : 4.8) * this.font;
     const height = this.data.height ? this.data.height - y - below : TALLEST * this.font; // at most, of all cells
-    const cell = Math.min(room, height / heads, 3.6 * this.font);
+    const cell = Math.min(HIGHEST * room, height / heads, 3.6 * this.font);
     this.across = picture || this.data.cards ? room : Math.min(room, WIDEST * cell);
-    this.down = picture ? Math.max(this.font, Math.min(3.8 * this.font, (27 * this.font) / layers)) + 3 : cell;
+    const small = Math.max(this.font, Math.min(3.8 * this.font, (27 * this.font) / layers)) + 3; // a picture
+    this.down = picture ? Math.max(small, Math.min(HIGHEST * room, (TALLEST * this.font) / (2 * heads))) : cell;
     this.top = y;
     const area = { x: this.left, y, width: layers * this.across, height: heads * this.down, preserveAspectRatio: "none" };
     const pixels = { style: "image-rendering: pixelated", "aria-hidden": "true" };

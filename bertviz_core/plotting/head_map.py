@@ -166,7 +166,8 @@ def _finished(figure: go.Figure, head_map: HeadMap) -> go.Figure:
     for axis, count in (("xaxis", head_map.layers), ("yaxis", head_map.heads)):
         names = [str(number + head_map.base) for number in range(count)]
         figure.layout[axis].update(categoryorder="array", categoryarray=names)
-    cell = max(6, min(34, 240 // head_map.layers))  # pixels, so that the cells are about square
+    # Pixels, so that the cells are about square, and few heads of many layers are no strip.
+    cell = max(6, min(34, max(240 // head_map.layers, 144 // head_map.heads)))
     return finish(figure, 140 + round(1.1 * head_map.heads * cell), margin={"t": 10, "b": 90})
 
 

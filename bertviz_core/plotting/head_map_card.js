@@ -22,8 +22,10 @@ function previewOf(tokens, maps, index, width, line) {
 function fillCard(card, { title, behavior, numbers, lines }, preview, part, links) {
   card.replaceChildren(html("strong", {}, title), html("p", {}, behavior));
   const { paddingLeft, fontSize } = getComputedStyle(card);
-  card.append(preview(card.clientWidth - 2 * parseFloat(paddingLeft), parseFloat(fontSize)));
+  const drawn = preview(card.clientWidth - 2 * parseFloat(paddingLeft), parseFloat(fontSize));
+  if (drawn) card.append(html("p", { class: "part" }, "On your sentence"), drawn);
   if (part) card.append(html("p", { class: "part" }, part));
+  if (lines.length || numbers.length) card.append(html("p", { class: "part corpora" }, "On the corpora, with the rank among all heads"));
   for (const line of lines) card.append(html("p", {}, line));
   const list = card.appendChild(html("dl"));
   for (const [label, value, rank] of numbers) list.append(html("dt", {}, label), html("dd", {}, value), html("dd", {}, rank));

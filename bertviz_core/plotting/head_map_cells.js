@@ -60,13 +60,16 @@ class Cells {
     return { fill: hexOf(parts), "fill-opacity": Number(parts[3].toFixed(3)) };
   }
 
-  // the markers of a head, side by side: the group, the middle and the size of each
+  // the markers of a head in a row, along the longer side of the cell: the group, the middle and the size of each
   markers(layer, head) {
     const { left, top, across, down } = this.map, groups = this.marks.get(labelOf(layer, head)) ?? [];
-    const step = Math.min(0.8 * down, (0.94 * across) / groups.length), y = top + (head + 0.5) * down;
+    const [short, long] = [Math.min(across, down), Math.max(across, down)];
+    const step = Math.min(0.85 * short, (0.94 * long) / groups.length), [right, below] = across < down ? [0, 1] : [1, 0];
+    const most = groups.length > 1 ? 0.88 * step : Math.min(0.66 * down, 0.8 * across);
     return groups.map((group, index) => {
-      const size = group.small ? 0.3 * down : Math.min(0.66 * down, groups.length > 1 ? 0.82 * step : 0.66 * down);
-      return { group, size, x: left + (layer + 0.5) * across + (index - (groups.length - 1) / 2) * step, y };
+      const aside = (index - (groups.length - 1) / 2) * step, size = group.small ? 0.3 * short : Math.min(most, 0.66 * down);
+      const [x, y] = [left + (layer + 0.5) * across + right * aside, top + (head + 0.5) * down + below * aside];
+      return { group, size, x, y };
     });
   }
 

@@ -193,6 +193,7 @@ class Lines {
         row.element.setAttribute("aria-selected", this.pins.has(row.pin));
       }
     }
+    this.mask.hidden = !this.data.canMask; // a model that cannot guess a masked word has no such button
     this.mask.disabled = !this.canMask(this.current);
     this.mask.textContent = this.current
       ? `${this.current.masked ? "Unmask" : "Mask"} “${isolated(this.current.label.slice(0, 20))}”`

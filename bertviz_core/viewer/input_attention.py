@@ -102,6 +102,27 @@ class InputAttention:
             weights[column != key] = -np.inf
         return _largest(weights)
 
+    def to_sinks(self, head: Head, *, causal: bool) -> tuple[float, str]:
+        """How much of a head's attention goes to the special tokens, in a causal model to the first token too.
+
+        Args:
+            head: The head.
+            causal: Whether a token sees only itself and earlier ones; the first one, which sees itself alone, is then
+                no query.
+
+        Returns:
+            The mean share over queries, 0 to 1, and the name of these tokens; empty where the input has none of them.
+        """
+        is_first = (self.keys.start == 0) & causal
+        is_query = ~((self.queries.start == 0) & causal)
+        sinks = self.keys.special | is_first
+        if not sinks.any() or not is_query.any():
+            return 0.0, ""
+        share = float(self.weights[head][is_query][:, sinks].sum(1).mean())
+        if self.keys.special[sinks].all():
+            return share, "special tokens"
+        return share, "the first token" + (" and special tokens" if self.keys.special.any() else "")
+
     def strongest_pair(self, head: Head) -> tuple[int, int]:
         """The (query, key) of a head's largest weight, by preference of words, and of queries with a choice of keys."""
         has_choice = (self.largest > 0).sum(1) > 1

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bertviz_core.heads import all_heads
 from bertviz_core.plotting import DIVERGING
 from bertviz_core.plotting.browser import FOLDER
-from bertviz_core.plotting.head_map import value_map
+from bertviz_core.plotting.head_map import HeadMap, MarkerGroup, value_map
 from tests.support import chromium as browser
 from tests.support.shipped import COUNT
 
@@ -64,7 +65,7 @@ def test_a_click_on_a_behavior_chooses_its_head_and_the_map_is_saved_with_its_le
     browser.wait_for_address(page, "head=1-2")
     assert chosen(page) == "1-2"
     assert page.locator(".ring").count() == 1
-    assert page.locator(".point path").count() == page.locator(".point").count() == COUNT
+    assert page.locator(".point:has(path)").count() == page.locator(".point").count() == COUNT
     entries = page.locator(".entry").all_text_contents()
     drawing = saved(page, tmp_path)
     assert len(entries) > 2 and all(entry in texts_of(drawing) for entry in entries)
@@ -169,15 +170,13 @@ def test_lines_answer_a_typed_sentence_and_the_viewer_takes_it_over(open_map: An
     browser.wait_for_address(page, "text=Tom+said+that+he+was+tired.")
 
 
-def test_a_map_of_thousands_of_heads_is_one_picture_for_pointer_and_keyboard(chromium: Any) -> None:
-    """80 layers of 64 heads; the component alone, as the page loads it."""
-    values = np.linspace(0, 1, 80 * 64).reshape(80, 64)
-    drawn = value_map(values, "share", limits=(0, 1), scale=DIVERGING)
-    own = json.dumps({"chosen": "3-5", "alt": "Map", "origin": "here", "name": "map", "height": None})
+def mounted(chromium: Any, drawn: HeadMap, chosen: str, width: int) -> Any:
+    """A page with the map alone, as an app's page loads it."""
+    own = json.dumps({"chosen": chosen, "alt": "Map", "origin": "here", "name": "map", "height": None})
     files = [FOLDER / f"{name}.js" for name in ("elements", "head_map_cells", "head_map")]
     script = "".join(file.read_text(encoding="utf-8") for file in files).replace("export default mount;", "")
     page = chromium.new_page()
-    page.set_content("<div id=map style='width: 400px'></div>")
+    page.set_content(f"<div id=map style='width: {width}px; font-size: 12px'></div>")
     page.evaluate(
         f"""sent => {{ {script}
           window.chosen = [];
@@ -187,6 +186,36 @@ def test_a_map_of_thousands_of_heads_is_one_picture_for_pointer_and_keyboard(chr
         }}""",
         f"{own}\n{drawn.encoded.decode()}",
     )
+    return page
+
+
+def test_a_head_of_two_roles_has_both_markers_in_its_cell_and_few_heads_of_many_layers_have_high_cells(
+    chromium: Any,
+) -> None:
+    layers, heads = 18, 4
+    groups = (
+        MarkerGroup("first token (2)", "#e8590c", "circle", "1", ("6-2", "2-1")),
+        MarkerGroup("induction (1)", "#c2255c", "hexagon", "I", ("6-2",)),
+    )
+    hover = tuple(f"{head.label()}: what it does" for head in all_heads(layers, heads))
+    page = mounted(chromium, HeadMap(hover, layers, heads, groups=groups), "6-2", 490)
+    cell = page.locator(".point[data-head='6-2']")
+    area = cell.locator("rect").bounding_box()
+    assert area["height"] > 1.4 * area["width"] and page.locator(".point[data-head='2-1'] path").count() == 1
+    first, second = (cell.locator("path").nth(index).bounding_box() for index in range(2))
+    assert first["y"] + first["height"] <= second["y"] + 1, "one does not hide the other"
+    for mark in (first, second):
+        assert area["x"] - 1 <= mark["x"] and mark["x"] + mark["width"] <= area["x"] + area["width"] + 1
+        assert area["y"] - 1 <= mark["y"] and mark["y"] + mark["height"] <= area["y"] + area["height"] + 1
+    assert [each for each in page.locator("svg > text").all_text_contents() if each in ("1", "I")].count("I") == 1
+    assert page.locator("svg").first.bounding_box()["width"] <= 490
+    page.close()
+
+
+def test_a_map_of_thousands_of_heads_is_one_picture_for_pointer_and_keyboard(chromium: Any) -> None:
+    """80 layers of 64 heads; the component alone, as the page loads it."""
+    values = np.linspace(0, 1, 80 * 64).reshape(80, 64)
+    page = mounted(chromium, value_map(values, "share", limits=(0, 1), scale=DIVERGING), "3-5", 400)
     assert page.locator("image.cells").count() == page.locator(".point").count() == page.locator(".ring").count() == 1
     assert page.locator("svg *").count() < 200
     assert chosen(page) == "3-5"

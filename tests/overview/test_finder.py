@@ -8,7 +8,7 @@ import pytest
 
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import counting_from
-from bertviz_core.overview.finder import MAX_CHARACTERS, MAX_DEPTH, find, find_rows, simplified
+from bertviz_core.overview.finder import MAX_CHARACTERS, MAX_DEPTH, find, find_rows, searched_numbers, simplified
 from bertviz_core.overview.head_columns import frame
 
 TABLE = pd.DataFrame(
@@ -41,6 +41,10 @@ CASES = {
     "not previous > 0.3": lambda r: not r.previous > 0.3,
     "not not (0.3 < previous)": lambda r: r.previous > 0.3,
     "previous <= loss change": lambda r: r.previous <= r.loss_change,
+    "0.2 < previous < 0.9": lambda r: 0.2 < r.previous < 0.9,
+    "1 ≤ layer < 2 ≤ 3": lambda r: r.layer < 2,
+    "previous ≥ 50 % or loss_change ≠ .02": lambda r: r.previous >= 0.5 or r.loss_change != 0.02,
+    "[previous] > 0.5": lambda r: r.previous > 0.5,
 }
 
 
@@ -60,9 +64,12 @@ def test_it_finds_what_the_words_say(text):
         ("previous > 0.5 and", "Instead of 'the end' a number or the name of a column is expected (at character 19)."),
         ("(previous > 1", "This parenthesis is not closed (at character 1)."),
         ("previous $ 2", "'$' cannot be read (at character 10)."),
-        ("previous 2", "There is no column 'previous 2'; is 'previous' meant? (at character 1)."),
+        ("previous 2", "Instead of '2' one of < <= > >= = == != is expected (at character 10)."),
+        ("loss 2 > 1", "There is no column 'loss 2' (at character 1)."),
         ("previous > 0.5 layer", "'layer' is not expected (at character 16)."),
         ("previous", "Instead of 'the end' one of < <= > >= = == != is expected (at character 9)."),
+        ("0.2 < previous <", "Instead of 'the end' a number or the name of a column is expected (at character 17)."),
+        ("[FOO] > 1", "There is no column '[FOO]' (at character 1)."),
         ("behavior > 1", "There is no column 'behavior' (at character 1)."),
         ("__import__('os').system('x')", '"\'" cannot be read (at character 12).'),
         ("(" * (MAX_DEPTH + 1), f"More than {MAX_DEPTH} parentheses are inside each other (at character 21)."),
@@ -111,5 +118,54 @@ def test_numbers_of_results_have_names_titles_and_the_readers_count(results):
     changed = table[table["ablation_loss_change"] > 0.02]["label"].tolist()
     assert find(results, "loss change > 0.02")["label"].tolist() == changed
     with counting_from(0):
+        assert find(results, "[CLS] > 60%")["label"].tolist() == table[table["to_cls"] > 0.6]["label"].tolist()
         from_zero = find(results, "layer = 0")
     assert from_zero["label"].tolist() == table[table["layer"] == 1]["label"].tolist()
+
+
+def labels(table, values, least):
+    """The labels of a table's heads whose value is above `least`."""
+    return [label for label, value in zip(table["label"], np.asarray(values).reshape(-1), strict=True) if value > least]
+
+
+def test_it_knows_the_names_that_pages_show(results):
+    table = frame(results)
+    shown = {
+        "attention to [SEP]": table["to_sep"],
+        "[CLS]": table["to_cls"],
+        "previous token": table["previous"],
+        "full stops and commas": table["to_punct"],
+        "Coreference": table["coreference_all"],
+        "antecedents found": table["coreference_all"],
+        "induction": table["induction_prefix"],
+        "prefix matching": table["induction_prefix"],
+        "attention to the token after the first occurrence (prefix matching)": table["induction_prefix"],
+        "duplicate": table["induction_duplicate"],
+        "duplicate token": table["induction_duplicate"],
+        "all governors found by this head (UAS)": table["UAS"],
+        "attention × gradient to [SEP]": table["gradient_to_sep_times_attention"],
+        "loss change, head removed": table["ablation_loss_change"],
+    }
+    for name, values in shown.items():
+        least = float(values.median())
+        found = find(results, f"(not layer < 1) and ({name} > {least!r})")["label"].tolist()
+        assert found == labels(table, values, least) != [], name
+
+
+def test_relations_and_types_of_mentions_can_be_asked(results):
+    table = frame(results)
+    counts = results["dependency_heads"].default_view()
+    for relation in ("dobj", "nsubj", "auxpass"):
+        row = counts.relations.index(relation)
+        right = counts.correct.sum(0)[:, row].max(0) / counts.n.sum(0)[row]
+        assert find(results, f"{relation} > 30 %")["label"].tolist() == labels(table, right, 0.3), relation
+    mentions = results["coreference_heads"].default_view()
+    pronouns = mentions.accuracy[0, 1]
+    assert find(results, "antecedents of pronouns > 0.4")["label"].tolist() == labels(table, pronouns, 0.4) != []
+
+
+def test_every_listed_name_is_found(results):
+    listed = [*frame(results).select_dtypes("number"), *searched_numbers(results)]
+    assert {"dobj", "nsubj", "to_sep", "UAS"} <= {*listed}
+    for name in listed:
+        assert len(find(results, f"{name} > -1e9")) + len(find(results, f"not {name} > -1e9")) > 0, name

@@ -181,6 +181,18 @@ def test_the_strongest_pair_of_a_causal_head_is_one_that_it_could_choose() -> No
     assert InputAttention(alone, alone, np.ones((1, 1, 1, 1))).strongest_pair(Head(0, 0)) == (0, 0)
 
 
+def test_the_share_of_sinks_is_over_tokens_that_have_a_choice() -> None:
+    labels = ("<s>", "old", "cat")
+    weights = np.array([[[[1.0, 0.0, 0.0], [0.4, 0.6, 0.0], [0.8, 0.1, 0.1]]]])
+    special = np.array([True, False, False])
+    with_special = InputAttention(*[Units(labels, special, np.zeros(3, int), np.arange(3))] * 2, weights)
+    assert with_special.to_sinks(Head(0, 0), causal=True) == (pytest.approx(0.6), "special tokens")
+    assert with_special.to_sinks(Head(0, 0), causal=False) == (pytest.approx(2.2 / 3), "special tokens")
+    without = InputAttention(*[Units(labels, np.zeros(3, bool), np.zeros(3, int), np.arange(3))] * 2, weights)
+    assert without.to_sinks(Head(0, 0), causal=True) == (pytest.approx(0.6), "the first token")
+    assert without.to_sinks(Head(0, 0), causal=False) == (0.0, "")
+
+
 BEHAVIORS = np.array([["next", "other", "to_sep"], ["to_sep", "other", "other"]])
 HEADS = ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
 

@@ -316,6 +316,14 @@ class Presentation(Registered):
         rows = self.head_rows(result, head)
         return [HeadFigure(self.title, tuple(rows))] if rows else []
 
+    def searched_numbers(self, result: Result) -> dict[str, np.ndarray]:
+        """Numbers of every head that the overview finds heads by beside its columns.
+
+        Returns:
+            Name, as pages show it -> (layer, head) values.
+        """
+        return {}
+
     def head_texts(self, result: Result, heads: Sequence[Head]) -> dict[str, list[str]]:
         """Further columns of the overview's table and its exports, by name: of each a text for each of the heads."""
         return {}

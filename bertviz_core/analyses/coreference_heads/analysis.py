@@ -131,6 +131,13 @@ class CoreferenceAnalysis(Analysis):
         assert isinstance(result, CoreferenceHeads)
         return result.default_view().best().head if "coreference" in targets else None
 
+    def searched_numbers(self, result: Result) -> dict[str, np.ndarray]:
+        """The (layer, head) accuracy of each type of mention that there is, from the mention to its antecedent."""
+        assert isinstance(result, CoreferenceHeads)
+        counts = result.default_view()
+        types = [(row, kind) for row, kind in enumerate(TYPE_ROWS) if row and counts.n[row]]
+        return {f"antecedents of {TYPE_NAMES[kind]}": counts.accuracy[0, row] for row, kind in types}
+
     def head_rows(self, result: Result, head: Head) -> list[HeadRow]:
         """What it finds of the antecedents of all mentions."""
         assert isinstance(result, CoreferenceHeads)

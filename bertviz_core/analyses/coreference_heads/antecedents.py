@@ -33,6 +33,7 @@ from bertviz_core.analyses.coreference_heads.groups import (
     pooled,
 )
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
+from bertviz_core.corpora.language import is_english
 from bertviz_core.heads import DirectedHead, Head, all_keys, highest
 
 CAUSAL = (
@@ -98,6 +99,12 @@ class AntecedentCounts(Result):
     def is_whole(self) -> bool:
         """Whether `stored` has the guesses of all items."""
         return bool(len(self.stored.items) == self.n[0])
+
+    @property
+    def counts_as_paper(self) -> bool:
+        """Whether the paper's numbers are of the same language, and count the same mentions."""
+        words = (word for document in self.stored.first_documents for word in document["words"])
+        return not self.is_causal and is_english(words)
 
     @property
     def candidates(self) -> str:

@@ -121,17 +121,19 @@ def has_genders(result: AntecedentCounts, choice: DirectedHead) -> bool:
 
 
 def paper_table(result: AntecedentCounts) -> PaperTable:
-    """Table 2 for a report: the systems and the best heads by type of mention, then the paper's rows."""
+    """Table 2 for a report: the systems and the best heads by type of mention, then the paper's rows where as
+    many mentions count."""
     rows = []
     for system, part in result.to_frame().groupby("system", sort=False):
         cells = {row.type: percent_text(row.accuracy, row.low, row.high) for row in part.itertuples()}
         rows.append([str(system), *(cells.get(kind, ABSENT) for kind in TYPE_ROWS)])
-    for name, numbers in paper.TABLE_2.items():
+    beside = paper.TABLE_2 if result.counts_as_paper else {}
+    for name, numbers in beside.items():
         absent = [ABSENT] * (len(TYPE_ROWS) - len(numbers))
         rows.append([f"{name} (paper)", *map(str, numbers), *absent])
     header = ["system", *(f"{kind}, n = {n:,}" for kind, n in zip(TYPE_ROWS, result.n, strict=True))]
     title = f"Table 2: antecedents found, percent with the 95% interval over {result.units_text}"
-    return PaperTable(f"{title}; the paper's rows on CoNLL-2012", header, rows)
+    return PaperTable(title + ("; the paper's rows on CoNLL-2012" if beside else ""), header, rows)
 
 
 def latex(result: AntecedentCounts) -> str:

@@ -18,10 +18,11 @@ PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
 
 
 def cited(counts: AntecedentCounts) -> dict[str, tuple[int, ...]]:
-    """The paper's Table 2, beside numbers of the corpus that it is about."""
+    """The paper's Table 2, beside numbers of the corpus that it is about, counted as there."""
     origin = counts.provenance
     is_sample = origin["corpus"]["name"] in SAMPLES["coreference"]
-    return paper.TABLE_2 if "CoNLL-2012" in origin["format"] and not is_sample else {}
+    is_papers = "CoNLL-2012" in origin["format"] and not is_sample and counts.counts_as_paper
+    return paper.TABLE_2 if is_papers else {}
 
 
 def best_by_type(counts: AntecedentCounts) -> list[DirectedHead | None]:

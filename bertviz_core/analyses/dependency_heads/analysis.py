@@ -40,7 +40,7 @@ from bertviz_core.analyses.dependency_heads.statements import (
     named_heads,
     relation_finding,
 )
-from bertviz_core.corpora.treebank import UAS
+from bertviz_core.corpora.treebank import ALL, UAS
 from bertviz_core.heads import Head
 from bertviz_core.inputs.annotated_words import Sentences
 from bertviz_core.inputs.tokens import Tokens
@@ -197,6 +197,13 @@ class DependencyAnalysis(Analysis):
         sentence = strongest[0].sentence if strongest else "It finds no relation better than a fixed offset"
         found = HeadFigure("Relations that it finds", tuple(self._found(result, head)), sentence=f"{sentence}.")
         return [found, *head_facts.word_figures(result, DEFAULT_VIEW, head)]
+
+    def searched_numbers(self, result: Result) -> dict[str, np.ndarray]:
+        """The (layer, head) accuracy of each relation, in each head's better direction."""
+        assert isinstance(result, DependencyHeads)
+        counts = result.default_view()
+        rows = zip(counts.relations, counts.better[0], strict=True)
+        return {name: accuracy for name, accuracy in rows if name not in (ALL, UAS)}
 
     def head_texts(self, result: Result, heads: Sequence[Head]) -> dict[str, list[str]]:
         """The relation that each head finds furthest above an offset, and the words that it attends to."""

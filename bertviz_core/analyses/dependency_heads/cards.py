@@ -1,6 +1,5 @@
 """The key numbers of the page of dependency heads."""
 
-from bertviz_core import paper
 from bertviz_core.analyses.base.parts import Card
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
@@ -17,11 +16,11 @@ def cards(counts: RelationCounts, relation: str, choice: DirectedHead) -> list[C
     n_read = int(counts.counted.sum(0)[choice.direction, column])
     accuracy = counts.accuracy[:, column]
     low, high = (percent(float(end[choice.direction, column][choice.head]), n_read) for end in counts.intervals())
-    of_best = of_offset = "not in the paper"
+    of_best = of_offset = "not in the paper" if counts.in_paper else ""
     if counts.is_causal:
         of_best = f"of {n:,}"
         of_offset = f"random word: {percent(row['random_accuracy'], n)}"
-    elif values := paper.TABLE_1.get(relation):
+    elif values := counts.in_paper.get(relation):
         of_best = f"paper: {values[1]} ({values[0]})"
         of_offset = f"paper: {values[2]} ({values[3]:+d})"
     best_of_both = counts.best_choice(relation)

@@ -26,7 +26,8 @@ TOTALS = "all is UAS with punctuation, as in the paper's Table 1; UAS excludes i
 
 
 def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go.Figure:
-    """A line for each relation, or the most frequent ones: the best head, the best fixed offset, the paper's head."""
+    """A line for each relation, or the most frequent ones: the best head, the best fixed offset, and the paper's head
+    where it counts the same words of the same language."""
     frame = result.to_frame()
     frame = frame.loc[sorted(frame["n"].nlargest(max_relations or len(frame)).index)]
     percent = 100 * frame[["accuracy", "low", "high", "baseline_accuracy"]]
@@ -57,8 +58,9 @@ def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go
         )
 
     mark("best fixed offset", percent["baseline_accuracy"], "line-ns-open", "at offset %{customdata:+d}")
-    cited = [paper.TABLE_1[name][1] if name in paper.TABLE_1 else None for name in frame["relation"]]
-    mark("paper (BERT-base, WSJ)", cited, "diamond-open", "in the paper", "#cc7000")
+    if result.in_paper:
+        cited = [result.in_paper[name][1] if name in result.in_paper else None for name in frame["relation"]]
+        mark("paper (BERT-base, WSJ)", cited, "diamond-open", "in the paper", "#cc7000")
     if result.is_causal:
         mark("random word", 100 * frame["random_accuracy"], "x-thin-open", "by a random word")
     figure.update_xaxes(title="accuracy, percent", range=[-2, 102])
@@ -150,14 +152,14 @@ def example_svg(example: SentenceExample, choice: DirectedHead, *, every: bool =
 
 
 def relation_table(result: RelationCounts) -> pd.DataFrame:
-    """A row for each relation, in percent, for the screen; the paper's columns are empty where it has no such label."""
+    """A row for each relation, in percent, for the screen; the paper's columns are empty where it has no such label,
+    and absent where its numbers are of something else."""
     frame = result.to_frame()
 
     def percents(shares: str) -> list[float]:
         """Numbers, so that the table can be sorted, all with one decimal."""
         return [round(100 * share, 1) for share in frame[shares]]
 
-    paper_values = [paper.TABLE_1.get(relation, (None, None)) for relation in frame["relation"]]
     table = frame[["relation", "n"]].copy()
     table.insert(1, "meaning", frame["relation"].map(meaning))
     table["head"] = [Head.parse(label).label() for label in frame["head"]]
@@ -173,8 +175,10 @@ def relation_table(result: RelationCounts) -> pd.DataFrame:
     table["by offset"] = percents("baseline_accuracy")
     if result.is_causal:
         table["random word"] = percents("random_accuracy")
-    table["paper"] = [accuracy for _, accuracy, *_ in paper_values]
-    table["its head"] = [head for head, *_ in paper_values]
+    if result.in_paper:
+        paper_values = [result.in_paper.get(relation, (None, None)) for relation in frame["relation"]]
+        table["paper"] = [accuracy for _, accuracy, *_ in paper_values]
+        table["its head"] = [head for head, *_ in paper_values]
     return table
 
 
@@ -183,8 +187,8 @@ def paper_table(result: RelationCounts) -> PaperTable:
     frame = relation_table(result)
     cells = frame.astype(object).where(frame.notna(), ABSENT)
     rows = [[f"{cell:.1f}" if isinstance(cell, float) else str(cell) for cell in row] for row in cells.to_numpy()]
-    note = f"The paper's columns: {paper.TITLE}, Table 1 (WSJ, Stanford Dependencies)"
-    return PaperTable(f"Table 1: the best head of each relation, percent. {note}", list(frame.columns), rows)
+    note = f". The paper's columns: {paper.TITLE}, Table 1 (WSJ, Stanford Dependencies)" if result.in_paper else ""
+    return PaperTable(f"Table 1: the best head of each relation, percent{note}", list(frame.columns), rows)
 
 
 def latex(result: RelationCounts) -> str:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
+from bertviz_core import paper
 from bertviz_core.analyses.base.findings import GAIN, SHOWN, Interval, decide_worth, gain_interval, share_interval
 from bertviz_core.analyses.base.guess_lists import StoredParts
 from bertviz_core.analyses.base.result import Result, tidy, to_lists
@@ -93,6 +94,13 @@ class RelationCounts(Result):
             return right
         competes = np.arange(len(DIRECTIONS)) == self.direction
         return np.where(competes[:, None, None, None], right.astype(np.int64), -1)
+
+    @property
+    def in_paper(self) -> dict[str, tuple[str, float, float, int]]:
+        """The rows of the paper's Table 1 beside numbers of the same language that count the same words; none beside
+        others (docs/methods.md, section 6)."""
+        is_comparable = not self.is_causal and self.stored is not None and self.stored.is_english
+        return paper.TABLE_1 if is_comparable else {}
 
     @property
     def trees(self) -> str:

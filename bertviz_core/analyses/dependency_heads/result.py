@@ -25,6 +25,7 @@ from bertviz_core.analyses.dependency_heads.guesses import (
 from bertviz_core.analyses.dependency_heads.relations import ROOT_RELATION, RelationCounts
 from bertviz_core.analyses.dependency_heads.sentences import trees_of
 from bertviz_core.corpora.files import SAMPLES
+from bertviz_core.corpora.language import is_english
 from bertviz_core.corpora.treebank import Sentence, SentenceRecord, sentence_of
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
@@ -213,6 +214,11 @@ class DependencyHeads(Result):
     def recorded(self) -> list[Sentence]:
         """The sentences of `sentences`."""
         return list(map(sentence_of, self.sentences))
+
+    @cached_property
+    def is_english(self) -> bool:
+        """Whether the words of `sentences` are English."""
+        return is_english(word for sentence in self.sentences for word in sentence["words"])
 
     @cached_property
     def trees(self) -> dict[str, Any]:

@@ -93,16 +93,17 @@ def _claim(counts: RelationCounts, relation: str) -> str:
     if counts.direction not in (None, best.direction):
         accuracy = both.best_accuracy[counts.relations.index(relation)]
         claim += f"; the other direction's {best.head.label()}, {accuracy:.1%}"
-    elif relation in paper.TABLE_1:
-        claim += f"; the paper's head, {paper.TABLE_1[relation][1]}%"
+    elif relation in counts.in_paper:
+        claim += f"; the paper's head, {counts.in_paper[relation][1]}%"
     return claim
 
 
 def relation_finding(counts: RelationCounts, relation: str) -> Finding:
-    """The finding of one relation, of the direction whose heads compete, beside what Table 1 says of it."""
+    """The finding of one relation, of the direction whose heads compete, beside what Table 1 says of it where that is
+    of the same words and language."""
     statement = ""
-    if relation in paper.TABLE_1:
-        head, accuracy, baseline, offset = paper.TABLE_1[relation]
+    if relation in counts.in_paper:
+        head, accuracy, baseline, offset = counts.in_paper[relation]
         statement = f"Head {head} finds {accuracy}% of {relation}, the fixed offset {offset:+d} {baseline}%."
     rule = f"The best head is {GAIN:.0%} or more above the best fixed offset{CONTROL_NOTE}, {CORRECTED}"
     declared = Statement(

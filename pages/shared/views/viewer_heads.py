@@ -95,8 +95,11 @@ def draw_shift(difference: np.ndarray, selection: Selection) -> None:
     )
 
 
-def draw_guesses(guesses: Mapping[str, Sequence[Prediction]]) -> None:
+def draw_guesses(guesses: Mapping[str, Sequence[Prediction]], *, can_mask: bool) -> None:
     """A row for each masked word; `guesses` by the heads that are off: "" for none, and if there are any "3-5 4-1"."""
+    if not can_mask:
+        st.caption("This model guesses no masked words: what it does without heads is on the page “Ablation”.")
+        return
     whole, *ablated = guesses.values()
     count = sum(len(names.split()) for names in guesses)
     if not whole:

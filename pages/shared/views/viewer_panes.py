@@ -18,7 +18,7 @@ from bertviz_core.models.single_input import OneInput, Prediction, mask
 from bertviz_core.plotting import OVERLAY
 from bertviz_core.settings import Weights
 from bertviz_core.text_display import cut_end
-from bertviz_core.viewer.files import FOLDER, columns_of, input_html, input_origin, pack_weights
+from bertviz_core.viewer.files import FOLDER, MIN_WEIGHT, columns_of, input_html, input_origin, pack_weights
 from bertviz_core.viewer.input_attention import InputAttention, InputView, predictions_frame
 from bertviz_core.viewer.query_key import QueryKey
 from bertviz_core.viewer.window import TokenRange
@@ -36,6 +36,7 @@ from pages.shared.views import viewer_input
 cut = memoized(TokenRange.cut)
 pictures = memoized(InputAttention.pictures)
 
+MOSTLY = 0.5  # the share of attention to special tokens that a claim begins with
 ONE, HEADS, MODELS, WEIGHTS = KINDS = ("one head", "two heads", "two models", "weights and norms")
 
 
@@ -200,21 +201,33 @@ def draw_summary(pane: Pane, min_weight: float) -> None:
         return
     what = pane.selection.settings.weights
     rest = ""
+    share, sinks = attention.to_sinks(head, causal=pane.model.causal)
+    is_sink = pane.view.sides == "all" and share > MOSTLY
     if pane.view.sides != "all":
         here, there = pane.view.sides.split(" to ")
         rest = f"; it sends {weights.sum(1).mean():.0%} of segment {here}'s {what} to segment {there}"
-    elif attention.keys.special.any():
-        rest = f"; {weights[:, attention.keys.special].sum(1).mean():.1%} of its {what} goes to special tokens"
+    elif sinks and not is_sink:
+        rest = f"; {share:.1%} of its {what} goes to {sinks}"
     if pane.window:
         beyond = pane.window.beyond(pane.attention, pane.drawn, head)
-        share = f"{beyond:.0%}" if rest else f"{beyond:.0%} of its {what}"
-        rest += f"{',' if rest else ';'} {share} to tokens not drawn"
-    query, key = attention.strongest_pair(head)
-    ends = [plain(cut_end(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
-    most = f"attends most strongly from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})"
+        not_drawn = f"{beyond:.0%}" if rest else f"{beyond:.0%} of its {what}"
+        rest += f"{',' if rest else ';'} {not_drawn} to tokens not drawn"
+    most = _strongest(attention, head)
+    if is_sink:
+        others = f"to others it {most}" if most else f"no weight between others reaches {MIN_WEIGHT}"
+        most = f"gives {share:.1%} of its {what} to {sinks}; {others}"
+    most = most or f"has no weight between other tokens that reaches {MIN_WEIGHT}"
     none = "" if weights.max() >= min_weight else f" No weight reaches {min_weight:.2f}, so no lines are drawn."
     where = f"In tokens {pane.window.first:,} to {pane.window.last:,}, head" if pane.window else "Head"
     st.markdown(f"**{where} {pane.selection.label} {most}{rest}.**{none}{_left_out(pane.view)}")
+
+
+def _strongest(attention: InputAttention, head: Head) -> str:
+    """Between which tokens a head attends most, by preference of words; empty where no line would be drawn."""
+    query, key = attention.strongest_pair(head)
+    weight = attention.weights[head][query, key]
+    ends = [plain(cut_end(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
+    return f"attends most strongly from “{ends[0]}” to “{ends[1]}” ({weight:.2f})" if weight >= MIN_WEIGHT else ""
 
 
 def _left_out(view: InputView) -> str:

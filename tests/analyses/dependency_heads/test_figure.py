@@ -8,8 +8,10 @@ import pytest
 
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads import figure as drawn
+from bertviz_core.analyses.dependency_heads.cards import cards
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples, paper_figure
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
+from bertviz_core.analyses.dependency_heads.statements import relation_finding
 from bertviz_core.corpora.files import sample
 from bertviz_core.heads import DirectedHead, Head, counting_from
 from bertviz_core.plotting.arcs import RIGHT, WRONG
@@ -86,3 +88,28 @@ def test_an_example_is_drawn_with_every_guess_of_the_relation(result):
 def test_a_relation_of_a_file_is_no_markup(result):
     named = replace(result, relations=["<b>x</b>", *result.relations[1:]])
     assert all(trace.y[0] == "&lt;b&gt;x&lt;/b&gt;" for trace in paper_figure(named).data)
+
+
+def in_german(counts):
+    """The same numbers of a treebank whose words are not English."""
+    sentences = [sentence | {"words": ["der" for _ in sentence["words"]]} for sentence in counts.stored.sentences]
+    return replace(counts, stored=replace(counts.stored, sentences=sentences))
+
+
+def test_the_paper_s_numbers_stand_only_beside_those_of_its_language(result):
+    german = in_german(result)
+    assert "; the paper's head, 94.3%" in relation_finding(result, "det").claim
+    finding = relation_finding(german, "det")
+    assert "paper" not in finding.claim and finding.statement == ""
+    assert [trace.name for trace in paper_figure(german).data] == ["best head", "best fixed offset"]
+    assert {"paper", "its head"} & {*drawn.relation_table(german)} == set()
+    assert "paper" not in drawn.paper_table(german).title
+    best = result.best_choice("det")
+    assert any("paper" in note for *_, note in cards(result, "det", best))
+    assert not any("paper" in note for *_, note in cards(german, "det", best))
+
+
+def test_the_paper_s_numbers_do_not_stand_beside_those_of_some_of_the_words(result):
+    """A causal model's directions count a part of the words each."""
+    assert result.in_paper == paper.TABLE_1
+    assert replace(result, visible=np.stack([result.n] * 2, 1)).in_paper == {}
