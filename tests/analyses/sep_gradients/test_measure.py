@@ -117,7 +117,7 @@ def test_a_weight_that_underflows_to_0_is_not_masked(family: str, tmp_path: Path
             if any(part in name for part in ("query.weight", "c_attn.weight", "q_proj.weight")):
                 parameter.data *= 40
     example = next(iter(segments(model)))
-    (labels,) = [each for each in labeled(model, segments(model))][:1]
+    labels = next(iter(labeled(model, segments(model))))
     types = labels["token_type_ids"] if model.has_types else None
     maps, slopes, _, _ = reference.gradient(plain, labels["input_ids"], types, labels["labels"])
     classes = reference.token_classes(model.tokens.tokenizer, labels["original_ids"])
