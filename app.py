@@ -5,8 +5,9 @@ import bertviz_core  # noqa: F401  (first: it sets environment variables that to
 import streamlit as st  # isort: skip
 
 from bertviz_core.errors import BertvizError, DownloadNeeded
+from bertviz_core.models.hub_questions import HubPending
 from bertviz_core.settings import access_from_environment
-from pages.shared import endnotes, head_panel, jobs, messages
+from pages.shared import endnotes, head_panel, jobs, messages, services
 from pages.shared.frame import header, links
 from pages.shared.server import startup, turns
 from pages.shared.state import session
@@ -35,6 +36,9 @@ else:
                 endnotes.sources(session.selection())
             except DownloadNeeded as needed:
                 jobs.offer_download(needed)
+            except HubPending as pending:
+                messages.note(pending)
+                services.rerun_after(pending.answer)
             except BertvizError as error:
                 messages.error(error)
             except session.PageEnd:

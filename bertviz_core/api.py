@@ -1,7 +1,7 @@
 """The library's functions: `analyze`, `attention`, `head` and `report`."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import fields
 from functools import cache, partial
@@ -16,9 +16,9 @@ from bertviz_core.analyses.run import compute, run_pass
 from bertviz_core.api_results import AnalysisResult, AttentionLines, HeadSummary, choose_heads
 from bertviz_core.corpora.files import Corpus, source_of
 from bertviz_core.engine.store import Store, temporary_store
-from bertviz_core.errors import SettingsError
+from bertviz_core.errors import InputError, SettingsError
 from bertviz_core.exports import check_path, write_bytes
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, HeadLike
 from bertviz_core.models import single_input
 from bertviz_core.models.checkpoint import Checkpoint, Model, checkpoint_of
 from bertviz_core.models.loading import LoadedModels, model_in_memory
@@ -69,7 +69,7 @@ def analyze(
         >>> result["previous"].shape  # (layer, head)
         (6, 12)
     """
-    definition = ANALYSES.get(analysis.replace("-", "_"))
+    definition = ANALYSES.get(str(analysis).replace("-", "_"))
     if definition is None:
         raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {', '.join(ANALYSES)}.")
     request, view = _request(definition, model, corpus, options)
@@ -94,10 +94,10 @@ analyse = analyze  # both spellings are public
 def attention(
     model: Model,
     text: str | Sequence[str],
-    second: str = "",
+    second: str | Sequence[str] = "",
     *,
-    head: str | None = None,
-    heads: Sequence[str] | None = None,
+    head: HeadLike | None = None,
+    heads: Sequence[HeadLike] | None = None,
     words: bool = False,
     special: bool = True,
     max_length: int = 128,
@@ -108,9 +108,10 @@ def attention(
 
     Args:
         model, device, dtype: As in `analyze`.
-        text: A sentence, or its words.
-        second: Another text, as segment B.
-        head: The head shown first, as "3-5", counted from 1; None for the one that attends most to the previous token.
+        text: A sentence, or its words, each of which stays one whatever is in it; an empty one is unknown.
+        second: Another text, or its words, as segment B.
+        head: The head shown first, as "3-5" or (3, 5), counted from 1, "L2H4" or "2.4", counted from 0, or a `Head`;
+            None for the one that attends most to the previous token.
         heads: Heads that can be chosen; all where it is None.
         words: Whether wordpieces are joined to words.
         special: Whether special tokens, such as [CLS] and [SEP], are shown; without them the other weights sum to 1.
@@ -127,9 +128,9 @@ def attention(
     checkpoint = checkpoint_of(model)
     settings = Settings(max_length=min(max_length, checkpoint.max_length or max_length), dtype=dtype)
     settings.check(checkpoint.max_length)
+    texts = _text_or_words(text, "text"), _text_or_words(second, "second")
     loaded = _loaded(model, checkpoint, device, dtype)
-    joined = text if isinstance(text, str) else " ".join(text)
-    single = single_input.from_text(joined, second, loaded.tokens, settings, pre_split=not isinstance(text, str))
+    single = single_input.from_text(*texts, loaded.tokens, settings)
     maps = single_input.attention(loaded, single.example)
     shown = apply_view(single.layout, maps, InputView(words=words, special=special))
     first, offered = choose_heads(shown, head, heads)
@@ -142,12 +143,12 @@ def attention(
 
 def head(
     model: Model,
-    head: str,
+    head: HeadLike,
     *,
     mode: str = "corrected",
     weights: str = "attention",
     device: str = "auto",
-    store: str | Path | None = None,
+    store: str | Path | bool | None = True,
 ) -> HeadSummary:
     """All that the stored results of a model say of one head, each analysis on its largest corpus.
 
@@ -155,9 +156,9 @@ def head(
 
     Args:
         model, device: As in `analyze`.
-        head: A label such as "5-4", counted from 1.
+        head: In any form that `attention` takes, such as "5-4" or "L4H3".
         mode, weights: Those of the stored results.
-        store: The folder of the store; None for the one that the command line and the app use.
+        store: True, or None, for the store that the command line and the app use; a folder for another one.
 
     Raises:
         BertvizError: The model or the head cannot be used, or nothing is stored; the message says what to do.
@@ -167,12 +168,16 @@ def head(
         >>> bv.head("demo", "3-5").sentence.startswith("Head 3-5 ")
         True
     """
+    chosen = Head.parse(head)
+    if store is False:
+        hint = "Give store=True, or a folder in which results are stored."
+        raise SettingsError("A head is described from stored results, and there is no store.", hint=hint)
     checkpoint = checkpoint_of(model)
     settings = Settings(mode=mode, weights=weights)  # type: ignore[arg-type]
-    opened = Store(None if store is None else Path(store))
+    opened = Store(None if store is None or isinstance(store, bool) else Path(store))
     results = results_of(opened, checkpoint, settings)
     steps = stored_steps(opened, checkpoint, settings)
-    shown = with_training(one_head(results, Head.parse(head)), results, steps)
+    shown = with_training(one_head(results, chosen), results, steps)
 
     def draw_lines() -> CaptionedSvg | None:
         clear = clear_input(results, shown.head)
@@ -224,6 +229,20 @@ def report(
     return path
 
 
+def _text_or_words(value: str | Sequence[str], name: str) -> str | list[str]:
+    """A text, or the list of its words; raises InputError for what is neither."""
+    if isinstance(value, str):
+        return value
+    hint = "Give a text, or a list of words."
+    if isinstance(value, bytes | Mapping) or not isinstance(value, Iterable):
+        raise InputError(f"The {name} is of type {type(value).__name__}.", hint=hint)
+    words = list(value)
+    for number, word in enumerate(words, 1):
+        if not isinstance(word, str):
+            raise InputError(f"Word {number:,} of the {name} is {word!r}, no text.", hint=hint)
+    return words
+
+
 def _loaded(model: Model, checkpoint: Checkpoint, device: str, dtype: str) -> AttentionModel:
     if isinstance(model, str | Path):
         return _models.get(checkpoint, dtype, device)
@@ -238,6 +257,8 @@ def _request(analysis: Analysis, model: Model, corpus: Corpus | None, options: d
         raise SettingsError(f"There is no option {name!r}.", hint=f"Choose from {', '.join(owners)}.")
     general, own, shown = ({n: v for n, v in options.items() if owners[n] is owner} for owner in classes)
     files = {name: own.pop(name) for name in analysis.options.files() if name in own}
+    if shown.get("head") is not None:
+        shown["head"] = Head.parse(shown["head"]).key()
     chosen = analysis.options(**own)
     view = analysis.view(**shown)
     chosen.check()

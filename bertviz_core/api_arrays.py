@@ -8,7 +8,7 @@ import numpy as np
 
 from bertviz_core.api_results import AttentionLines, HeadValues, choose_heads
 from bertviz_core.errors import InputError
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, HeadLike
 from bertviz_core.inputs.labels import Units
 from bertviz_core.text_display import visible
 from bertviz_core.viewer.input_attention import InputAttention
@@ -23,8 +23,8 @@ def attention_lines(
     weights: Any,
     *,
     keys: Sequence[str] | None = None,
-    head: str | None = None,
-    heads: Sequence[str] | None = None,
+    head: HeadLike | None = None,
+    heads: Sequence[HeadLike] | None = None,
     name: str = "",
 ) -> AttentionLines:
     """Show attention weights that you have already, from any library, as lines between tokens.
@@ -56,7 +56,7 @@ def attention_lines(
     attention = InputAttention(queries, attended, maps.astype(np.float32))
     # The default is a previous-token head, for which keys have to be the queries' own tokens.
     if keys is not None and head is None:
-        head = heads[0] if heads else "1-1"
+        head = heads[0] if heads is not None and len(heads) else "1-1"
     first, offered = choose_heads(attention, head, heads)
     caption = f"{_sums(maps)}{_direction(maps, keys is None)} Layers and heads count from 1."
     return AttentionLines(attention=attention, head=first, heads=offered, model=name, caption=caption)
@@ -117,16 +117,48 @@ def _array(values: Any, what: str) -> np.ndarray:
 
 
 def _to_numpy(values: Any) -> np.ndarray:
+    if isinstance(values, np.ma.MaskedArray):  # What is masked is missing.
+        return np.ma.filled(values.astype(np.float64), np.nan)
     if hasattr(values, "detach"):  # a torch tensor: it may have a gradient, another device, or a type numpy lacks
-        tensor = values.detach().cpu()
-        return np.asarray(tensor.float() if tensor.is_floating_point() else tensor)
-    if isinstance(values, list | tuple) and any(hasattr(value, "detach") for value in values):
+        return _of_tensor(values.detach())
+    if isinstance(values, list | tuple) and any(hasattr(value, "detach") or _has_tensors(value) for value in values):
         return np.stack([_to_numpy(value) for value in values])
     return np.asarray(values)
 
 
+def _has_tensors(value: Any) -> bool:
+    """Whether a list has tensors in it, at any depth."""
+    return isinstance(value, list | tuple) and any(hasattr(each, "detach") or _has_tensors(each) for each in value)
+
+
+def _check_is_attention(weights: Any) -> None:
+    """Raise InputError for what models return in place of attention, with what to do to have it."""
+    if hasattr(weights, "keys") or hasattr(weights, "attentions"):
+        hint = "Give its `attentions`, after a call with output_attentions=True."
+        raise InputError(f"An output of type {type(weights).__name__} is no attention.", hint=hint)
+    if not isinstance(weights, list | tuple):
+        return
+    if not len(weights) or any(layer is None for layer in weights):
+        hint = 'Load the model with attn_implementation="eager": its other kernels return no weights.'
+        raise InputError("The model has returned no attention weights (None).", hint=hint)
+    if all(isinstance(step, tuple) for step in weights) and hasattr(weights[0][0], "detach"):
+        hint = "Give those of one forward pass over the whole text: model(ids, output_attentions=True).attentions."
+        raise InputError("These are the weights of each step of `generate`, of other lengths.", hint=hint)
+
+
+def _of_tensor(tensor: Any) -> np.ndarray:
+    """The numbers of a torch tensor; raises TypeError for one that has none."""
+    if getattr(tensor, "is_meta", False):
+        raise TypeError("the tensor is on the device meta, which holds no numbers: run the model on a real one")
+    if getattr(tensor, "is_nested", False):
+        return np.stack([_of_tensor(part) for part in tensor.unbind()])
+    tensor = tensor.cpu()
+    return np.asarray(tensor.float() if tensor.is_floating_point() else tensor)
+
+
 def _maps(weights: Any) -> np.ndarray:
     """Weights of any of the documented shapes as (layer, head, query, key)."""
+    _check_is_attention(weights)
     array = _array(weights, "weights")
     if array.ndim == 5 and array.shape[1] == 1:  # transformers gives (batch, head, query, key) for each layer
         array = array[:, 0]

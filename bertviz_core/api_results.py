@@ -20,7 +20,7 @@ from bertviz_core.analyses.base.reading_warnings import reading_warnings
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.errors import SettingsError
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.heads import Head, HeadLike, all_heads
 from bertviz_core.one_head import files
 from bertviz_core.one_head.clear_input import CaptionedSvg
 from bertviz_core.one_head.description import OneHead
@@ -226,9 +226,9 @@ class AttentionLines(NotebookObject):
             exports.write_bytes(Path(path), page.encode())
         return page
 
-    def to_svg(self, path: str | Path | None = None, head: str | None = None) -> str:
-        """The lines of one head ("3-5", from 1) as SVG, also written to `path`; raises BertvizError without kaleido."""
-        shown = Head.parse(head) if head else self.head
+    def to_svg(self, path: str | Path | None = None, head: HeadLike | None = None) -> str:
+        """The lines of one head as SVG, also written to `path`; raises BertvizError without kaleido."""
+        shown = self.head if head is None else Head.parse(head)
         shown.check(*self.weights.shape[:2])
         drawing = input_svg(self.attention, shown, self.model, MIN_WEIGHT)
         if path is not None:
@@ -290,22 +290,27 @@ class HeadValues(NotebookObject):
 
 
 def choose_heads(
-    attention: InputAttention, head: str | None, heads: Sequence[str] | None
+    attention: InputAttention, head: HeadLike | None, heads: Sequence[HeadLike] | None
 ) -> tuple[Head, tuple[Head, ...]]:
     """The head that is shown first, and those that can be chosen, among them the first.
 
     Args:
         attention: Of one input.
-        head: A label such as "3-5"; None for the head that attends most to the previous token.
-        heads: Labels; None for every head.
+        head: As `Head.parse` reads it; None for the head that attends most to the previous token.
+        heads: Likewise; None, or an empty list, for every head.
+
+    Raises:
+        SettingsError: One is no head of this model.
     """
     shape = attention.weights.shape[:2]
-    labels = [*(heads or []), *([head] if head else [])]
-    named = list(map(Head.parse, labels))
+    if isinstance(heads, str | Head):
+        raise SettingsError(f"The heads to choose from are {heads!r}.", hint="Give a list of heads.")
+    listed = [] if heads is None else list(map(Head.parse, heads))
+    named = listed if head is None else [*listed, Head.parse(head)]
     for each in named:
         each.check(*shape)
-    offered = tuple(dict.fromkeys(named)) if heads else all_heads(*shape)
-    if head:
+    offered = tuple(dict.fromkeys(named)) if listed else all_heads(*shape)
+    if head is not None:
         return named[-1], offered
     to_previous = np.diagonal(attention.weights, -1, -2, -1).sum(-1)  # (layer, head)
     return max(offered, key=to_previous.__getitem__), offered

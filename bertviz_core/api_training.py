@@ -1,8 +1,10 @@
 """A callback of transformers' Trainer that follows a model's heads while it is trained."""
 
+import shutil
 import warnings
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import highest
 from bertviz_core.models.checkpoint import Checkpoint, checkpoint_of, find_checkpoint
+from bertviz_core.models.in_memory_fingerprint import unwrapped, with_adapters
 from bertviz_core.settings import Execution, Settings
 
 
@@ -54,6 +57,7 @@ class HeadStatistics(TrainerCallback):
         coreference: Corpus | None = None,
         folder: str | Path | None = None,
         tokenizer: Any = None,
+        model: Any = None,
         store: str | Path | bool = True,
         **settings: Any,
     ) -> None:
@@ -66,8 +70,10 @@ class HeadStatistics(TrainerCallback):
             text, treebank, coreference: The corpora of the analyses, as in `analyze`; a sample where one is None.
             folder: Where the model is saved at each measurement, as `folder/step-0000500`, so that Emergence opens
                 the folder with its results; None to save nothing and store no result. Each training needs a folder of
-                its own; one that is resumed continues in the same.
+                its own; one that is resumed continues in the same, where later steps of the branch that was given up
+                are deleted. Adapters are saved merged into their model, in float32.
             tokenizer: The model's; the Trainer's `processing_class` where it is None.
+            model: The transformers model that is measured, where the Trainer's is a module that has it inside.
             store: As in `analyze`.
             **settings: `max_length`, `limit`, `seed`, `mode`, `dtype` and `weights`.
 
@@ -85,6 +91,7 @@ class HeadStatistics(TrainerCallback):
         self._sources = {kind: source_of(corpus, kind) for kind, corpus in given.items() if kind in kinds}
         self._folder = None if folder is None else Path(folder)
         self._tokenizer = tokenizer
+        self._model = model
         self._store = store
         self._settings = Settings(**settings)
 
@@ -94,12 +101,20 @@ class HeadStatistics(TrainerCallback):
         if state.is_world_process_zero:
             if state.global_step == 0:
                 self._check_folder()
+            self._drop_later_steps(state.global_step)
             self._measure(state.global_step)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Measure at every `every` steps and at the last one."""
         if state.global_step % self._every == 0 or state.global_step == state.max_steps:
             self._measure_or_warn(state, control)
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Measure the last step of a training that stops early, before the best model takes the place of the last."""
+        if control.should_training_stop:
+            self._measure_or_warn(state, control)
+
+    on_save = on_epoch_end = on_evaluate  # Which of them is the first after the decision differs.
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Measure the model at the end of the training, unless an earlier one takes its place."""
@@ -111,6 +126,14 @@ class HeadStatistics(TrainerCallback):
         if self._folder and any(self._folder.glob("step-*")):
             what = "The folder has steps of an earlier training."
             raise SettingsError(what, where=str(self._folder), hint="Choose another folder, or delete this one.")
+
+    def _drop_later_steps(self, step: int) -> None:
+        """Delete the steps beyond the one that is resumed, which are of the branch that was given up."""
+        for path in sorted(self._folder.glob("step-*")) if self._folder else ():
+            number = path.name.removeprefix("step-")
+            if number.isdecimal() and int(number) > step:
+                warnings.warn(f"{path} is deleted: the training is resumed from step {step}.", stacklevel=2)
+                shutil.rmtree(path)
 
     def _measure_or_warn(self, state: Any, control: Any) -> None:
         if not state.is_world_process_zero or state.global_step in self.history:
@@ -139,11 +162,40 @@ class HeadStatistics(TrainerCallback):
         self._trainer.log(dict(logged))
 
     def _results(self, step: int, store: Store) -> dict[str, AnalysisResult]:
+        pair = self._pair()
+        described = checkpoint_of(pair)
+        with self._saved(pair, step) as saved:
+            return self._computed(pair, described, saved or described, store)
+
+    def _pair(self) -> tuple[Any, Any]:
+        """The model and its tokenizer; raises SettingsError without a tokenizer."""
         tokenizer = self._tokenizer or self._trainer.processing_class
-        pair = (self._trainer.model, tokenizer)
-        checkpoint = described = checkpoint_of(pair)
-        if self._folder:
-            checkpoint = _save(pair, self._folder / f"step-{step:07d}")
+        if tokenizer is None:
+            hint = "Give HeadStatistics(trainer, tokenizer=tokenizer, ...), or the Trainer its processing_class."
+            raise SettingsError("The Trainer has no tokenizer.", hint=hint)
+        return (self._trainer.model if self._model is None else self._model), tokenizer
+
+    @contextmanager
+    def _saved(self, pair: tuple[Any, Any], step: int) -> Iterator[Checkpoint | None]:
+        """The model as it was saved in the folder; None without one. After an error nothing of this step is left."""
+        if not self._folder:
+            yield None
+            return
+        is_new = not self._folder.exists()
+        folder = self._folder / f"step-{step:07d}"
+        shutil.rmtree(folder, ignore_errors=True)  # It may be of the training that is resumed.
+        try:
+            yield _save(pair, folder)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            if is_new:
+                shutil.rmtree(self._folder, ignore_errors=True)
+            raise
+
+    def _computed(
+        self, pair: tuple[Any, Any], described: Checkpoint, checkpoint: Checkpoint, store: Store
+    ) -> dict[str, AnalysisResult]:
+        """The results of the model, which are stored as those of `checkpoint`."""
         load = load_from_memory(pair, described)
         if self._folder and described.unknown_code:
             load = None  # What is stored of the saved model is computed from its files.
@@ -185,6 +237,13 @@ def _known(analysis: str) -> str:
 
 
 def _save(pair: tuple[Any, Any], folder: Path) -> Checkpoint:
-    for part in pair:
-        part.save_pretrained(folder)
+    _merged(pair[0]).save_pretrained(folder)
+    pair[1].save_pretrained(folder)
     return find_checkpoint(str(folder))
+
+
+def _merged(model: Any) -> Any:
+    """The model inside its wrappers; where that has adapters a copy in float32 into which they are merged."""
+    inner = unwrapped(model)
+    outer = with_adapters(model)
+    return inner if outer is None else deepcopy(outer).float().merge_and_unload()

@@ -11,6 +11,9 @@ import numpy as np
 
 from bertviz_core.errors import SettingsError
 
+HOW_TO_WRITE = "Write layer-head, counted from 1, as in 5-4, or L4H3, counted from 0."
+FROM_ONE = re.compile(r"\s*\(?\s*([0-9]{1,9})\s*[-,]\s*([0-9]{1,9})\s*\)?\s*")  # 5-4, and (5, 4) as a text
+FROM_ZERO = re.compile(r"\s*(?:L([0-9]{1,9})[ .]?H([0-9]{1,9})|([0-9]{1,9})\.([0-9]{1,9}))\s*", re.IGNORECASE)
 _first = ContextVar("first", default=1)  # of a thread: another thread counts from 1 until it is told otherwise
 
 
@@ -66,12 +69,30 @@ class Head(NamedTuple):
         return f"{self.label()} · L{self.layer}H{self.head}"
 
     @classmethod
-    def parse(cls, label: str) -> "Head":
-        """Read a key; raises SettingsError for anything else."""
-        match = re.fullmatch(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*", label)
-        if not match or min(int(part) for part in match.groups()) < 1:
-            raise SettingsError(f"{label!r} is not a head.", hint="Write layer-head, counted from 1, as in 3-5.")
-        return cls(int(match[1]) - 1, int(match[2]) - 1)
+    def parse(cls, value: "HeadLike") -> "Head":
+        """Read a head in any form in which people write one.
+
+        >>> {Head.parse(value) for value in ("5-4", (5, 4), "(5, 4)", "L4H3", "4.3", Head(4, 3))}
+        {Head(layer=4, head=3)}
+
+        Args:
+            value: A key such as "5-4", or a tuple (5, 4), counted from 1; "L4H3" or "4.3", as other libraries and
+                papers write, counted from 0; or a Head.
+
+        Raises:
+            SettingsError: It is anything else.
+        """
+        if isinstance(value, str):
+            layer, head = _numbers(value)
+        elif isinstance(value, cls):
+            layer, head = value
+        elif type(value) in (tuple, list) and len(value) == 2 and all(type(number) is int for number in value):
+            layer, head = (number - 1 for number in value)
+        else:
+            raise SettingsError(f"{value!r} is not a head.", hint=_remedy(value))
+        if min(layer, head) < 0:
+            raise SettingsError(f"{value!r} is not a head.", hint=HOW_TO_WRITE)
+        return cls(int(layer), int(head))
 
     @classmethod
     def of_label(cls, label: str) -> "Head":
@@ -83,9 +104,30 @@ class Head(NamedTuple):
 
     def check(self, layers: int, heads: int) -> None:
         """Raises SettingsError for a head that a model of this size does not have."""
-        if self.layer >= layers or self.head >= heads:
+        if not (0 <= self.layer < layers and 0 <= self.head < heads):
             hint = f"Choose one of 1-1 to {layers}-{heads}."
             raise SettingsError(f"This model has no head {self.key()}.", hint=hint)
+
+
+HeadLike = str | tuple[int, int] | Head  # what `Head.parse` reads
+
+
+def _numbers(text: str) -> tuple[int, int]:
+    """(layer, head) from 0 of a head that is written as text; negative, or an error, for what is none."""
+    if match := FROM_ONE.fullmatch(text):
+        return int(match[1]) - 1, int(match[2]) - 1
+    if match := FROM_ZERO.fullmatch(text):
+        return int(match[1] or match[3]), int(match[2] or match[4])
+    raise SettingsError(f"{text!r} is not a head.", hint=HOW_TO_WRITE)
+
+
+def _remedy(value: object) -> str:
+    """How to write what is no head; two numbers of numpy are an index, which might be counted from 0 or from 1."""
+    numbers = list(value) if isinstance(value, tuple | list | np.ndarray) else []
+    if len(numbers) == 2 and all(isinstance(number, np.integer) for number in numbers):
+        layer, head = map(int, numbers)
+        return f"Numbers of numpy are an array's index, counted from 0: write Head({layer}, {head}) or L{layer}H{head}."
+    return HOW_TO_WRITE
 
 
 class DirectedHead(NamedTuple):

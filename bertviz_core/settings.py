@@ -93,6 +93,9 @@ def app_execution() -> Execution:
     return Execution(workers=workers, ray=os.getenv("BERTVIZ_RAY", ""))
 
 
+HUB_SECONDS = 15.0  # for a question to the hub, as a whole
+
+
 @dataclass(frozen=True)
 class Access:
     """The limits of a server. The defaults are for a local app; every server has those of the last four.
@@ -108,6 +111,7 @@ class Access:
         session_uploads: The most bytes of a session's uploads, on a public server.
         sessions: The most connections at a time.
         jobs: The most jobs that wait or run; on a public server one of each session.
+        hub_seconds: The longest wait for an answer of the hub; 0 not to wait, as a page does, which is drawn again.
     """
 
     public: bool = False
@@ -119,6 +123,7 @@ class Access:
     session_uploads: int = 100 * 10**6
     sessions: int = 400
     jobs: int = 64
+    hub_seconds: float = 2 * HUB_SECONDS  # Before that, the question itself gives up.
 
 
 LOCAL = Access()  # the access that the command line has

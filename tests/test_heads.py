@@ -36,10 +36,36 @@ def test_a_label_reads_back(layer, head):
     assert Head.parse(Head(layer, head).key()) == Head(layer, head)
 
 
-@pytest.mark.parametrize("label", ["", "8", "0-1", "1-0", "-1-1", "8-10-1", "a-b", "8–10", "1.0-1"])
-def test_anything_else_is_refused(label):
+@pytest.mark.parametrize(
+    "value",
+    ["5-4", " 5-4 ", (5, 4), [5, 4], "(5, 4)", "5,4", "L4H3", "l4h3", "L4 H3", "L4.H3", "4.3", Head(4, 3)],
+)
+def test_one_head_in_every_common_form(value):
+    assert Head.parse(value) == Head(4, 3)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("", "8", "0-1", "1-0", "-1-1", "8-10-1", "a-b", "8–10", "1.0-1", "0,1", "LH", "L1H", "-1.2", "1.2.3"),
+        *(None, True, 5, 4.3, (5,), (5, 4, 1), (0, 1), (5, -4), (5.0, 4), ("5", "4"), (True, 1), Head(-1, 2), {5, 4}),
+    ],
+)
+def test_anything_else_is_refused(value):
     with pytest.raises(SettingsError, match="layer-head"):
-        Head.parse(label)
+        Head.parse(value)
+
+
+@pytest.mark.parametrize("index", [np.array([4, 3]), np.unravel_index(3, (1, 5))])
+def test_an_index_of_an_array_is_refused_with_what_to_write(index):
+    with pytest.raises(SettingsError, match=f"L{index[0]}H{index[1]}"):
+        Head.parse(index)
+
+
+def test_a_head_that_a_model_does_not_have():
+    for head in (Head(2, 0), Head(0, 3), Head(-1, 0), Head(0, -1)):
+        with pytest.raises(SettingsError, match="1-1 to 2-3"):
+            head.check(2, 3)
 
 
 @given(st.lists(st.sampled_from([0.0, 0.5, 1.0, -1.0, math.nan]), min_size=6, max_size=6))

@@ -106,7 +106,8 @@ def overview(
 @app.command("head")
 @partial(with_console, without={field.name for field in fields(Console)} - USED - {"device"})
 def one_head(
-    console: Console, head: Annotated[str, typer.Argument(help="A head, counted from 1, such as 5-4.")]
+    console: Console,
+    head: Annotated[str, typer.Argument(help="A head, such as 5-4, counted from 1, or L4H3, counted from 0.")],
 ) -> None:
     """What a model's stored results say of one head, and what sets it apart from all others; --out x.html is one page
     that stands alone. Nothing is computed but the lines on the input in which the head is clearest."""

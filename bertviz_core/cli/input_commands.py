@@ -93,7 +93,7 @@ def extract(console: Console, word_level: WordLevel = False) -> None:
 @partial(with_console, without=(*NO_JOB, "batch_tokens"))
 def attention(
     console: Console,
-    head: Annotated[str, typer.Option(help="layer-head, counted from 1, as in 3-5.")],
+    head: Annotated[str, typer.Option(help="layer-head, counted from 1, as in 3-5, or L2H4, counted from 0.")],
     item: Annotated[int, typer.Option(help="Number of the input in the file, from 1.")] = 1,
     word_level: WordLevel = False,
     no_special: Annotated[bool, typer.Option("--no-special", help="Hide special tokens; rescale the others.")] = False,

@@ -76,8 +76,8 @@ class Emergence(Result):
             known.
         curves: Names of the further quantities that are followed, see `followed`, without those that no step has.
         curve_means: (step, curve, layer, head) document averages, NaN at a step without a result; None without curves.
-        curve_errors: (step, curve, layer, head) standard errors of these over units.
-        curve_units: (curve,) how many units of equal size carry the same information.
+        curve_low: (step, curve, layer, head) lower ends of their 95% intervals over units.
+        curve_high: (step, curve, layer, head) upper ends.
     """
 
     analysis: ClassVar[str] = "emergence"
@@ -104,8 +104,8 @@ class Emergence(Result):
     head_moments: np.ndarray | None = None
     curves: list[str] = field(default_factory=list)
     curve_means: np.ndarray | None = None
-    curve_errors: np.ndarray | None = None
-    curve_units: np.ndarray | None = None
+    curve_low: np.ndarray | None = None
+    curve_high: np.ndarray | None = None
 
     def __getitem__(self, quantity: str) -> np.ndarray:
         """(step, layer, head) document averages; raises KeyError for an unknown name."""
@@ -186,11 +186,11 @@ class Emergence(Result):
         assert self.curve_means is not None, "a result with curves"
         return self.curve_means[:, self.curves.index(name)]
 
-    def curve_interval(self, name: str) -> np.ndarray:
-        """(step, layer, head) half-widths of the 95% intervals of one of `curves`."""
-        assert self.curve_errors is not None and self.curve_units is not None, "a result with curves"
+    def curve_limits(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high), each (step, layer, head): the ends of the 95% intervals of one of `curves`."""
+        assert self.curve_low is not None and self.curve_high is not None, "a result with curves"
         index = self.curves.index(name)
-        return np.asarray(t_quantile(self.curve_units[index] - 1) * self.curve_errors[:, index])
+        return self.curve_low[:, index], self.curve_high[:, index]
 
     @property
     def best_accuracy(self) -> np.ndarray:
@@ -239,7 +239,7 @@ class Emergence(Result):
             raise SettingsError(f"There is no relation {unknown[0]!r} with enough words.", hint=hint)
         names = self.opening_relations if relations is None else list(relations)
         choices: dict[str, Any] = {"step": chosen, "relations": names}
-        if head:
+        if head is not None:
             Head.parse(head).check(*self.shape)
             choices["head"] = Head.parse(head).key()
         return choosing(self, **choices)
@@ -267,7 +267,8 @@ class Emergence(Result):
             freedom = self.effective_units[self.quantities.index(name)] - 1
             heads[f"{name}_interval"] = flat(np.asarray(t_quantile(freedom) * self.error(name)))
         for name in self.curves:
-            heads |= {name: flat(self.curve(name)), f"{name}_interval": flat(self.curve_interval(name))}
+            low, high = self.curve_limits(name)
+            heads |= {name: flat(self.curve(name)), f"{name}_low": flat(low), f"{name}_high": flat(high)}
         accuracy = flat(np.stack([each.better[0] for each in self.dependencies]))
         heads |= {f"{name}_accuracy": accuracy[:, row] for row, name in enumerate(self.relations)}
         followed = self.followed()

@@ -157,24 +157,27 @@ def _curves(steps: Sequence[Mapping[str, Result | None]]) -> dict[str, Any]:
     Args:
         steps: The results of each step, by analysis.
     """
-    curves: dict[str, list[Any]] = {"curves": [], "curve_means": [], "curve_errors": [], "curve_units": []}
+    names = list[str]()
+    curves = list[np.ndarray]()
     for name in analyses():
         found = [step[name] for step in steps]
         known = [each for each in found if isinstance(each, HeadAverages)]
         for quantity in ANALYSES[name].followed:
             if not any(quantity in each for each in known):
                 continue
-            index = known[-1].quantities.index(quantity)
-            none = np.full(known[-1].mean.shape[1:], np.nan)
-            curves["curves"].append(ANALYSES[name].export_name(quantity))
-            for part in ("mean", "error"):
-                values = [getattr(each, part)[index] if isinstance(each, HeadAverages) else none for each in found]
-                curves[f"curve_{part}s"].append(np.stack(values).astype(np.float32))
-            curves["curve_units"].append(known[-1].effective_units[index])
-    if not curves["curves"]:
+            none = np.full((3, *known[-1].mean.shape[1:]), np.nan)
+            names.append(ANALYSES[name].export_name(quantity))
+            curves.append(np.stack([none if each is None else _with_limits(each, quantity) for each in found]))
+    if not names:
         return {}
-    arrays = {part: np.stack(curves[part], axis=1) for part in ("curve_means", "curve_errors")}
-    return {"curves": curves["curves"], **arrays, "curve_units": np.array(curves["curve_units"])}
+    means, low, high = np.stack(curves, axis=2).swapaxes(0, 1).astype(np.float32)
+    return {"curves": names, "curve_means": means, "curve_low": low, "curve_high": high}
+
+
+def _with_limits(result: Result, quantity: str) -> np.ndarray:
+    """(3, layer, head) averages and the ends of their 95% intervals; NaN where the result lacks the quantity."""
+    assert isinstance(result, HeadAverages)
+    return np.stack([result.mean[result.quantities.index(quantity)], *result.limits(quantity)])
 
 
 def _what_was_read(provenance: Provenance) -> dict[str, Any]:

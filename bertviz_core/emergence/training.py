@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fnmatch import fnmatchcase
 from functools import partial
 from itertools import pairwise
@@ -14,7 +15,7 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.errors import BertvizError, DownloadNeeded, InputError, ModelError
 from bertviz_core.models import model_sources
 from bertviz_core.models.checkpoint import Checkpoint, find_checkpoint, local_folder
-from bertviz_core.numbers import small_int
+from bertviz_core.models.hub_questions import HubPending
 from bertviz_core.settings import LOCAL, Access
 
 UNUSABLE = "a checkpoint that cannot be used"
@@ -22,6 +23,14 @@ HOW_TO_NAME = "Give a folder of checkpoint folders, or revisions of a model on t
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 NAMES_A_STEP = re.compile(r"(step|checkpoint|epoch)\D*\d", re.IGNORECASE)  # not any number, as of a random seed
 COMMIT = re.compile("[0-9a-f]{40}")
+# A number with its unit, as in step1000, step_2000k and 1.5M; no part of another one, as of 1,000 or 1e5.
+NUMBER = r"([0-9]+(?:\.[0-9]+)?)([kmb]?)(?:steps?|iters?)?(?![0-9a-z]|[.,_][0-9])"
+AFTER_STEP = re.compile(rf"step[-_=]?(?=[0-9])(?:{NUMBER})?", re.IGNORECASE)
+ANY_NUMBER = re.compile(rf"(?<![0-9.,]){NUMBER}", re.IGNORECASE)
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
+PART_OF_TRAINING = re.compile("([a-z]+)[-_=]?([0-9]+)", re.IGNORECASE)
+GROW_WITH_STEPS = ("epoch", "ep", "tokens", "tok", "samples")
+LARGEST = 10**15  # the largest step that is understood
 MOST = 200  # checkpoints from the hub
 ASKED_AT_ONCE = 8  # questions to the hub
 
@@ -148,7 +157,7 @@ def _in_folder(folder: Path, name: str, skipped: Skipped) -> Iterator[tuple[int,
         step = step_of(path.name)
         if step is None:
             if (path / "config.json").exists():
-                skipped.add("a model folder without a step in its name", path.name)
+                skipped.add("a model folder without a step in its name that is understood", path.name)
             continue
         try:
             yield step, find_checkpoint(str(path))
@@ -157,16 +166,32 @@ def _in_folder(folder: Path, name: str, skipped: Skipped) -> Iterator[tuple[int,
 
 
 def step_of(name: str) -> int | None:
-    """The step in the name of a checkpoint: the number after "step", or else the last one; None without any.
+    """The step in the name of a checkpoint: the number after "step", or else the last one, with k, M or B for
+    thousands, millions and billions; None without any, and for what is not understood.
 
     Examples:
-        >>> step_of("step1000-tokens4B"), step_of("checkpoint-500"), step_of("main")
-        (1000, 500, None)
+        >>> step_of("step1000-tokens4B"), step_of("checkpoint-500"), step_of("step_2000k"), step_of("main")
+        (1000, 500, 2000000, None)
     """
+    match = _step_in(name)
+    if match is None or match[1] is None:
+        return None
+    step = Decimal(match[1]) * UNITS[match[2].lower()]
+    return int(step) if step == int(step) and step <= LARGEST else None
+
+
+def _step_in(name: str) -> re.Match[str] | None:
+    """Where the step stands in a name."""
     if COMMIT.fullmatch(name):
         return None
-    numbers = re.findall(r"step[-_]?([0-9]+)", name, re.IGNORECASE) or re.findall("[0-9]+", name)
-    return small_int(numbers[-1]) if numbers else None
+    return next(reversed([*AFTER_STEP.finditer(name)] or [*ANY_NUMBER.finditer(name)]), None)
+
+
+def _parts_before_step(name: str) -> dict[str, str]:
+    """From each word before the step to its number: of `stage2-ingredient1-step500` those of stage and ingredient."""
+    match = _step_in(name)
+    before = PART_OF_TRAINING.findall(name[: match.start()]) if match else []
+    return {word.lower(): number for word, number in before if word.lower() not in GROW_WITH_STEPS}
 
 
 def _on_hub(
@@ -181,6 +206,8 @@ def _on_hub(
         match model:
             case Checkpoint():
                 yield step, model
+            case HubPending():
+                raise model
             case DownloadNeeded():
                 needed.append(model)
             case _:
@@ -197,7 +224,7 @@ def _steps(revisions: Iterable[str], skipped: Skipped) -> dict[str, int]:
     for revision in revisions:
         step = step_of(revision)
         if step is None:
-            skipped.add("a revision without a step in its name", revision)
+            skipped.add("a revision without a step in its name that is understood", revision)
         else:
             steps[revision] = step
     return steps
@@ -239,8 +266,23 @@ def _why_unusable(error: ModelError, names: Iterable[str]) -> str:
     return f"{UNUSABLE}: {reason.removeprefix('The model folder cannot be used: ').removesuffix('.')}"
 
 
+def _check_one_count(names: Iterable[str], where: str) -> None:
+    """Raise ModelError for checkpoints whose steps are counted anew, as in a second stage, or by another run."""
+    firsts: dict[str, tuple[str, str]] = {}  # From a word to its number in the first name that has it, and that name
+    for name in names:
+        for word, number in _parts_before_step(name).items():
+            expected, first = firsts.setdefault(word, (number, name))
+            if number != expected:
+                what = f"{first} and {name} are not steps of one count: the {word} is another one."
+                hint = (
+                    f"Give one at a time, by a pattern such as owner/name@{word}{number}*, or in a folder of its own."
+                )
+                raise ModelError(what, where=where, hint=hint)
+
+
 def _check_alike(models: list[tuple[int, Checkpoint]], where: str) -> None:
     """Raise ModelError for checkpoints of one step, or of different shapes or sizes of vocabulary."""
+    _check_one_count([name_of(model) for _, model in models], where)
     for (before, first), (step, second) in pairwise(models):
         names = f"{name_of(first)} and {name_of(second)}"
         if step == before:

@@ -17,6 +17,7 @@ from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.inputs.encoding import Batch, Encoded, buckets, collate, membership, word_of
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.surroundings import in_standard_arithmetic
 
 # With more, holes in the heap grow between trims; with fewer, trims cost time (benchmarks/memory.py).
 BATCHES_A_TRIM = 4
@@ -141,6 +142,7 @@ def is_out_of_memory(error: RuntimeError) -> bool:
     return type(error).__name__ == "OutOfMemoryError" or any(each in str(error) for each in words)
 
 
+@in_standard_arithmetic
 def extract(
     model: AttentionModel,
     examples: Iterable[Encoded],

@@ -10,6 +10,7 @@ from typing import Any
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.tensors import Tensor
 from bertviz_core.models.model import AttentionModel, norm_logits, running
+from bertviz_core.models.surroundings import in_standard_arithmetic
 
 REGISTERED = "bertviz_observed"
 # Arguments of attention functions that change no map: their effect is in the mask, the query or the key already, or
@@ -213,6 +214,7 @@ class _LastLayerObserved(Exception):
     """Ends a pass whose rest is not needed."""
 
 
+@in_standard_arithmetic
 def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAttention], None]) -> None:
     """Run the encoder over a batch up to the last layer's maps; each observer gets every layer, the first one first."""
     import torch

@@ -144,7 +144,7 @@ def local_folder(name: str) -> Path | None:
     try:
         folder = Path(name).expanduser()
         return folder if name.strip() and folder.is_dir() else None
-    except (OSError, RuntimeError):  # The name may be too long for a file, or in the home of an unknown user.
+    except (OSError, RuntimeError, ValueError):  # Too long for a file, in no user's home, or with a null character.
         return None
 
 
@@ -184,12 +184,28 @@ def checkpoint_of(model: Model, revision: str | None = None, *, quiet: bool = Fa
     from bertviz_core.models.in_memory_fingerprint import unwrapped
 
     model = (unwrapped(model[0]), model[1])
-    is_model = isinstance(model[0], PreTrainedModel)
-    if not (is_model and hasattr(model[1], "get_vocab")):
-        wrong, kind = (model[1], "tokenizer") if is_model else (model[0], "transformers model")
-        what = f"An object of type {type(wrong).__name__} is not a {kind}."
+    if not isinstance(model[0], PreTrainedModel):
+        raise _no_transformers_model(model[0])
+    if model[0].main_input_name != "input_ids":
+        what = f"A {type(model[0]).__name__} reads {model[0].main_input_name.replace('_', ' ')}, not text."
+        raise ModelError(what, hint="Choose an encoder or a decoder of text.")
+    if not hasattr(model[1], "get_vocab"):
+        what = "There is no tokenizer." if model[1] is None else f"A {type(model[1]).__name__} is not a tokenizer."
         raise ModelError(what, hint="Give (model, tokenizer), both objects of transformers.")
     return describe(*model)
+
+
+def _no_transformers_model(given: Any) -> ModelError:
+    """The error for an object that is no model of transformers, but may hold one."""
+    from transformers import PreTrainedModel
+
+    what = f"An object of type {type(given).__name__} is not a transformers model"
+    parts = given.named_modules() if hasattr(given, "named_modules") else ()
+    for name, part in parts:
+        if isinstance(part, PreTrainedModel):
+            hint = f"Give the one inside with its tokenizer: (model.{name}, tokenizer)."
+            return ModelError(f"{what}, but holds a {type(part).__name__} as `{name}`.", hint=hint)
+    return ModelError(f"{what}.", hint="Give (model, tokenizer), both objects of transformers.")
 
 
 def describe(model: Any, tokenizer: Any) -> Checkpoint:
@@ -200,9 +216,15 @@ def describe(model: Any, tokenizer: Any) -> Checkpoint:
     """
     import torch
 
-    from bertviz_core.models.in_memory_fingerprint import check_attention_functions, describe_parts, unknown_code
+    from bertviz_core.models.in_memory_fingerprint import (
+        check_attention_functions,
+        check_parts,
+        describe_parts,
+        unknown_code,
+    )
 
     check_attention_functions(model)
+    check_parts(model)
     config = model.config.to_dict() | {"architectures": [type(model).__name__]}
     stable = {name: value for name, value in config.items() if name not in VOLATILE and "attn_impl" not in name}
     total = hashlib.sha256()

@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from bertviz_core.errors import ModelError
 from bertviz_core.models import configuration, unsupported_folders
 from bertviz_core.models.configuration import Config
-from bertviz_core.models.unsupported_folders import DEQUANTIZE, MAX_BYTES, read_object, unusable
+from bertviz_core.models.unsupported_folders import DEQUANTIZE, MAX_BYTES, read_object, special_float, unusable
 from bertviz_core.models.unused_weights import OTHER_LIBRARY, POSITIONS, ignored_positions, unused_weight, way_out
 
 # The vocabularies of transformers' tokenizers, by the names of their files.
@@ -33,7 +33,8 @@ BESIDE = (
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 SUFFIXES = (".json", ".txt", ".model", ".spm", ".codes", ".tokenizer")  # Files are digested in this order.
 PART = re.compile(r"[\w.-]+\.safetensors")
-TRAINED = re.compile(r"(step|checkpoint|epoch)\D*\d+$")  # names of checkpoints in the folder of a training
+# Names of checkpoints in the folder of a training.
+TRAINED = re.compile(r"(step|checkpoint|epoch)\D*\d+(\.\d+)?[kKmMbB]?$")
 FLOATS = ("F16", "BF16", "F32", "F64")  # types of weights in safetensors; those of fewer bits need a factor
 Array = tuple[list[int], str]  # shape and type
 MAX_WEIGHTS = 64 * 10**9  # bytes: the largest encoder, XLM-RoBERTa XXL, takes 43 GB
@@ -48,7 +49,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     path = folder / "config.json"
     if path.exists():  # A folder without it is no model.
         _check_files(folder)
-    config = read_object(path)
+    config = read_object(path, special_float)
     if error := unsupported_folders.without_model(folder, config):
         raise error
     if config is None:
@@ -172,6 +173,15 @@ def _weight_files(folder: Path) -> list[Path]:
     if isinstance(parts, dict) and parts:
         return [folder / name for name in sorted(set(parts.values()))]
     raise unsupported_folders.without_weights(folder)
+
+
+def lacks_files(folder: Path) -> bool:
+    """Whether a folder has no configuration, no vocabulary, or not all of its weights, as after half a download."""
+    index = (read_object(folder / INDEX) or {}).get("weight_map")
+    parts = index.values() if isinstance(index, dict) and index else [WEIGHTS]
+    has_weights = all(isinstance(name, str) and (folder / name).is_file() for name in parts)
+    has_weights = has_weights or (folder / WEIGHTS).is_file()
+    return not (has_weights and (folder / "config.json").is_file() and _has_tokenizer(folder))
 
 
 def read_weights(folder: Path) -> dict[str, list[int]]:

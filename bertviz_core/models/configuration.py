@@ -39,6 +39,14 @@ MAX_SIZE = 1_000_000  # the largest value of any other number
 MAX_LABELS = 10_000  # the most labels: transformers writes a name for each
 UNBOUNDED = ("position", "theta", "length", "n_ctx")  # parts of the names of numbers that may be larger
 MIN_POSITIONS = 8
+# Other entries that are read here, by the type that transformers writes; each may be null.
+TYPES: dict[str, tuple[type, str]] = {
+    "model_type": (str, "a text"),
+    "architectures": (list, "a list"),
+    "text_config": (dict, "an object"),
+    "pruned_heads": (dict, "an object"),
+    "auto_map": (dict, "an object"),
+}
 Config = Mapping[str, Any]  # the entries of a config.json
 
 
@@ -118,6 +126,10 @@ def wrong_entries(config: Config) -> Iterator[str]:
         value = config.get(name)
         if value is not None and type(value) is not int and not (name == INNER and isinstance(value, list)):
             yield f"{name} is {type(value).__name__}, not a whole number"
+    for name, (kind, description) in TYPES.items():
+        value = config.get(name)
+        if value is not None and not isinstance(value, kind):
+            yield f"{name} is {type(value).__name__}, not {description}"
     yield from _too_large(config)
 
 

@@ -14,15 +14,23 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models.torch_internals import (
     attention_implementation,
     computes_as_its_class,
+    forward_before_accelerate,
     has_global_hooks,
     hooks,
+    is_replaced_by_accelerate,
+    own_attributes,
     unsaved_buffers,
 )
 
 KNOWN = ("torch", "transformers", "peft")  # packages whose code is that of their version
 # Attributes that change no result of a model in evaluation mode.
 VOLATILE = {*vars(torch.nn.Module()), "gradient_checkpointing", "name_or_path", "_is_hf_initialized"}
-VOLATILE |= {"_output_capturing_hooks_installed", "warnings_issued", "generation_config"}
+VOLATILE |= {"_output_capturing_hooks_installed", "warnings_issued", "generation_config", "hf_device_map"}
+VOLATILE |= {"_compiled_call_impl", "_is_torch_compile", "_is_accelerate_prepared"}
+# Classes that run the model inside them as it is, compiled or in several places, and where it is in them.
+WRAPPERS = {"OptimizedModule": "_orig_mod", "DataParallel": "module", "DistributedDataParallel": "module"}
+WHOLE = "Load the model whole, with from_pretrained and without device_map."
+BEFORE = "Give the model that it was made of, before it was quantized."
 OF_LONGEST_INPUT = ("inv_freq", "max_seq_len_cached")  # buffers of rotary positions that each input decides anew
 
 
@@ -38,7 +46,7 @@ def _attributes(part: torch.nn.Module) -> dict[str, Any]:
     kinds = getattr(part, "rope_type", None)
     changing = OF_LONGEST_INPUT if any(kind in str(kinds) for kind in ("dynamic", "longrope")) else ()
     described = {}
-    for name, value in (vars(part) | unsaved).items():
+    for name, value in (own_attributes(part) | unsaved).items():
         is_original = name.endswith("original_inv_freq")
         if name in VOLATILE or "dropout" in name or (name.endswith(changing) and not is_original):
             continue
@@ -76,7 +84,7 @@ def unknown_code(model: torch.nn.Module) -> str:
         where = f"`{name}`" if name else "the model"
         if not all(map(_is_known, hooks(part))):
             return f"a hook on {where}"
-        for attribute, value in vars(part).items():
+        for attribute, value in own_attributes(part).items():
             if attribute == "forward" or (_is_function(value) and not _is_known(value)):
                 return f"a function of its own (`{attribute}`) in {where}"
         if type(part) not in classes and not _has_known_code(type(part)):
@@ -109,7 +117,7 @@ def check_copy(model: torch.nn.Module) -> None:
     hook, that refers to them."""
     parts = set(model.modules())
     for name, part in model.named_modules():
-        for code in (*hooks(part), *filter(_is_function, vars(part).values())):
+        for code in (*hooks(part), *filter(_is_function, own_attributes(part).values())):
             if any(each in parts for each in _modules_of(code)):
                 what = f"A function that replaces code of `{name or type(model).__name__}` refers to the model itself"
                 hint = "Write it as a method (types.MethodType), or as a hook that uses the module that it is given."
@@ -135,11 +143,30 @@ def _modules_among(values: Iterable[object]) -> Iterator[torch.nn.Module]:
 
 
 def unwrapped(model: Any) -> Any:
-    """The model inside one of PEFT's, with its adapters.
+    """The model inside one that is compiled or parallel, and inside one of PEFT's with its adapters.
 
     Raises:
         ModelError: The adapters are not in its layers.
     """
+    model = _without_wrappers(model)
+    inner = _without_peft(model)
+    return model if inner is model else unwrapped(inner)
+
+
+def with_adapters(model: Any) -> Any:
+    """The model of PEFT inside one that is compiled or parallel; None where there is none."""
+    model = _without_wrappers(model)
+    return None if _without_peft(model) is model else model
+
+
+def _without_wrappers(model: Any) -> Any:
+    while type(model).__module__.startswith("torch.") and type(model).__name__ in WRAPPERS:
+        model = getattr(model, WRAPPERS[type(model).__name__])
+    return model
+
+
+def _without_peft(model: Any) -> Any:
+    """The model inside one of PEFT's, with its adapters; any other model itself."""
     peft = sys.modules.get("peft")
     if peft is None or not isinstance(model, peft.PeftModel | peft.PeftMixedModel):
         return model
@@ -169,3 +196,23 @@ def check_attention_functions(model: torch.nn.Module) -> None:
                 what = f"Attention is computed by the function {_plain(function)}, registered as {name!r}"
                 hint = "Restore the function of transformers, or choose it with model.set_attn_implementation('eager')."
                 raise ModelError(f"{what}: its maps cannot be known from the model.", hint=hint)
+
+
+def check_parts(model: torch.nn.Module) -> None:
+    """Raises ModelError for a model whose weights are not all there, or are not numbers that can be read as they are,
+    and for one whose forward function was replaced so that it cannot be found again."""
+    name = type(model).__name__
+    unloaded = [weight for weight, values in model.named_parameters() if values.is_meta]
+    if unloaded:
+        is_offloaded = any("_hf_hook" in vars(part) for part in model.modules())
+        where = "offloaded by accelerate" if is_offloaded else "on the device `meta`, which holds no numbers"
+        raise ModelError(f"Weights of the {name} are {where} ({unloaded[0]} first).", hint=WHOLE)
+    if getattr(model, "is_quantized", False):
+        raise ModelError(f"The weights of the {name} are quantized.", hint=BEFORE)
+    for path, part in model.named_modules():
+        if type(part).__module__.startswith(("torch.ao.", "torchao.", "bitsandbytes.")):
+            what = f"Parts of the {name} are quantized (`{path}` is a {type(part).__name__})"
+            raise ModelError(f"{what}: its weights cannot be read.", hint=BEFORE)
+        if is_replaced_by_accelerate(part) and forward_before_accelerate(part) is not type(part).forward:
+            what = f"accelerate has replaced the forward of `{path or name}`, and the one before cannot be found"
+            raise ModelError(f"{what}.", hint="Give accelerator.unwrap_model(model, keep_fp32_wrapper=False).")

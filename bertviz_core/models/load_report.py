@@ -36,15 +36,23 @@ def compare(checkpoint: Checkpoint, model: Any, info: Mapping[str, Any]) -> tupl
             ignored; the error names the first one.
     """
     base = "" if model.base_model is model else f"{model.base_model_prefix}."
-    _check_missing(checkpoint, base, info)
+    _check_missing(checkpoint, base, info, computed=_computed(model))
     _check_shapes(checkpoint, base, info["mismatched_keys"])
     outside = _check_unused(checkpoint, model, info["unexpected_keys"])
     return (*_ignored_settings(checkpoint, model.config), *_unused_head(checkpoint, outside))
 
 
-def _check_missing(checkpoint: Checkpoint, base: str, info: Mapping[str, Any]) -> None:
-    """Raises ModelError for weights that would be drawn at random; only a pooler may be missing."""
-    missing = sorted(name for name in info["missing_keys"] if not name.removeprefix(base).startswith(POOLER))
+def _computed(model: Any) -> set[str]:
+    """Names of weights that the model computes itself, positions of sines and cosines, which some files leave out."""
+    tables = (name for name, part in model.named_modules() if "Sinusoidal" in type(part).__name__)
+    return {f"{name}.weight" for name in tables}
+
+
+def _check_missing(checkpoint: Checkpoint, base: str, info: Mapping[str, Any], *, computed: Collection[str]) -> None:
+    """Raises ModelError for weights that would be drawn at random; only a pooler, or what is `computed`, may be
+    missing."""
+    learned = (name for name in info["missing_keys"] if name not in computed)
+    missing = sorted(name for name in learned if not name.removeprefix(base).startswith(POOLER))
     inside = [name for name in missing if name.startswith(base)]
     if inside:
         what = f"The model {checkpoint.name!r} cannot be loaded: {len(inside):,} weights are not in the files, "

@@ -17,14 +17,15 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.checkpoint_files import tokenizer_folder
 from bertviz_core.models.load_report import compare
 from bertviz_core.models.model import (
-    MASKED_WORDS,
-    NEXT_WORDS,
+    DISCRIMINATORS,
+    LM_HEAD_CLASSES,
     AttentionModel,
     missing_lm_head,
     predicts_next_words,
     require_lm_head,
 )
 from bertviz_core.models.rotary import forget_earlier_inputs, has_dynamic, length_limit, tried_limit
+from bertviz_core.models.surroundings import in_standard_arithmetic
 from bertviz_core.settings import DEVICES
 
 MAX_BYTES = 4 * 10**9  # bytes of cached weights: nine models of BERT-base's size
@@ -32,6 +33,7 @@ BYTES = {"float32": 4, "bfloat16": 2}
 _loading = threading.Lock()  # transformers patches its own classes while it loads, and two at once leave them patched
 
 
+@in_standard_arithmetic
 def load(
     checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32", *, language_model: bool = False
 ) -> AttentionModel:
@@ -75,7 +77,8 @@ def load_tokens(checkpoint: Checkpoint) -> Tokens:
     auto = transformers.AutoTokenizer
     folder = tokenizer_folder(checkpoint.folder)
     with _explained(checkpoint):
-        _read_configuration(checkpoint)  # Else its errors, which the tokenizer's class would raise, name the tokenizer.
+        # Else errors of the configuration, which the tokenizer's class would raise, name the tokenizer.
+        _check_reads_text(checkpoint, _read_configuration(checkpoint))
     with _tokenizer_explained(checkpoint):
         tokenizer = auto.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         _check_vocabulary(tokenizer, folder)
@@ -130,25 +133,41 @@ def _read_configuration(checkpoint: Checkpoint) -> Any:
     return transformers.AutoConfig.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False)
 
 
+def _check_reads_text(checkpoint: Checkpoint, config: Any) -> None:
+    """Raises ModelError for a model of images or sound, before anything of it is loaded."""
+    from bertviz_core.models.torch_internals import class_of
+
+    kind = class_of(config)
+    if kind is None or kind.main_input_name == "input_ids":
+        return
+    what = f"The model {checkpoint.name!r} is a {kind.__name__}, which reads {kind.main_input_name.replace('_', ' ')}"
+    raise ModelError(f"{what}, not text.", hint="Choose an encoder or a decoder of text.")
+
+
 def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> tuple[Any, tuple[str, ...]]:
     """The model with its head, or without, and notices of what is not used; of T5 and its like the encoder alone."""
     from bertviz_core.models.libraries import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES, logging, torch, transformers
-    from bertviz_core.models.torch_internals import compute_eagerly
+    from bertviz_core.models.torch_internals import compute_eagerly, is_known_by
 
     logging.disable_progress_bar()
     family = checkpoint.config.get("model_type", "")
+    config = compute_eagerly(_read_configuration(checkpoint))
     if language_model and predicts_next_words(checkpoint):
         auto: Any = transformers.AutoModelForCausalLM
     elif language_model:
         auto = transformers.AutoModelForMaskedLM
-    elif MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel"):
+    elif hasattr(config, "encoder") and not is_known_by(transformers.AutoModel, config):
+        auto = transformers.AutoModelForSeq2SeqLM  # of two models, such as bert2bert
+    elif MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel") and not hasattr(
+        config, "encoder"
+    ):
         auto = transformers.AutoModelForTextEncoding
     else:
         auto = transformers.AutoModel
     with _loading:
         model, info = auto.from_pretrained(
             checkpoint.folder,
-            config=compute_eagerly(_read_configuration(checkpoint)),
+            config=config,
             attn_implementation="eager",
             dtype=getattr(torch, dtype),
             use_safetensors=True,
@@ -157,7 +176,8 @@ def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> t
             local_files_only=True,
             trust_remote_code=False,  # If this is not set, transformers asks at the terminal.
         )
-    return model, compare(checkpoint, model, info)
+    notices = compare(checkpoint, model, info)
+    return model if language_model else _encoder_of(model), notices
 
 
 def prepare(
@@ -250,6 +270,7 @@ def _longest_input(encoder: Any) -> int | None:
     return min((len(table.weight) - table.padding_idx - 1 for table in padded), default=None)
 
 
+@in_standard_arithmetic
 def model_in_memory(
     pair: tuple[Any, Any], checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32"
 ) -> AttentionModel:
@@ -267,22 +288,36 @@ def model_in_memory(
     """
     import torch
 
-    from bertviz_core.models.in_memory_fingerprint import check_copy, unwrapped
+    from bertviz_core.models.in_memory_fingerprint import check_copy, check_parts, unwrapped
+    from bertviz_core.models.torch_internals import restore_forward
 
     model, tokenizer = unwrapped(pair[0]), pair[1]
+    check_parts(model)
     check_copy(model)
-    predicts = type(model).__name__.endswith((MASKED_WORDS[0], *NEXT_WORDS))
+    predicts = type(model).__name__.endswith(LM_HEAD_CLASSES) and type(model).__name__ not in DISCRIMINATORS
     device = str(next(model.parameters()).device) if device == "auto" else choose_device(device)
-    if device == "meta":
-        raise SettingsError("The model's weights are on the device `meta`.", hint="Load them first.")
-    shared = {id(each): torch.nn.Parameter(each.data, requires_grad=False) for each in model.parameters()}
+    shared = {id(each): torch.nn.Parameter(_data(each), requires_grad=False) for each in model.parameters()}
     with _explained(checkpoint):
-        copied = _cast(deepcopy(model, shared), device, getattr(torch, dtype))
+        copied = deepcopy(model, shared)
+        for part in copied.modules():
+            restore_forward(part)
+        copied = _cast(copied, device, getattr(torch, dtype))
     with _tokenizer_explained(checkpoint):
         tokens = Tokens(tokenizer, one_text=checkpoint.reads_one_text)
-    loaded = copied if predicts else copied.base_model
+    loaded = copied if predicts else _encoder_of(copied.base_model)
     is_described = not checkpoint.unknown_code
     return prepare(loaded, tokens, checkpoint, device, predicts=predicts, described=is_described)
+
+
+def _encoder_of(model: Any) -> Any:
+    """Of a pair of encoder and decoder, whose maps are of two texts, the encoder; any other model itself."""
+    is_pair = model.config.is_encoder_decoder and hasattr(model, "decoder") and hasattr(model, "get_encoder")
+    return model.get_encoder() if is_pair else model
+
+
+def _data(parameter: Any) -> Any:
+    """A parameter's data; of one that was made in inference mode a copy, through which gradients can pass."""
+    return parameter.data.clone() if parameter.is_inference() else parameter.data
 
 
 def _cast(model: Any, device: str, dtype: Any) -> Any:

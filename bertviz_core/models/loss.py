@@ -15,7 +15,8 @@ from bertviz_core.inputs.encoding import Batch, Encoded, padded
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.attention import AttentionInternals, at_least_float32
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, predicts_next_words, running
+from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, predicts_next_words, running, word_scores
+from bertviz_core.models.surroundings import in_standard_arithmetic
 
 SELECTED = 0.15  # share of the ordinary tokens that is selected
 MASKED = 0.8  # share of the selected tokens that become the mask token
@@ -152,6 +153,7 @@ class LayerGradient:
     visible: Tensor
 
 
+@in_standard_arithmetic
 def backward(
     model: AttentionModel, batch: Batch, *observers: Callable[[LayerGradient], None], targets: Targets
 ) -> None:
@@ -260,8 +262,9 @@ def predict_words(
 
     with model.encoder.register_forward_hook(select), running(model, batch.ids):
         output = model.language_model(**model.inputs(batch), **options)
-    is_whole = output.logits.shape[:2] == batch.ids.shape  # some decoders, such as OPT, call no hook
-    logits = at_least_float32(output.logits[at] if is_whole else output.logits[0])
+    scores = word_scores(output)
+    is_whole = scores.shape[:2] == batch.ids.shape  # some decoders, such as OPT, call no hook
+    logits = at_least_float32(scores[at] if is_whole else scores[0])
     losses = torch.nn.functional.cross_entropy(logits, labels.ids, reduction="none")
     guess = logits.argmax(-1)
     counts = labels.counts

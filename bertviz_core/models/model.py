@@ -136,6 +136,12 @@ def missing_lm_head(checkpoint: Checkpoint, why: str) -> ModelError:
     return ModelError(what, hint=hint)
 
 
+def word_scores(output: Any) -> Tensor:
+    """(batch, token, word of the vocabulary) what a head that predicts words gives; BERT's own as it was pre-trained,
+    with a second head beside it, has another name for it."""
+    return output.logits if "logits" in output else output.prediction_logits
+
+
 def check_norms(checkpoint: Checkpoint, weights: Weights) -> None:
     """Raises ModelError where norms are asked for and the family's output projection is not known."""
     family = checkpoint.config.get("model_type")

@@ -11,7 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from bertviz_core.errors import DownloadNeeded, ModelError
-from bertviz_core.models.checkpoint_files import TRAINED
+from bertviz_core.models.checkpoint_files import TRAINED, lacks_files
+from bertviz_core.models.hub_questions import Question
 from bertviz_core.settings import Access
 
 SECONDS = 30  # between two scans of the folders
@@ -89,7 +90,8 @@ def snapshot(name: str, revision: str | None, access: Access, download: bool = F
 
     full_name = with_revision(name, revision)
     if revision is not None and not REVISION.fullmatch(revision):
-        raise _no_model(full_name)
+        raise _no_revision(full_name)
+    incomplete = None
     try:
         folder = snapshot_download(
             name,
@@ -98,32 +100,50 @@ def snapshot(name: str, revision: str | None, access: Access, download: bool = F
             token=access.hub_token,
             local_files_only=not download,
         )
-        return Path(folder)
+        if download or not lacks_files(Path(folder)):
+            return Path(folder)
+        incomplete = Path(folder)  # Another program may have fetched the tokenizer alone.
     except Exception as error:
         if download:
             raise _failure(full_name, error) from error
-    check_downloads(full_name, access)
-    size = download_size(name, revision, access)
-    check_room(full_name, size, access)
-    raise DownloadNeeded(full_name, size)
+    size = _size_of_rest(name, revision, access, incomplete)
+    if size is None and incomplete:
+        return incomplete  # The error of the folder says what is missing.
+    check_room(full_name, size or 0, access)
+    raise DownloadNeeded(full_name, size or 0)
+
+
+def _size_of_rest(name: str, revision: str | None, access: Access, incomplete: Path | None) -> int | None:
+    """Bytes that a download takes; None where the hub cannot say, of a model that is partly on the disk."""
+    try:
+        check_downloads(with_revision(name, revision), access)
+        return download_size(name, revision, access)
+    except OutOfReach:
+        if incomplete is None:
+            raise
+        return None
+
+
+class OutOfReach(ModelError):
+    """The hub may not be asked, or cannot be reached."""
 
 
 def check_downloads(name: str, access: Access) -> None:
     """Raises ModelError where nothing may be downloaded."""
     if access.downloads == 0:
         what = f"The model {name!r} is not on this machine, and downloads are off."
-        raise ModelError(what, hint="Give a folder, or start the app without BERTVIZ_DOWNLOADS=off.")
+        raise OutOfReach(what, hint="Give a folder, or start the app without BERTVIZ_DOWNLOADS=off.")
 
 
 def revisions(name: str, access: Access) -> tuple[str, ...]:
     """The branches and tags of a hub model; raises ModelError where the hub cannot say."""
     if access.downloads == 0:
         raise _not_listed(name, "downloads are off")
-    return _revisions(name, access.hub_token, int(time.monotonic() / SECONDS))
+    return _revisions(name, access.hub_token, seconds=access.hub_seconds)
 
 
-@lru_cache(maxsize=64)  # Every run of a page asks, as for the files below.
-def _revisions(name: str, token: bool | None, _now: int) -> tuple[str, ...]:
+@Question
+def _revisions(name: str, token: bool | None) -> tuple[str, ...]:
     from huggingface_hub import HfApi
 
     try:
@@ -135,15 +155,16 @@ def _revisions(name: str, token: bool | None, _now: int) -> tuple[str, ...]:
 
 def download_size(name: str, revision: str | None, access: Access) -> int:
     """Bytes that a download takes; raises ModelError where the hub cannot say."""
-    files = _files(name, revision, access.hub_token, int(time.monotonic() / SECONDS))
+    files = _files(name, revision, access.hub_token, seconds=access.hub_seconds)
     if not any(file.endswith(".safetensors") for file in files):
-        what = f"The hub's {with_revision(name, revision)!r} has no safetensors weights; pickled ones are never opened."
+        what = f"The revision {revision!r} of {name!r}" if revision else f"The hub's {name!r}"
+        what += " has no safetensors weights; pickled ones are never opened."
         raise ModelError(what, hint="Look for a revision or a copy with model.safetensors.")
     return sum(files.values())
 
 
-@lru_cache(maxsize=1 << 11)
-def _files(name: str, revision: str | None, token: bool | None, _now: int) -> dict[str, int]:
+@Question
+def _files(name: str, revision: str | None, token: bool | None) -> dict[str, int]:
     """The size in bytes of each file of a hub model that would be downloaded."""
     from huggingface_hub import HfApi
 
@@ -185,9 +206,18 @@ def _no_model(name: str) -> ModelError:
     return ModelError(f"The hub has no model {name!r}.", hint=hint)
 
 
+def _no_revision(name: str) -> ModelError:
+    """The error for a revision, of a name with one, that its model does not have."""
+    name, revision = split_revision(name)
+    hint = "Check its spelling among the branches and tags of the model, or omit it."
+    return ModelError(f"The model {name!r} has no revision {revision!r} on the hub.", hint=hint)
+
+
 def _refused(name: str, error: Exception) -> ModelError | None:
     """What the hub has answered, where it has."""
     kind = type(error).__name__
+    if kind == "RevisionNotFoundError" and split_revision(name)[1]:
+        return _no_revision(name)
     if kind in ("RepositoryNotFoundError", "RevisionNotFoundError", "HFValidationError"):
         return _no_model(name)
     if kind == "GatedRepoError":
@@ -200,7 +230,7 @@ def _failure(name: str, error: Exception) -> ModelError:
     what = f"The model {name!r} is not on this machine and {_problem(error)}."
     hint = "On a machine with a network save it with save_pretrained (model and tokenizer) into a folder, bring the "
     hint += "folder here, and give its path as the model. `demo` always works."
-    return _refused(name, error) or ModelError(what, hint=hint)
+    return _refused(name, error) or OutOfReach(what, hint=hint)
 
 
 def _not_listed(name: str, why: str) -> ModelError:

@@ -13,7 +13,8 @@ from bertviz_core.inputs.encoding import Encoded, collate, framed
 from bertviz_core.inputs.labels import Layout, labels_of, layout_of, token_labels
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.attention import LayerAttention, forward
-from bertviz_core.models.model import AttentionModel, running
+from bertviz_core.models.model import AttentionModel, running, word_scores
+from bertviz_core.models.surroundings import in_standard_arithmetic
 from bertviz_core.settings import Settings
 from bertviz_core.text_display import visible
 
@@ -58,27 +59,38 @@ class OneInput:
         return tokens.mask is not None and 0 <= position < len(special) and not special[position]
 
 
-def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre_split: bool = False) -> OneInput:
+def from_text(
+    text: str | Sequence[str],
+    second: str | Sequence[str],
+    tokens: Tokens,
+    settings: Settings,
+    *,
+    pre_split: bool = False,
+) -> OneInput:
     """Encode `[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]`; the longer side loses its end if they are too long. Where
     two texts are one to the model, A and B are its lines.
 
     Args:
-        text: A.
-        second: B; empty for none.
+        text: A, or its words, each of which stays one whatever is in it.
+        second: B, likewise; empty for none.
         tokens: The model's tokenizer.
         settings: Their maximum length and mode.
-        pre_split: Whether words are what stands between spaces; else the tokenizer decides.
+        pre_split: Whether the words of a text are what stands between spaces, as where the other one is given in words;
+            else the tokenizer decides.
 
     Raises:
         InputError: There is no token in the text.
     """
-    texts = [part for part in (text, second) if part.strip()]
-    if tokens.one_text:
-        texts = ["\n".join(texts)]
-    if pre_split:  # a word that cleans to nothing is unknown, so that words and rows stay aligned
-        sides = [[tokens.pieces(word) or [tokens.unknown] for word in part.split()] for part in texts]
+    pre_split = pre_split or not (isinstance(text, str) and isinstance(second, str))
+    written = [_words(part, pre_split) for part in (text, second)]
+    written = [words for words in written if any(word.strip() for word in words)]
+    if tokens.one_text and written:
+        words = [*chain(*written)]
+        written = [words if pre_split else ["\n".join(words)]]
+    if pre_split:
+        sides = [[_pieces(word, tokens) for word in words] for words in written]
     else:
-        sides = [[tokens.encode(part)] for part in texts]
+        sides = [[tokens.encode(whole) for whole in words] for words in written]
     if not any(chain(*sides)):
         raise InputError("There is no token in this text.", hint="Write a sentence.")
     frame = tokens.frame if len(sides) == 2 else tokens.single
@@ -89,17 +101,29 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre
     for side, length in zip(sides, fitting, strict=True):
         starts = accumulate(map(len, side), initial=0)
         side[:] = [pieces[: max(0, length - start)] for pieces, start in zip(side, starts, strict=False)]
-    ids, types, words = framed(sides, frame, 0 if settings.paper else 1)
-    example = Encoded(0, "the text", ids, types, words if pre_split else None)
+    ids, types, owners = framed(sides, frame, 0 if settings.paper else 1)
+    example = Encoded(0, "the text", ids, types, owners if pre_split else None)
     layout = layout_of(example, tokens, second=len(frame[0]) + fitting[0] + len(frame[1]))
     if pre_split:  # Words are named as they were written: the tokenizer may have cleaned them, or not know them.
-        written = " ".join(texts).split()
+        names = list(chain(*written))
         labels = list(layout.words.labels)
-        for unit, word in enumerate(words[layout.words.start]):
+        for unit, word in enumerate(owners[layout.words.start]):
             if word >= 0:
-                labels[unit] = visible(written[word])
+                labels[unit] = visible(names[word])
         layout = replace(layout, words=replace(layout.words, labels=tuple(labels)))
-    return OneInput(example, layout, sum(lengths) - sum(fitting), sum(map(tokens.spelled, texts)))
+    return OneInput(example, layout, sum(lengths) - sum(fitting), sum(map(tokens.spelled, chain(*written))))
+
+
+def _words(part: str | Sequence[str], pre_split: bool) -> list[str]:
+    """The words of a text; the text alone where the tokenizer is to find them."""
+    if isinstance(part, str):
+        return part.split() if pre_split else [part]
+    return list(part)
+
+
+def _pieces(word: str, tokens: Tokens) -> list[int]:
+    """A word's ids; one that is empty or cleans to nothing is unknown, so that words and rows stay aligned."""
+    return (word.strip() and tokens.pieces(word)) or [tokens.unknown]
 
 
 def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
@@ -133,6 +157,7 @@ def most_tokens(layers: int, heads: int) -> int:
     return isqrt(MAX_BYTES // (4 * layers * heads))
 
 
+@in_standard_arithmetic
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
     """(layer, head, query, key) float32 of one input.
 
@@ -178,6 +203,7 @@ class Prediction:
         return -log(self.probability or 1e-38)  # 0 has no logarithm.
 
 
+@in_standard_arithmetic
 def predict(
     model: AttentionModel, original: OneInput, masked: OneInput, ablated: np.ndarray | None = None
 ) -> tuple[Prediction, ...]:
@@ -203,7 +229,7 @@ def predict(
     if ablated is not None:
         inputs["combine"] = AblatedAttention(torch.from_numpy(ablated)[None])
     with torch.inference_mode(), running(model, inputs["input_ids"]):
-        logits = model.language_model(**inputs).logits[0, positions]
+        logits = word_scores(model.language_model(**inputs))[0, positions]
     shares = logits.float().softmax(-1).cpu().numpy()  # (masked position, token of the vocabulary)
     predictions = []
     for position, row in zip(positions.tolist(), shares, strict=True):

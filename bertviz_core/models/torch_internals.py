@@ -6,6 +6,8 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn.modules import module as modules
 
+OF_ACCELERATE = ("forward", "_original_forward", "_old_forward", "_hf_hook")
+
 
 def hooks(module: nn.Module) -> list[Any]:
     """Functions that run before or after a module's forward."""
@@ -22,6 +24,35 @@ def computes_as_its_class(module: nn.Module) -> bool:
     return not hooks(module) and "forward" not in vars(module)
 
 
+def is_replaced_by_accelerate(module: nn.Module) -> bool:
+    """Whether accelerate has put a forward of its own around that of the module's class: for another precision, or to
+    move inputs between devices."""
+    attributes = vars(module)
+    replaced = attributes.get("forward")
+    code = getattr(replaced, "__func__", None) or getattr(replaced, "func", None) or replaced
+    return str(getattr(code, "__module__", "")).partition(".")[0] == "accelerate"
+
+
+def forward_before_accelerate(module: nn.Module) -> Any:
+    """The function that accelerate has put its own around."""
+    attributes = vars(module)
+    original = attributes.get("_original_forward", attributes.get("_old_forward"))
+    return getattr(original, "__func__", None)
+
+
+def own_attributes(module: nn.Module) -> dict[str, Any]:
+    """A module's attributes, without what accelerate has added around the forward of its class."""
+    if not is_replaced_by_accelerate(module) or forward_before_accelerate(module) is not type(module).forward:
+        return vars(module)
+    return {name: value for name, value in vars(module).items() if name not in OF_ACCELERATE}
+
+
+def restore_forward(module: nn.Module) -> None:
+    """Remove from a module what accelerate has added around the forward of its class."""
+    for name in vars(module).keys() - own_attributes(module).keys():
+        delattr(module, name)
+
+
 def unsaved_buffers(module: nn.Module) -> dict[str, Tensor]:
     """A module's own buffers, of any shape, that are not in its files, such as rotary frequencies, by name."""
     return {name: module._buffers[name] for name in module._non_persistent_buffers_set}  # type: ignore[misc]
@@ -36,3 +67,21 @@ def compute_eagerly(config: Any) -> Any:
     """A configuration of transformers, set to eager attention: one that a file names would have the last word."""
     config._attn_implementation = "eager"
     return config
+
+
+def is_known_by(auto: Any, config: Any) -> bool:
+    """Whether one of transformers' classes that choose a class of models has one for a configuration."""
+    return type(config) in auto._model_mapping
+
+
+def class_of(config: Any) -> Any:
+    """The class of transformers that has a model of this configuration, without further heads where there is one; None
+    where none does."""
+    import transformers
+
+    pairs = (transformers.AutoModelForSeq2SeqLM, transformers.AutoModelForImageTextToText)
+    for auto in (transformers.AutoModel, *pairs, transformers.AutoModelForSpeechSeq2Seq):
+        if is_known_by(auto, config):
+            kind: Any = auto._model_mapping[type(config)]
+            return kind[0] if isinstance(kind, tuple) else kind
+    return None

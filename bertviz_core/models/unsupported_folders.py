@@ -1,6 +1,7 @@
 """Says what a folder without safetensors is, such as the shards of a training, and how to make a model of it."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -49,13 +50,21 @@ def unusable(folder: Path, what: str, hint: str = SAVE_AGAIN, file: str = "") ->
     return ModelError(f"The model folder {folder.name!r} {what}.", where=str(folder / file), hint=hint)
 
 
-def read_object(path: Path) -> dict[str, Any] | None:
-    """The object of a JSON file; None where there is none, or too large a one."""
+def read_object(path: Path, hook: Callable[[dict[str, Any]], Any] | None = None) -> dict[str, Any] | None:
+    """The object of a JSON file, each object inside it as `hook` makes it; None where there is none, or too large a
+    one."""
     try:
-        value = json.loads(path.read_bytes()) if path.stat().st_size <= MAX_BYTES else None
+        value = json.loads(path.read_bytes(), object_hook=hook) if path.stat().st_size <= MAX_BYTES else None
     except (OSError, ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def special_float(entries: dict[str, Any]) -> Any:
+    """The number that transformers writes as `{"__float__": "Infinity"}`; any other object as it is."""
+    if entries.keys() == {"__float__"} and entries["__float__"] in ("Infinity", "-Infinity", "NaN"):
+        return float(entries["__float__"])
+    return entries
 
 
 def without_model(folder: Path, config: Config | None) -> ModelError | None:

@@ -21,7 +21,6 @@ from bertviz_core.overview.head_columns import behavior_averages, behavior_heads
 
 FACTS = 3  # in the sentence
 APART = "What sets it apart"
-FAR = 2.0  # robust standard deviations from the median; a head that is nowhere further from it is like most heads
 REPEATS = {INDUCTION: "is an induction head", DUPLICATE: "is a duplicate-token head"}
 
 
@@ -75,8 +74,8 @@ class OneHead:
 
     @property
     def is_far(self) -> bool:
-        """Whether the first of its facts, the furthest from the median, sets it apart."""
-        return bool(self.facts) and abs(self.facts[0].row.score) >= FAR
+        """Whether the first of its facts sets it apart."""
+        return bool(self.facts) and self.facts[0].row.is_far
 
     @property
     def apart(self) -> str:
@@ -162,18 +161,20 @@ def findings_on(found: Sequence[Finding], head: Head) -> tuple[Finding, ...]:
 
 
 def distinctive(results: Results, head: Head, count: int = FACTS) -> tuple[Fact, ...]:
-    """The facts of a head, the one furthest from the median of all heads first (docs/methods.md, section 18)."""
+    """The facts of a head, the one furthest from the median of all heads first, those that one can see before others
+    (docs/methods.md, section 18)."""
     facts = []
     for name, result in in_order(results):
         rows = [row for row in ANALYSES[name].head_rows(result, head) if row.is_apart]
         if rows:
             facts.append(Fact(name, max(rows, key=_distance)))
-    facts.sort(key=lambda fact: -_distance(fact.row))
+    facts.sort(key=lambda fact: _distance(fact.row), reverse=True)
     return tuple(facts[:count])
 
 
-def _distance(row: HeadRow) -> float:
-    return abs(row.score)
+def _distance(row: HeadRow) -> tuple[bool, float]:
+    """By what numbers are chosen and ordered: first those whose distance from the median one can see."""
+    return row.is_worth, abs(row.score)
 
 
 def role_of(results: Results, head: Head, known: OfModel) -> str:

@@ -108,7 +108,7 @@ def _row(row: HeadRow, names: Sequence[str], top: float) -> str:
 
 def _curve(curve: HeadCurve, top: float) -> str:
     """The head's line with its intervals before the band of all heads, above an axis."""
-    upper = np.fmax(np.nan_to_num(curve.values + np.nan_to_num(curve.half)), curve.high)
+    upper = np.fmax(np.nan_to_num(np.fmax(curve.values, curve.interval[1])), curve.high)
     highest = float(upper.max()) or 1.0
     lowest = min(0.0, float(np.nanmin([curve.values, curve.low])))
     area = CURVE - 20
@@ -125,8 +125,7 @@ def _curve(curve: HeadCurve, top: float) -> str:
         f'<path d="M{" L".join(at(i, v) for i, v in known)}" fill="none" stroke="{BEST}" stroke-width="2"/>',
     ]
     for index, value in known:
-        half = float(np.nan_to_num(curve.half[index]))
-        ends = at(index, value - half), at(index, value + half)
+        ends = [at(index, value if isnan(end) else end) for end in curve.interval[:, index].tolist()]
         x, y = at(index, value).split(",")
         note = escaped(f"{curve.ticks[index]}: {value:.3g}")
         bar = f'<path d="M{ends[0]} L{ends[1]}" stroke="{BEST}"/>'

@@ -91,7 +91,7 @@ def to_json(shown: OneHead) -> bytes:
 
 def _curve_json(curve: HeadCurve) -> dict[str, Any]:
     texts = {"axis": curve.axis, "name": curve.name, "ticks": curve.ticks}
-    arrays = {"values": curve.values, "half": curve.half, "low": curve.low, "high": curve.high}
+    arrays = {"values": curve.values, "interval": curve.interval, "low": curve.low, "high": curve.high}
     return texts | {name: to_lists(values) for name, values in arrays.items()}
 
 

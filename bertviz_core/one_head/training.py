@@ -65,7 +65,7 @@ def arising(name: str, row: HeadRow, steps: Sequence[Step], own: Result) -> Head
     curve = HeadCurve(
         ticks=tuple(f"{step:,}" for step, _ in known),
         values=np.array([found.value for found in rows]),
-        half=np.array([found.high - found.value for found in rows]),
+        interval=np.array([[found.low for found in rows], [found.high for found in rows]]),
         low=bands[:, 0],
         high=bands[:, 1],
         axis="training step",

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -55,7 +55,7 @@ def _once(create: Callable[[], T]) -> Callable[[], T]:
 
 store = _once(Store)
 # What visitors of this server may access.
-access = _once(access_from_environment)
+access = _once(lambda: replace(access_from_environment(), hub_seconds=0.0))  # A page turn waits for no network.
 uploads = _once(lambda: Uploads(store(), access()))
 loaded_models = _once(LoadedModels)
 jobs = _once(lambda: JobQueue(Worker(), access()))  # those that run models

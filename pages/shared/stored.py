@@ -20,7 +20,7 @@ from bertviz_core.emergence.training import training_of
 from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, find_checkpoint, paper_model
 from bertviz_core.numbers import plural
-from bertviz_core.settings import Access
+from bertviz_core.settings import LOCAL, Access
 from pages.shared import jobs, messages, services, uploads
 from pages.shared.frame import links
 from pages.shared.state.choices import OverviewChoices
@@ -188,7 +188,7 @@ def _hub_answer(last_state: str, _access: Access) -> Future[int | None]:
 
     def ask() -> int | None:
         try:
-            find_checkpoint(PAPER_MODEL, access=_access)
+            find_checkpoint(PAPER_MODEL, access=replace(_access, hub_seconds=LOCAL.hub_seconds))
         except DownloadNeeded as needed:
             return needed.size
         except Exception:  # Whatever the network, the disk or a library raises, there is nothing to offer.

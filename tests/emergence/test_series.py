@@ -104,16 +104,15 @@ def test_every_number_is_that_of_the_checkpoints_own_results(folder, filled):
 def test_what_other_analyses_follow_is_each_checkpoints_own_and_absent_at_a_step_without_it(folder, filled):
     training = series(folder)
     emergence = assembled(training, filled)
-    assert {"reach_distance", "reach_sink_cls", "reach_sink_sep", "induction_prefix"} <= {*emergence.curves}
+    assert {"reach_distance_ordinary", "reach_sink_cls", "reach_sink_sep", "induction_prefix"} <= {*emergence.curves}
     for index, checkpoint in enumerate(training.training.checkpoints):
         requests = training.requests_of(checkpoint)
-        for name, quantity in (("reach", "sink_cls"), ("reach", "distance"), ("induction", "prefix")):
+        for name, quantity in (("reach", "sink_cls"), ("reach", "distance_ordinary"), ("induction", "prefix")):
             own = compute.find(filled, requests[name])
             np.testing.assert_allclose(emergence.curve(f"{name}_{quantity}")[index], own[quantity], rtol=1e-6)
-            np.testing.assert_allclose(
-                emergence.curve_interval(f"{name}_{quantity}")[index], own.interval(quantity), rtol=1e-5
-            )
-    assert curves_figure(emergence).layout.annotations[0].text == "mean distance"
+            for end, of_own in zip(emergence.curve_limits(f"{name}_{quantity}"), own.limits(quantity), strict=True):
+                np.testing.assert_allclose(end[index], of_own, rtol=1e-5, atol=1e-7)
+    assert curves_figure(emergence).layout.annotations[0].text == "mean distance, ordinary tokens"
     assert Emergence.from_bytes(emergence.to_bytes()).curves == emergence.curves
     heads = emergence.tables()["heads"]
     np.testing.assert_allclose(heads["induction_prefix"], emergence.curve("induction_prefix").ravel())

@@ -44,7 +44,8 @@ def test_a_name_a_folder_and_the_command_give_the_same_from_one_store(tiny_folde
     app(["surface-patterns", *arguments], standalone_mode=False)
     written = json.loads(out.read_text())
     np.testing.assert_array_equal(result["previous"], written["arrays"]["previous"])
-    assert written["provenance"]["corpus"]["name"] == "2 texts in memory"  # the command has read the stored result
+    assert result.provenance["corpus"]["name"] == "2 texts in memory"
+    assert written["provenance"]["corpus"]["name"] == "text.txt"  # the name that was given, of equal content
 
 
 def test_files_of_the_library_are_of_what_is_chosen_as_the_commands_are(tmp_path):

@@ -157,6 +157,40 @@ def test_what_is_no_map_is_refused(values, limits, message):
         bv.head_map(values, limits=limits)
 
 
+def test_what_is_masked_is_missing():
+    masked = np.ma.masked_array([[0.1, 0.9], [0.3, 0.2]], mask=[[False, True], [False, False]])
+    shown = bv.head_map(masked)
+    np.testing.assert_array_equal(shown.values, [[0.1, np.nan], [0.3, 0.2]])
+    assert "1 of 4 heads have no value" in shown.caption
+    whole = np.ma.masked_array([[1, 2]], mask=[[True, False]])
+    np.testing.assert_array_equal(bv.head_map(whole).values, [[np.nan, 2]])
+    with pytest.raises(bv.BertvizError, match="not finite"):
+        bv.attention_lines(["a", "b"], np.ma.masked_array(np.full((2, 2), 0.5), mask=np.eye(2)))
+
+
+def test_tensors_of_every_kind_and_what_models_return_in_place_of_weights():
+    import torch
+    from transformers.modeling_outputs import BaseModelOutput
+
+    half = torch.full((1, 2, 2), 0.5)
+    for tensor in (
+        torch.nested.nested_tensor([half[0], half[0]], requires_grad=True),
+        torch.nested.nested_tensor([half[0], half[0]], dtype=torch.bfloat16),
+        [[half[0].bfloat16()], [half[0].bfloat16().requires_grad_()]],
+    ):
+        assert bv.attention_lines(["a", "b"], tensor).weights.sum() == 4
+    generated = ((half, half), (half[:, :1], half[:, :1]))
+    for wrong, message in (
+        (torch.empty(2, 2, device="meta"), "holds no numbers"),
+        ((None, None), "attn_implementation"),
+        ((), "attn_implementation"),
+        (BaseModelOutput(attentions=(half,)), "Give its `attentions`"),
+        (generated, "each step of `generate`"),
+    ):
+        with pytest.raises(bv.BertvizError, match=message):
+            bv.attention_lines(["a", "b"], wrong)
+
+
 def test_hostile_labels_stay_text():
     label = '</script><script>alert("x")</script>'
     for shown in (bv.attention_lines([label], [[1.0]], name=label), bv.head_map([[1.0]], name=label)):

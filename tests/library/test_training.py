@@ -181,3 +181,118 @@ def test_the_best_model_loaded_at_the_end_is_not_taken_for_the_last(masked_folde
 
 def test_trainer_is_imported_only_when_it_is_asked_for():
     assert not loaded_by("import bertviz_core as bv; bv.analyze; dir(bv)") & {"torch", "transformers"}
+
+
+def test_mixed_precision_of_the_training_changes_no_number(masked_folder, tmp_path):
+    logged = {}
+    for folder in (None, tmp_path / "heads"):
+        its = trainer(masked_folder, tmp_path / "out", bf16=True)
+        callback = bv.HeadStatistics(its, every=3, folder=folder, store=tmp_path / "store", **SMALL)
+        its.add_callback(callback)
+        its.train()
+        logged[folder] = callback.history
+    without, within = logged.values()
+    assert without.keys() == within.keys()
+    for step, numbers in without.items():
+        for name, value in numbers.items():
+            assert within[step][name] == (value if isinstance(value, str) else pytest.approx(value, rel=1e-5)), name
+    saved = str(tmp_path / "heads" / "step-0000005")
+    again = bv.analyze("sep_gradients", model=saved, corpus=TEXTS, limit=20, max_length=64, store=False)
+    for quantity in again.quantities():
+        expected = pytest.approx(float(np.nanmax(again[quantity])), rel=1e-4)
+        assert without[5][f"heads/sep_gradients/{quantity}"] == expected
+
+
+def with_adapters(of: Any) -> Any:
+    """The same with LoRA in its layers."""
+    peft = pytest.importorskip("peft")
+    of.model = peft.get_peft_model(of.model, peft.LoraConfig(r=2, target_modules=["query", "value"], lora_alpha=32))
+    return of
+
+
+def test_adapters_are_saved_merged(masked_folder, tmp_path):
+    its = with_adapters(trainer(masked_folder, tmp_path / "out"))
+    folder = tmp_path / "heads"
+    callback = bv.HeadStatistics(its, every=5, analyses=["entropy"], folder=folder, store=False, **SMALL)
+    its.add_callback(callback)
+    its.train()
+    assert [path.name for path in sorted(folder.iterdir())] == ["step-0000000", "step-0000005"]
+    again = bv.analyze(
+        "entropy", model=str(folder / "step-0000005"), corpus=TEXTS, limit=20, max_length=64, store=False
+    )
+    assert callback.history[5]["heads/entropy/entropy"] == pytest.approx(float(again["entropy"].max()), abs=1e-5)
+    assert callback.history[0] != callback.history[5]
+
+
+def test_nothing_is_left_of_a_training_that_cannot_be_measured(masked_folder, tmp_path, monkeypatch):
+    from bertviz_core import api_training
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise bv.BertvizError("It fails.")
+
+    monkeypatch.setattr(api_training.compute, "compute_all", fails)
+    its = trainer(masked_folder, tmp_path / "out")
+    its.add_callback(bv.HeadStatistics(its, every=5, folder=tmp_path / "heads", **SMALL))
+    with pytest.raises(bv.BertvizError, match="It fails"):
+        its.train()
+    assert not (tmp_path / "heads").exists()
+
+
+def test_a_training_that_is_resumed_drops_the_branch_that_was_given_up(masked_folder, tmp_path):
+    folder = tmp_path / "heads"
+    options = {"analyses": ["entropy"], "folder": folder, "store": tmp_path / "store", **SMALL}
+    first = trainer(masked_folder, tmp_path / "out", save_strategy="steps", save_steps=2)
+    first.add_callback(bv.HeadStatistics(first, every=1, **options))
+    first.train()
+    second = trainer(masked_folder, tmp_path / "out", save_strategy="steps", save_steps=2)
+    callback = bv.HeadStatistics(second, every=3, **options)
+    second.add_callback(callback)
+    with pytest.warns(UserWarning, match="step-0000004 is deleted: the training is resumed from step 2"):
+        second.train(resume_from_checkpoint=str(tmp_path / "out" / "checkpoint-2"))
+    assert find_training(folder).steps == (0, 1, 2, 3, 5)
+    assert list(callback.history) == [2, 3, 5]
+
+
+def test_the_last_step_of_a_training_that_stops_early_is_measured(masked_folder, tmp_path):
+    from transformers import EarlyStoppingCallback
+
+    saving = {"save_strategy": "steps", "save_steps": 1, "eval_strategy": "steps", "eval_steps": 1}
+    best = {"load_best_model_at_end": True, "metric_for_best_model": "eval_loss", "greater_is_better": True}
+    for is_first in (True, False):
+        its = trainer(masked_folder, tmp_path / f"out{is_first}", max_steps=30, **saving, **best)
+        callback = bv.HeadStatistics(its, every=100, analyses=["entropy"], **SMALL)
+        stopping = EarlyStoppingCallback(early_stopping_patience=2)
+        for each in (callback, stopping) if is_first else (stopping, callback):
+            its.add_callback(each)
+        its.train()
+        assert its.state.global_step < 30
+        assert list(callback.history) == [0, its.state.global_step]
+
+
+def test_what_the_trainer_lacks_is_said_before_the_first_step(masked_folder, tmp_path):
+    its = trainer(masked_folder, tmp_path / "out")
+    tokenizer = its.processing_class
+    its.processing_class = None
+    its.add_callback(bv.HeadStatistics(its, every=5, **SMALL))
+    with pytest.raises(bv.BertvizError, match=r"no tokenizer\. Give HeadStatistics\(trainer, tokenizer=tokenizer"):
+        its.train()
+
+    class Own(torch.nn.Module):
+        def __init__(self, inner: Any) -> None:
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, **inputs: Any) -> Any:
+            return self.inner(**inputs)
+
+    its = trainer(masked_folder, tmp_path / "out", remove_unused_columns=False)
+    transformers_model = its.model
+    its.model = its.model_wrapped = Own(its.model)
+    its.add_callback(bv.HeadStatistics(its, every=5, tokenizer=tokenizer, **SMALL))
+    with pytest.raises(bv.BertvizError, match="holds a BertForMaskedLM as `inner`"):
+        its.train()
+    measured = bv.HeadStatistics(its, every=5, tokenizer=tokenizer, model=transformers_model, **SMALL)
+    its.callback_handler.callbacks.pop()
+    its.add_callback(measured)
+    its.train()
+    assert list(measured.history) == [0, 5]

@@ -224,9 +224,3 @@ def test_errors_of_the_configuration_do_not_blame_the_tokenizer(folder):
     configure(folder, dtype="auto")
     error = refused(folder)
     assert "tokenizer" not in error.what and "cannot be loaded" in error.what
-
-
-def test_a_pair_of_encoder_and_decoder_is_named_as_such(tmp_path):
-    from tests.support import architectures
-
-    assert "pair of encoder and decoder" in refused(architectures.save("bart", tmp_path)).what

@@ -44,7 +44,7 @@ def test_a_revision_is_downloaded_only_when_asked_and_is_found_from_then_on(hub,
 @pytest.mark.parametrize("revision", ["nope", "../../../x", "/etc/passwd", "a//b", "-x", "a b", "\0", "x" * 300])
 def test_a_revision_that_is_not_there_or_cannot_be_is_refused(hub, revision):
     for find in (checkpoint.find_checkpoint, checkpoint.download):
-        with pytest.raises(ModelError, match="The hub has no model") as caught:
+        with pytest.raises(ModelError, match="has no revision") as caught:
             find(f"{NAME}@{revision}")
         assert not isinstance(caught.value, DownloadNeeded)
 

@@ -38,8 +38,30 @@ def quantities(rows, kinds, causal=False):
         "sink_sep": is_sink(rows, places["sep"], causal),
         "sink_cls": is_sink(rows, places["cls"], causal),
         "sink_first": is_sink(rows, first, causal),
+        "distance_ordinary": between_ordinary(rows, kinds, causal),
         "uniform": sum(uniform) / n,
+        "uniform_ordinary": between_ordinary(uniform_rows(n, causal), kinds, causal),
     }
+
+
+def uniform_rows(n, causal):
+    rows = []
+    for i in range(n):
+        seen = i + 1 if causal else n
+        rows.append([1 / seen if j < seen else 0.0 for j in range(n)])
+    return rows
+
+
+def between_ordinary(rows, kinds, causal):
+    """The mean |i - j| of the weights between two different ordinary tokens; NaN where these are next to nothing."""
+    ordinary = [j for j in range(1, len(kinds)) if kinds[j] not in ("cls", "sep")]
+    weight = far = 0.0
+    for i in ordinary:
+        for j in ordinary:
+            if i != j and not (causal and j > i):
+                weight += float(rows[i][j])
+                far += float(rows[i][j]) * abs(i - j)
+    return far / weight if weight > 1e-30 else NAN
 
 
 def share_of(rows, places, causal):

@@ -69,3 +69,14 @@ def effective_n(documents):
     variance = effective / (effective - 1) * sum((c - p * m) ** 2 for c, m in documents) / n**2
     design_effect = variance / (p * (1 - p) / n)
     return n / max(design_effect, 1.0)
+
+
+def share_interval(documents):
+    """(low, high) of the share of items that are right, of documents [(right, items)]: Wilson's, by their effective
+    number, with Student's t."""
+    share = sum(c for c, _ in documents) / sum(m for _, m in documents)
+    size = effective_n(documents)
+    t = t_quantile(kish([m for _, m in documents]) - 1)
+    center = (share + t * t / (2 * size)) / (1 + t * t / size)
+    half = t / (1 + t * t / size) * math.sqrt(share * (1 - share) / size + t * t / (4 * size * size))
+    return center - half, center + half

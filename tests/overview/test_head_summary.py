@@ -183,6 +183,13 @@ def test_a_head_that_continues_repetitions_is_an_induction_head_beside_what_else
     assert (row["behavior"], row["more_behaviors"]) == ("induction", "previous")
 
 
+def test_without_inputs_that_repeat_nothing_no_head_is_an_induction_head(inducing):
+    result = inducing["induction"]
+    mean = result.mean.copy()
+    mean[[index for index, name in enumerate(result.quantities) if name.endswith("_control")]] = np.nan
+    assert not {"induction", "duplicate"} & {*behavior_heads(inducing | {"induction": replace(result, mean=mean)})}
+
+
 def test_both_roles_of_a_head_are_on_map_and_card_in_its_sentence_and_among_named_heads(inducing):
     drawn = behavior_map(behavior_heads(inducing), columns(inducing), linguistic(inducing))
     assert [group.name for group in drawn.groups if "1-3" in group.heads] == ["previous token (3)", "induction (1)"]

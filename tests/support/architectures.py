@@ -113,7 +113,7 @@ ARCHITECTURES = {  # by model_type
     "longformer": Architecture("Longformer", REFUSED, "it returns windows, no maps of all tokens"),
     "yoso": Architecture("YOSO", REFUSED, "it returns no maps"),
     "big_bird": Architecture("BigBird", REFUSED, "it returns no maps"),
-    "bart": Architecture("BART and other pairs of encoder and decoder", REFUSED, "their maps are of two texts"),
+    "bart": Architecture("BART and other pairs, such as Marian and M2M100, their encoder", INSIDE, ""),
 }
 
 

@@ -27,6 +27,9 @@ def open_app(page: str = "", **address: str) -> AppTest:
     if page:
         app._page_hash = calc_hash(page)  # also of a page without a file
     app.run()
+    while any("The hub is asked" in note.value for note in app.info):  # A browser draws the page again by itself.
+        time.sleep(0.05)
+        app.run()
     assert not app.exception, app.exception
     return app
 

@@ -15,12 +15,19 @@ from bertviz_core.heads import Head, all_heads, highest
 from bertviz_core.plotting import BROAD, SEP
 
 QUANTITIES = ("loss_change", "right_change", "to_sink_loss_change", "to_sink_right_change", "gradient_estimate")
+NO_OP = 0.01  # share of the whole model's loss: a smaller change is none, a larger one matters
+
+
+def _least(result: LossAverages) -> float:
+    return NO_OP * result.loss
+
+
 _change = partial(averaged_column, signed=True)
 _right_change = partial(_change, percent=True, overview=False)
 COLUMNS = (
-    _change("loss_change", "loss change, head removed, nats"),
+    _change("loss_change", "loss change, head removed, nats", least=_least),
     _right_change("right_change", "change in right guesses, head removed"),
-    _change("to_sink_loss_change", "loss change, sink attention removed, nats", marker=SEP),
+    _change("to_sink_loss_change", "loss change, sink attention removed, nats", marker=SEP, least=_least),
     _right_change("to_sink_right_change", "change in right guesses, sink attention removed"),
     averaged_column("gradient_estimate", "gradient estimate, nats", marker=BROAD),
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bertviz_core.analyses.ablation.result import Ablation
+from bertviz_core.analyses.ablation.result import NO_OP, Ablation
 from bertviz_core.analyses.base.findings import (
     SHOWN,
     UNDECIDED,
@@ -18,7 +18,6 @@ from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width, number
 from bertviz_core.plotting import TOKENS
 
-NO_OP = 0.01  # share of the whole model's loss: a smaller change is none, a larger one matters
 TOLERANCE = 0.05  # share of the whole model's loss
 
 
@@ -48,11 +47,14 @@ def matter(result: Ablation) -> Answer:
 
 
 def no_op(result: Ablation) -> Answer:
-    """Whether no head's attention to the sink matters to the loss.
+    """Whether no head's attention to the sink matters to the loss, although some heads attend mostly to it and some
+    heads matter.
 
     The largest change in size, from what the intervals leave of it at least to what they allow at most (each corrected
-    for the number of heads), is compared with NO_OP of the whole model's loss; shown where all of it is smaller
-    (docs/methods.md, sections 12 and 6).
+    for the number of heads), is compared with NO_OP of the whole model's loss; shown where all of it is smaller. That
+    says something only where there is attention to lose, and a loss that can rise: undecided without a head that
+    attends mostly to the sink, or without one that is shown to matter, see `matter` (docs/methods.md, sections 12 and
+    6).
     """
     change = result["to_sink_loss_change"]
     low, high, enough = head_intervals(result, "to_sink_loss_change")
@@ -61,17 +63,22 @@ def no_op(result: Ablation) -> Answer:
     head = result.largest("to_sink_loss_change")
     half = half_width(result.interval("to_sink_loss_change")[head])
     name = TOKENS[result.sink][0]
+    group = next((each for each in result.groups if each["name"] == f"to_{result.sink}"), None)
     together = f"no group of heads attends mostly to {name}."
-    for group in result.groups:
-        if group["name"] == f"to_{result.sink}":
-            together = (
-                f"the {len(group['heads'])} heads that attend mostly to {name} change it by "
-                f"{number(group['loss_change'], '+')} ± {half_width(group['interval'])} when all are ablated."
-            )
+    if group:
+        together = (
+            f"the {len(group['heads'])} heads that attend mostly to {name} change it by "
+            f"{number(group['loss_change'], '+')} ± {half_width(group['interval'])} when all are ablated."
+        )
+    state = str(decide(Interval(-largest, -smallest, enough), -NO_OP * result.loss))
+    matters = matter(result).state == SHOWN
+    nothing = "" if matters else " No head matters to this loss, so that nothing can be lost."
+    if state == SHOWN and not (group and matters):
+        state = UNDECIDED
     return Answer(
-        state=decide(Interval(-largest, -smallest, enough), -NO_OP * result.loss),
+        state=state,
         sentence=f"Without the attention of head {head.label()} to {name} the {result.loss_name} of {result.loss:.2f} "
-        f"nats changes most, by {number(change[head], '+')} ± {half}; {together}",
+        f"nats changes most, by {number(change[head], '+')} ± {half}; {together}{nothing}",
         head=head,
         quantity="to_sink_loss_change",
         number=f"{change[head]:+.3f} nats",
@@ -103,7 +110,8 @@ STATEMENTS = (
         section="",
         statement="",
         rule="Without its attention to the sink (the special token that receives the most attention) no head changes "
-        f"the loss by {NO_OP:.0%} or more of the whole model's, with intervals corrected for the number of heads.",
+        f"the loss by {NO_OP:.0%} or more of the whole model's, with intervals corrected for the number of heads; "
+        "undecided where no head attends mostly to the sink, or no head matters.",
         answer=no_op,
     ),
     Statement(

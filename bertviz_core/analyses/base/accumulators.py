@@ -167,6 +167,7 @@ class SegmentSums(Accumulator, Generic[L]):
         arguments: What `new_empty` begins anew with, those of the class.
         quantities: Names of what `measure` returns, in order.
         ranked: Which of the quantities have top segments, the first ones; by default all.
+        shares: Those that are 0 or 1 in every segment, as `HeadAverages.shares`.
         measure: From one layer of a batch to values (batch, head, quantity).
         device: Where the values are computed.
         sums: (4, layer, head, quantity) sums over segments of 1, x, x^2 and x^3.
@@ -185,6 +186,7 @@ class SegmentSums(Accumulator, Generic[L]):
         layers: int,
         heads: int,
         device: str,
+        shares: Sequence[str] = (),
     ) -> None:
         """Begin with empty sums.
 
@@ -194,9 +196,11 @@ class SegmentSums(Accumulator, Generic[L]):
             layers: The number of layers.
             heads: The number of heads of a layer.
             device: Where the values are computed.
+            shares: Those that are 0 or 1 in every segment, as `HeadAverages.shares`.
         """
-        self.arguments: tuple[Any, ...] = (quantities, measure, layers, heads, device)
+        self.arguments: tuple[Any, ...] = (quantities, measure, layers, heads, device, shares)
         self.quantities = tuple(quantities)
+        self.shares = tuple(shares)
         self.measure = measure
         self.device = device
         shape = (layers, heads, len(quantities))
@@ -313,15 +317,18 @@ class SegmentSums(Accumulator, Generic[L]):
             moments = np.stack([count, count, total, square, count, total, square, cube])
             unit = "segments"
         error, effective = statistics.error_of_average(count, total, moments)
+        of_shares, _ = statistics.error_by_document(count, total, moments[:4])
+        error = np.where(np.isin(self.quantities, self.shares), of_shares, error)
         with np.errstate(invalid="ignore"):
             mean = total / count  # NaN: absent
         top = self.top.masked_fill(self.top_values.isinf(), -1)
         values = {"mean": mean, "error": error, "top": top.cpu().numpy(), "top_values": self.top_values.cpu().numpy()}
         return {name: np.moveaxis(value, 2, 0) for name, value in values.items()} | {
             "quantities": list(self.quantities),
-            "segments": count[0, 0].astype(np.int64),
-            "units": moments[0, 0, 0].astype(np.int64),
-            "effective_units": effective[0, 0],
+            # Almost always the same in all heads: a head that gives some tokens nothing may lack an input.
+            "segments": count.max((0, 1)).astype(np.int64),
+            "units": moments[0].max((0, 1)).astype(np.int64),
+            "effective_units": np.fmax.reduce(effective.reshape(-1, effective.shape[-1])),
             "unit": unit,
         }
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.base.corpus_run import CorpusRun
 from bertviz_core.analyses.base.presentation import Presentation
 from bertviz_core.analyses.base.request import Options, Request
@@ -70,7 +71,8 @@ class Analysis(Presentation):
         from bertviz_core.analyses.base.accumulators import SegmentSums
 
         quantities = self.quantities or [column.quantity for column in self.columns]
-        return SegmentSums(quantities, self.measure, model.layers, model.heads, model.device)
+        shares = self.result_class.shares if issubclass(self.result_class, HeadAverages) else ()
+        return SegmentSums(quantities, self.measure, model.layers, model.heads, model.device, shares)
 
     def run(
         self,

@@ -2,15 +2,15 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from bertviz_core import numbers
 from bertviz_core.analyses.base.result import Result, head_frame, to_lists
-from bertviz_core.analyses.base.statistics import Estimate, t_quantile, units_text
+from bertviz_core.analyses.base.statistics import Estimate, independent_items, t_quantile, units_text, wilson
 from bertviz_core.heads import Head, all_labels
 from bertviz_core.plotting import DIVERGING, NEUTRAL, SEQUENTIAL, HeadSeries, Marker, head_map
 
@@ -55,8 +55,11 @@ class HeadAverages(Result):
         top: (quantity, layer, head, rank) numbers of the segments with the highest values; -1 for none.
         top_values: (quantity, layer, head, rank) the values of these segments.
         texts: From the number (as text) of each of these segments to its location and tokens.
+        shares: The quantities that are 0 or 1 in every segment: their averages are shares of segments, with the
+            intervals of shares, and their errors lack the term of skewness.
     """
 
+    shares: ClassVar[tuple[str, ...]] = ()
     quantities: list[str]
     mean: np.ndarray
     error: np.ndarray
@@ -78,7 +81,8 @@ class HeadAverages(Result):
         return quantity in self.present
 
     def interval(self, quantity: str, comparisons: int = 1) -> np.ndarray:
-        """Half-widths of 95% intervals over units (docs/methods.md, Uncertainty).
+        """Half-widths of 95% intervals over units of a quantity that is none of `shares`, whose intervals have no
+        middle (docs/methods.md, Uncertainty).
 
         Args:
             quantity: One of `quantities`.
@@ -87,8 +91,34 @@ class HeadAverages(Result):
         Returns:
             (layer, head); NaN for a single unit.
         """
+        assert quantity not in self.shares, f"{quantity} is a share: its interval has two ends"
         index = self.quantities.index(quantity)
         return np.asarray(t_quantile(self.effective_units[index] - 1, comparisons) * self.error[index])
+
+    def limits(self, quantity: str, comparisons: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """The ends of 95% intervals over units, of `shares` Wilson's (docs/methods.md, Uncertainty).
+
+        Args:
+            quantity: One of `quantities`.
+            comparisons: How many intervals are to hold together, see `t_quantile`.
+
+        Returns:
+            (low, high), each (layer, head); NaN for a single unit.
+        """
+        values = self.mean[self.quantities.index(quantity)]
+        if quantity not in self.shares:
+            half = self.interval(quantity, comparisons)
+            return values - half, values + half
+        size = self.independent_segments(quantity)
+        freedom = self.effective_units[self.quantities.index(quantity)] - 1
+        return wilson(values * size, size, t_quantile(freedom, comparisons))
+
+    def independent_segments(self, quantity: str) -> np.ndarray:
+        """(layer, head) how many independent segments say as much as those of one of `shares`; NaN for a single
+        unit."""
+        index = self.quantities.index(quantity)
+        parts = (self.mean[index], self.segments[index], self.error[index], self.effective_units[index])
+        return independent_items(*parts)
 
     def highest_segments(self, quantity: str, head: Head) -> list[Segment]:
         """The segments in which a head's value is highest, the highest first."""
@@ -132,6 +162,9 @@ class HeadAverages(Result):
             freedom = float(self.effective_units[index] - 1)
             units = int(self.units[index])
             estimates[name] = Estimate(self[name], self.error[index], freedom=freedom, units=units, unit=self.unit)
+            if name in self.shares:
+                n = int(self.segments[index])
+                estimates[name] = replace(estimates[name], n=n, effective_n=self.independent_segments(name))
         return estimates
 
     def arrays(self) -> dict[str, Any]:
@@ -139,7 +172,18 @@ class HeadAverages(Result):
 
     def to_frame(self) -> pd.DataFrame:
         columns = {name: self[name] for name in self.present}
-        return head_frame(columns | {f"{name}_interval": self.interval(name) for name in self.present})
+        return head_frame(columns | self.interval_columns())
+
+    def interval_columns(self) -> dict[str, np.ndarray]:
+        """(layer, head) columns of exports: `_interval`, half the width of each interval; of shares `_low` and
+        `_high`, its ends."""
+        columns = {}
+        for name in self.present:
+            if name in self.shares:
+                columns[f"{name}_low"], columns[f"{name}_high"] = self.limits(name)
+            else:
+                columns[f"{name}_interval"] = self.interval(name)
+        return columns
 
 
 @dataclass(frozen=True)
@@ -157,6 +201,8 @@ class HeadColumn:
         overview: Whether it is in the overview and the head panel.
         maximum: The end of the map's scale; None for the highest value of all heads.
         signed: Whether values are averaged changes: their map is centered on 0, with their intervals.
+        least: From a result to the smallest difference from other heads that is worth the name; None for a part of the
+            scale.
     """
 
     quantity: str
@@ -169,6 +215,7 @@ class HeadColumn:
     overview: bool = True
     maximum: float | None = None
     signed: bool = False
+    least: Callable[..., float] | None = None
 
     @property
     def short(self) -> str:
@@ -188,11 +235,14 @@ class HeadColumn:
         return values
 
     def with_interval(self, result: Result, head: Head) -> str:
-        """A head's value, with half its 95% interval where the result has intervals of the quantity."""
+        """A head's value, with half its 95% interval, or its ends, where the result has intervals of the quantity."""
         value = float(self.values(result)[head])
-        if isinstance(result, HeadAverages) and self.quantity in result:
-            return self._text(value, result.interval(self.quantity)[head])
-        return self.text(value)
+        if not (isinstance(result, HeadAverages) and self.quantity in result):
+            return self.text(value)
+        if self.quantity in result.shares:
+            low, high = (end[head] for end in result.limits(self.quantity))
+            return self.text(value) + ("" if math.isnan(low) else f" ({self.text(low)} to {self.text(high)})")
+        return self._text(value, result.interval(self.quantity)[head])
 
     def series(self, result: Result) -> HeadSeries:
         """The column of a result as dots of a figure by layer."""

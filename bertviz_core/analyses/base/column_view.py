@@ -33,6 +33,6 @@ class ColumnView(View):
         if quantity not in columns:
             raise SettingsError(f"There is no quantity {quantity!r}.", hint=f"Choose one of {', '.join(columns)}.")
         values = columns[quantity].values(result)
-        head = Head.parse(self.head) if self.head else highest(values)
+        head = Head.parse(self.head) if self.head is not None else highest(values)
         head.check(*values.shape)
         return choosing(result, **asdict(self) | {"quantity": quantity, "head": head.key()})

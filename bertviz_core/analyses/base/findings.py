@@ -110,8 +110,7 @@ def head_intervals(result: HeadAverages, quantity: str, comparisons: int | None 
     """(layer, head) intervals of averages, corrected for the number of heads, or of `comparisons` where it is given."""
     values = result[quantity]
     units = result.units[result.quantities.index(quantity)]
-    half = result.interval(quantity, comparisons or values.size)
-    return Interval(values - half, values + half, bool(units >= MIN_UNITS))
+    return Interval(*result.limits(quantity, comparisons or values.size), bool(units >= MIN_UNITS))
 
 
 def layer_intervals(result: HeadAverages, quantity: str, comparisons: int = 1) -> Interval:

@@ -11,6 +11,9 @@ from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head, ranks
 
+FAR = 3.0  # robust standard deviations from the median; a head that is nowhere further from it is like most heads
+WORTH = 0.2  # of the scale of a number: a smaller distance from the median sets no head apart
+POINTS = 0.1  # the same of a share
 OUTER = 0.75  # share of all heads on one side of a number that sets a head apart
 MIDDLE = (0.05, 0.95)  # quantiles over heads between which the band behind one head lies
 TO_DEVIATION = 1.4826  # from the median absolute deviation of a normal distribution to its standard deviation
@@ -32,6 +35,7 @@ class HeadRow:
         baseline_text: The baseline with its name, as it is shown; empty without one.
         head: The head whose number it is.
         limits: The ends of the scale on which it is drawn.
+        least: The smallest distance from the median that is worth the name; 0 for WORTH of the scale.
         other: Another head that the row is about, to which it leads; None for none.
     """
 
@@ -47,6 +51,7 @@ class HeadRow:
     baseline: float = nan
     baseline_text: str = ""
     other: Head | None = None
+    least: float = 0.0
 
     @cached_property
     def known(self) -> np.ndarray:
@@ -84,6 +89,18 @@ class HeadRow:
         return beyond >= OUTER and not self.low <= self.median <= self.high
 
     @property
+    def is_worth(self) -> bool:
+        """Whether it is so far from the median of all heads that one can see it: in a network that knows nothing all
+        heads are nearly equal, and some still lie far outside the rest."""
+        least = self.least or WORTH * (self.limits[1] - self.limits[0])
+        return abs(self.value - self.median) >= least
+
+    @property
+    def is_far(self) -> bool:
+        """Whether it sets the head apart from most heads."""
+        return self.is_worth and abs(self.score) >= FAR
+
+    @property
     def sentence(self) -> str:
         """The number with the median, its rank, and its baseline."""
         beside = [f"median of all heads {self.median_text}", f"rank {self.rank} of {self.known.size}"]
@@ -99,7 +116,7 @@ class HeadCurve:
     Attributes:
         ticks: (point,) names of the points.
         values: (point,) the head's numbers.
-        half: (point,) half-widths of their 95% intervals; NaN where none is known.
+        interval: (2, point) the ends of their 95% intervals; NaN where none is known.
         low, high: (point,) the ends of the middle 90% of all heads.
         axis: What the points are.
         name: What the numbers are.
@@ -107,7 +124,7 @@ class HeadCurve:
 
     ticks: tuple[str, ...]
     values: np.ndarray
-    half: np.ndarray
+    interval: np.ndarray
     low: np.ndarray
     high: np.ndarray
     axis: str
@@ -143,10 +160,10 @@ def column_row(column: HeadColumn, result: Result, head: Head) -> HeadRow | None
     if isnan(value):
         return None
     unit = " nats" if column.label.endswith(numbers.NATS) else ""
-    half = nan
+    low = high = nan
     if isinstance(result, HeadAverages) and column.quantity in result:
-        half = float(result.interval(column.quantity)[head])
-    text = column.with_interval(result, head) if not isnan(half) else column.text(value)
+        low, high = (float(end[head]) for end in result.limits(column.quantity))
+    text = column.with_interval(result, head) if not isnan(low) else column.text(value)
     baseline, baseline_name = column.baseline(result) if column.baseline else (nan, "")
     ends = [0.0, column.maximum or float(np.nanmax(values)), *([] if isnan(baseline) else [baseline])]
     return HeadRow(
@@ -157,10 +174,11 @@ def column_row(column: HeadColumn, result: Result, head: Head) -> HeadRow | None
         median_text=column.text(float(np.nanmedian(values))) + unit,
         head=head,
         limits=(min(*ends, float(np.nanmin(values))), max(ends)),
-        low=value - half,
-        high=value + half,
+        low=low,
+        high=high,
         baseline=baseline,
         baseline_text=f"{baseline_name} {column.text(baseline)}{unit}" if baseline_name else "",
+        least=column.least(result) if column.least else POINTS * float(column.maximum == 1 or column.percent),
     )
 
 
@@ -198,4 +216,5 @@ def share_row(
         *interval,
         baseline,
         f"{baseline_name} {numbers.percentage(baseline)}" if baseline_name else "",
+        least=POINTS,
     )

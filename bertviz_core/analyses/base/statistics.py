@@ -141,10 +141,21 @@ def effective_n(correct: ArrayLike, n: ArrayLike, moments: np.ndarray) -> tuple[
     """
     correct, n = np.broadcast_arrays(np.asarray(correct, dtype=float), np.asarray(n, dtype=float))
     error, documents = error_by_document(n, correct, moments)
-    p = share(correct, n)
+    return independent_items(share(correct, n), n, error, documents), documents - 1
+
+
+def independent_items(p: np.ndarray, n: ArrayLike, error: np.ndarray, documents: ArrayLike) -> np.ndarray:
+    """`effective_n` of shares whose standard errors are known.
+
+    Args:
+        p: The shares, of any shape.
+        n: Of how many items.
+        error: Their standard errors by document, see `error_by_document`.
+        documents: The effective numbers of documents.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         size = np.minimum(p * (1 - p) / error**2, n)
-    return np.where((p == 0) | (p == 1), documents, size), documents - 1
+    return np.where((p == 0) | (p == 1), documents, size)
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class ClusteringView(View):
         present = ((name, value) for name, value in result.thresholds.items() if name in result.present)
         thresholds = ", ".join(f"{name}={value:g}" for name, value in present)
         choices: dict[str, Any] = {"root": result.root, "thresholds": thresholds}
-        if self.head:
+        if self.head is not None:
             head = Head.parse(self.head)
             head.check(*result.shape)
             choices["head"] = head.key()

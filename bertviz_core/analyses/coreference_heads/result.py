@@ -69,7 +69,7 @@ class CoreferenceView(ListView):
         if self.direction not in result.directions:
             raise SettingsError(f"This model has no direction {self.direction!r}.", hint=result.restriction)
         best = result.best(self.kind, result.directions.index(self.direction)).head
-        head = Head.parse(self.head) if self.head else best
+        head = Head.parse(self.head) if self.head is not None else best
         head.check(*result.accuracy.shape[2:])
         return choosing(result, kind=self.kind, direction=self.direction, head=head.key(), **self.list_choices())
 

@@ -88,7 +88,7 @@ class RelationView(ListView, RelationFilter):
             raise SettingsError(f"There is no relation {relation!r} with enough words.", hint=hint)
         direction = self.direction or DIRECTIONS[result.best_choice(relation).direction]
         directed = result.in_direction(DIRECTIONS.index(direction))
-        head = Head.parse(self.head) if self.head else directed.best_choice(relation).head
+        head = Head.parse(self.head) if self.head is not None else directed.best_choice(relation).head
         head.check(*result.correct.shape[3:])
         listed = self.list_choices() | ({"arcs": True} if self.arcs else {})
         return choosing(result, relation=relation, direction=direction, head=head.key(), **listed)

@@ -24,9 +24,11 @@ def repeats(result: Induction, quantity: str) -> np.ndarray:
 
     Returns:
         (layer, head) bool: above MUCH, and above their own control by LEAST and by intervals corrected for the number
-        of heads.
+        of heads; no head where no input without a repetition was read.
     """
     control = CONTROL_QUANTITY.format(quantity)
+    if quantity not in result or control not in result:
+        return np.zeros(result.mean.shape[1:], dtype=bool)
     gain = head_intervals(result, quantity).minus(head_intervals(result, control))
     states = decide_worth(gain, result[quantity] - result[control], LEAST)
     return (result[quantity] > MUCH) & (states == SHOWN)
@@ -51,7 +53,7 @@ def strongest(result: Induction, quantity: str) -> Answer:
     difference = values[head] - result[control][head]
     where = KINDS[quantity][0]
     gives = f"Head {head.label()} gives {values[head]:.1%} of its attention {where}"
-    claim = f"{gives}; {result[control][head]:.1%} where nothing is repeated"
+    claim = f"{gives}; {result[control][head]:.1%} {words}"
     return Answer(
         state=decide_worth(gain.at(head), difference, LEAST),
         sentence=f"Head {head.label()} gives the most attention {KINDS[quantity][0]}: {values[head]:.1%} ± {half} in "

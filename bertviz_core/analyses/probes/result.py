@@ -50,7 +50,7 @@ class ProbesView(View):
             raise SettingsError(f"This run has no probe {probe!r}.", hint=hint)
         choices: dict[str, Any] = {"probe": probe}
         weight = result.weight()
-        head = Head.parse(self.head) if self.head else None if weight is None else highest(weight)
+        head = Head.parse(self.head) if self.head is not None else None if weight is None else highest(weight)
         if head is not None:
             head.check(*result.attention.shape[1:])
             choices["head"] = head.key()

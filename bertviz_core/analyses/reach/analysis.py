@@ -8,7 +8,9 @@ import plotly.graph_objects as go
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.column_view import ColumnView
+from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_figures import HeadFigure
 from bertviz_core.analyses.base.parts import Card, Part
 from bertviz_core.analyses.base.request import Request
@@ -17,7 +19,7 @@ from bertviz_core.analyses.reach.cards import cards
 from bertviz_core.analyses.reach.figure import acts_figure, offsets_curve, offsets_figure, paper_figure, token_rows
 from bertviz_core.analyses.reach.head_parts import acts_part, acts_title, looks_title, token_parts
 from bertviz_core.analyses.reach.result import COLUMNS, INACTIVE, LABELS, SENTENCES, SINKS, Reach
-from bertviz_core.analyses.reach.statements import STATEMENTS, inactive_heads
+from bertviz_core.analyses.reach.statements import STATEMENTS, distance_finding, inactive_heads
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models.model import AttentionModel
@@ -57,7 +59,8 @@ class ReachAnalysis(Analysis):
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
     shared = True
-    followed = ("distance", *SINKS)
+    followed = ("distance_ordinary", *SINKS)
+    key_version = 2
 
     def accumulator(self, model: AttentionModel, request: Request) -> "ReachSums":
         from bertviz_core.analyses.reach import measure
@@ -96,6 +99,13 @@ class ReachAnalysis(Analysis):
         if not (chosen := result.choices) or "output" not in cast(Reach, result):
             return notes
         return [*notes, inactive_heads(cast(Reach, result), chosen["below"])]
+
+    def column_finding(self, column: HeadColumn, result: Result) -> Finding:
+        """Of the mean distance with a word on the sink of the head that looks the furthest."""
+        if column.quantity != "distance":
+            return super().column_finding(column, result)
+        assert isinstance(result, Reach)
+        return distance_finding(self.name, column, result)
 
     def head_figures(self, result: Result, head: Head) -> list[HeadFigure]:
         """Its numbers, its attention by distance, and its tokens."""

@@ -1,14 +1,17 @@
 """The key numbers of the page of reach."""
 
+import numpy as np
+
 from bertviz_core.analyses.base.parts import Card
 from bertviz_core.analyses.reach.result import BY_QUANTITY, Reach
 
 
 def cards(result: Reach, below: float) -> list[Card]:
     """The mean distance, the mean sink rates, and how many heads have an output below a share of their layer's mean."""
-    entries = [
-        ("Mean distance", f"{result['distance'].mean():.1f} tokens", f"uniform attention: {result.uniform:.1f}"),
-    ]
+    entries = [("Mean distance", f"{result['distance'].mean():.1f} tokens", f"uniform attention: {result.uniform:.1f}")]
+    if "distance_ordinary" in result:
+        between = f"{np.nanmean(result['distance_ordinary']):.1f} tokens"
+        entries.append(("Between ordinary tokens", between, f"uniform attention: {result.uniform_ordinary:.1f}"))
     for name in result.sinks:
         label = BY_QUANTITY[name].short.replace("sink", "Sink")
         entries.append((label, f"{result[name].mean():.0%}", "mean of all heads"))

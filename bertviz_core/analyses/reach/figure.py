@@ -17,13 +17,14 @@ TICKS = (f"< -{FARTHEST}", *map(str, range(-FARTHEST, FARTHEST + 1)), f"> {FARTH
 
 def paper_figure(result: Reach) -> go.Figure:
     """Distance, sink rates and relative output by layer, a dot for each head, lines for layer means."""
-    panels = {"Mean distance, tokens": ["distance"], "Sink rate": result.sinks}
+    distances = ["distance_ordinary", "distance"]
+    panels = {"Mean distance, tokens": [name for name in distances if name in result], "Sink rate": result.sinks}
     if "output" in result:
         panels["Length of the output beside the layer's mean"] = ["output"]
     panels = {title: names for title, names in panels.items() if names}
     series = [[BY_QUANTITY[name].series(result) for name in names] for names in panels.values()]
     figure = plotting.layer_figure(series, tuple(panels), height=270 * len(panels), gap=0.14)
-    _add_line(figure, result.uniform, "uniform attention", 1)
+    _add_line(figure, result.uniform, "uniform attention, all tokens", 1)
     if "output" in result:
         _add_line(figure, INACTIVE, "inactive below", len(panels))
     return figure
@@ -49,7 +50,7 @@ def offsets_figure(result: Reach, head: Head) -> go.Figure:
     figure.add_scatter(
         x=x,
         y=curve.values,
-        error_y={"array": np.nan_to_num(curve.half), "thickness": 1},
+        error_y={"array": np.nan_to_num(curve.interval[1] - curve.values), "thickness": 1},
         mode="lines+markers",
         marker={"color": plotting.BEST},
         name=f"head {head.label()}",
@@ -65,10 +66,12 @@ def offsets_curve(result: Reach, head: Head) -> HeadCurve:
     shares = result.offsets.reshape(len(OFFSETS), -1)
     known = ~np.isnan(shares).all(1)
     low, high = np.quantile(shares[known], MIDDLE, axis=1)
+    values = result.offsets[:, *head][known]
+    half = result.offset_intervals()[:, *head][known]
     return HeadCurve(
         ticks=tuple(tick for tick, is_known in zip(TICKS, known, strict=True) if is_known),
-        values=result.offsets[:, *head][known],
-        half=result.offset_intervals()[:, *head][known],
+        values=values,
+        interval=np.stack([values - half, values + half]),
         low=low,
         high=high,
         axis="position of the key minus that of the query, tokens",

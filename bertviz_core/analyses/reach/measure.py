@@ -12,7 +12,7 @@ from torch import Tensor
 from bertviz_core.analyses.base.accumulators import SegmentSums, as_tensor
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.reach.quantities import MapReader, Seen, look, measure, strongest_pairs
-from bertviz_core.analyses.reach.result import KEPT, OFFSETS, QUANTITIES, TENTHS
+from bertviz_core.analyses.reach.result import KEPT, OFFSETS, QUANTITIES, SINKS, TENTHS
 from bertviz_core.analyses.reach.token_sums import TokenSums
 from bertviz_core.engine import packing
 from bertviz_core.inputs.encoded_corpus import EncodedCorpus
@@ -58,7 +58,8 @@ class ReachSums(SegmentSums[LayerAttention]):
             tokens: The model's tokenizer.
             causal: Whether a token sees only itself and earlier ones.
         """
-        super().__init__((*QUANTITIES, *OFFSETS), partial(_measure_layer, causal=causal), layers, heads, device)
+        measured = partial(_measure_layer, causal=causal)
+        super().__init__((*QUANTITIES, *OFFSETS), measured, layers, heads, device, SINKS)
         self.arguments = (layers, heads, device, seed, tokens, causal)
         self.seed = seed
         self.causal = causal

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.reach.result import FARTHEST, ITSELF, OFFSETS, SINK
+from bertviz_core.analyses.reach.result import FARTHEST, ITSELF, NEXT_TO_NOTHING, OFFSETS, SINK
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.models.attention import LayerAttention
 
@@ -22,6 +22,7 @@ class Seen(NamedTuple):
     Attributes:
         diagonals: (layer, batch, head, difference) sums of the weights by key minus query, up to that of the last key
             and the first query.
+        far: (layer, batch, head) the sum of the weights that are summed in `given`, each times |key - query|.
         received: (layer, batch, head, token) the sum over rows of what each token gets.
         given: (layer, batch, head, token) what each ordinary token gives other ordinary tokens; 0 for others.
         highest: (layer, batch, head, token) the largest weight that is summed in `given`.
@@ -30,6 +31,7 @@ class Seen(NamedTuple):
     """
 
     diagonals: Tensor
+    far: Tensor
     received: Tensor
     given: Tensor
     highest: Tensor
@@ -53,7 +55,9 @@ class MapReader:
         shifted: (input, head, group, row, diagonal) the same, each row of a group shifted by one.
         sums: (input, head, group, diagonal) where the sums over the rows of `shifted` are written to.
         shifted_sums: (input, head, group, diagonal) the same, each group shifted by GROUP.
-        targets: For each layer and part its views (input, head, ...) of the first four of `seen`, which `read` fills.
+        whole: (input and head, place) all of the room in which `rows` and `shifted` are.
+        distances: (place,) |key - query| where `whole` has a weight, else 0.
+        targets: For each layer and part its views (input, head, ...) of those of `seen` that `read` fills part by part.
     """
 
     def __init__(self, batch: Batch, weights: Tensor, layers: int) -> None:
@@ -71,19 +75,25 @@ class MapReader:
         rows, self.shifted = _shifted(weights, (*self.copied, groups, GROUP, length), 1)
         self.rows = rows.flatten(2, 3)[:, :, :length]
         self.sums, self.shifted_sums = _shifted(weights, (*self.copied, groups, self.shifted.shape[-1]), GROUP)
+        self.whole = _whole(rows)
+        distances, _ = _shifted(weights, (1, 1, groups, GROUP, length), 1)
+        positions = torch.arange(length, device=weights.device)
+        distances.flatten(2, 3)[:, :, :length] = (positions[:, None] - positions).abs()
+        self.distances = _whole(distances)[0]
         # In float32, as the maps are: products with bool take twice the time.
         masks = (each.to(weights)[:, None].split(self.copied[0]) for each in (batch.mask[..., None], batch.pairs))
         self.parts = [part for part in zip(*masks, strict=True) for _ in range(heads // self.copied[1])]
         by_token = weights.new_full((5, layers, inputs, heads, length), torch.nan)
-        self.seen = Seen(weights.new_empty(layers, inputs, heads, self.shifted_sums.shape[-1]), *by_token)
-        self.targets = [*zip(*(self._parts(each.flatten(0, 1)) for each in self.seen[:4]), strict=True)]
+        diagonals = weights.new_empty(layers, inputs, heads, self.shifted_sums.shape[-1])
+        self.seen = Seen(diagonals, weights.new_empty(layers, inputs, heads), *by_token)
+        self.targets = [*zip(*(self._parts(each.flatten(0, 1)) for each in self.seen[:5]), strict=True)]
 
     def read(self, attention: LayerAttention, layer: int) -> None:
         """Read the maps of a layer, which has this number in `seen`."""
         weights = attention.weights.contiguous()
         parts = slice(layer * len(self.parts), (layer + 1) * len(self.parts))
         for maps, (mask, pairs), into in zip(self._parts(weights), self.parts, self.targets[parts], strict=True):
-            diagonals, received, given, highest = into
+            diagonals, far, received, given, highest = into
             torch.mul(maps, mask, out=self.rows)
             torch.sum(self.shifted, 3, out=self.sums)
             torch.sum(self.shifted_sums, 2, out=diagonals)
@@ -91,6 +101,7 @@ class MapReader:
             self.rows *= pairs
             torch.sum(self.rows, 3, out=given)
             torch.amax(self.rows, 3, out=highest)
+            torch.mv(self.whole, self.distances, out=far.view(-1))
         row = self.seen.highest[layer].argmax(-1)[..., None, None].expand_as(weights[:, :, :1])
         torch.gather(weights, 2, row, out=self.seen.strongest[layer, :, :, None])
         lengths = self.seen.lengths[layer]
@@ -134,12 +145,19 @@ def _shifted(like: Tensor, shape: tuple[int, ...], step: int) -> tuple[Tensor, T
     return room[..., margin : margin + width], view
 
 
+def _whole(rows: Tensor) -> Tensor:
+    """(input and head, place) all of the room of `_shifted` whose rows (input, head, ..., column) these are."""
+    maps = rows.shape[0] * rows.shape[1]
+    return rows.as_strided((maps, rows.stride(1)), (rows.stride(1), 1), 0)
+
+
 def measure(batch: Batch, seen: Seen, causal: bool) -> Tensor:
     """(layer, batch, head, quantity): with a_ij the weights divided by the sum over all rows, the sum of a_ij |i - j|,
     its standard deviation, and the sum of a_ij where |i - j| > 10; 1 where SEP, CLS or the first token gets more than
-    0.3 of a row on average, else 0; the mean length of the head's output over that of its layer's heads; the first sum
-    of uniform attention; then the sums of a_ij by j - i. NaN where an input lacks a token, or a model an output, and
-    for j > i in a causal model (docs/methods.md, section 17)."""
+    0.3 of a row on average, else 0; the mean length of the head's output over that of its layer's heads; the mean
+    |i - j| of the weights between two different ordinary tokens; the first sum and this mean of uniform attention; then
+    the sums of a_ij by j - i. NaN where an input lacks a token, or a model an output, and for j > i in a causal model
+    (docs/methods.md, section 17)."""
     length = seen.received.shape[-1]
     sums = seen.diagonals @ _features(length - seen.diagonals.shape[-1], length, seen.diagonals.device)
     total = sums[..., : len(OFFSETS)].sum(-1, keepdim=True)
@@ -153,8 +171,27 @@ def measure(batch: Batch, seen: Seen, causal: bool) -> Tensor:
     uniform = (count - 1) / 4 if causal else (count - 1 / count) / 3
     output = (seen.lengths * batch.row_weights[:, None]).sum(-1)
     relative = output / output.mean(-1, keepdim=True)
-    values = (distance, spread, beyond, *sinks(batch, seen.received, causal), relative, uniform.expand_as(distance))
+    between = mean_distance(seen.far, seen.given.sum(-1))
+    controls = (each.expand_as(distance) for each in (uniform, uniform_between(batch, causal)))
+    values = (distance, spread, beyond, *sinks(batch, seen.received, causal), relative, between, *controls)
     return torch.cat([torch.stack(values, -1), shares], -1)
+
+
+def mean_distance(far: Tensor, weight: Tensor) -> Tensor:
+    """(...) sums of distances, each times a weight, over those of the weights (...), of any shape; NaN where these are
+    next to nothing."""
+    return (far / weight).where(weight > NEXT_TO_NOTHING, torch.nan)
+
+
+def uniform_between(batch: Batch, causal: bool) -> Tensor:
+    """(batch, 1) the mean distance between two different ordinary tokens under uniform attention."""
+    positions = torch.arange(batch.mask.shape[1], device=batch.mask.device)
+    seen = positions + 1 if causal else batch.mask.sum(1, keepdim=True)
+    weights = batch.pairs / seen[..., None]
+    if causal:
+        weights = weights.tril()
+    distances = (positions[:, None] - positions).abs()
+    return mean_distance((weights * distances).sum((1, 2)), weights.sum((1, 2)))[:, None]
 
 
 @lru_cache(8)

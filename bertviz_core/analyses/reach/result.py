@@ -34,8 +34,12 @@ SENTENCES = {
     "given": "What an ordinary token gives other ordinary tokens, over what it would if its row were uniform.",
 }
 FIRST_TOKEN = "(first token)"  # of an input, where it is neither CLS nor SEP
-QUANTITIES = ("distance", "spread", "beyond", *SINKS, "output", "uniform")
-LABELS = {"uniform": "mean distance of uniform attention, in tokens"}
+QUANTITIES = ("distance", "spread", "beyond", *SINKS, "output", "distance_ordinary", "uniform", "uniform_ordinary")
+NEXT_TO_NOTHING = 1e-30  # of the weights between ordinary tokens; fewer have no mean distance
+LABELS = {
+    "uniform": "mean distance of uniform attention, in tokens",
+    "uniform_ordinary": "mean distance of uniform attention between ordinary tokens, in tokens",
+}
 ALL_ZERO = "The outputs of all heads are 0: none is shorter than the others."
 NOT_KNOWN = "The model returns its maps alone: the lengths of its heads' outputs are not known."
 CAUSAL = "Tokens see only what comes earlier: no distance is positive."
@@ -51,6 +55,11 @@ def _uniform(result: HeadAverages) -> tuple[float, str]:
     return result.uniform, "uniform attention"
 
 
+def _uniform_ordinary(result: HeadAverages) -> tuple[float, str]:
+    assert isinstance(result, Reach)
+    return result.uniform_ordinary, "uniform attention"
+
+
 def _sink_rate(quantity: str) -> HeadColumn:
     token, marker = TOKENS[quantity.removeprefix("sink_")]
     label = f"share of inputs in which {token} is a sink"
@@ -58,7 +67,14 @@ def _sink_rate(quantity: str) -> HeadColumn:
 
 
 COLUMNS = (  # These are in the order of the page's choice.
-    averaged_column("distance", "mean distance in tokens", name="mean distance", marker=PREVIOUS, baseline=_uniform),
+    averaged_column(
+        "distance_ordinary",
+        "mean distance between ordinary tokens",
+        name="mean distance, ordinary tokens",
+        marker=PREVIOUS,
+        baseline=_uniform_ordinary,
+    ),
+    averaged_column("distance", "mean distance in tokens", name="mean distance, all tokens", baseline=_uniform),
     averaged_column("spread", "standard deviation of the distance in tokens", overview=False),
     averaged_column("beyond", f"attention beyond {FARTHEST} tokens", marker=BROAD, maximum=1.0),
     *map(_sink_rate, SINKS),
@@ -123,7 +139,9 @@ class Reach(HeadAverages):
             first token is neither CLS nor SEP.
         output: The mean length of the head's output over the mean of its layer's heads; absent where a model shows
             nothing but its maps.
+        distance_ordinary: The mean |query - key| of the attention between two different ordinary tokens, in tokens.
         uniform: The `distance` of uniform attention, the same for every head, in tokens.
+        uniform_ordinary: The `distance_ordinary` of uniform attention, the same for every head, in tokens.
 
     Attributes:
         offsets: (offset, layer, head) shares of attention by key minus query, as OFFSETS names them; NaN for keys after
@@ -145,6 +163,7 @@ class Reach(HeadAverages):
     """
 
     analysis: ClassVar[str] = "reach"
+    shares: ClassVar[tuple[str, ...]] = SINKS
     offsets: np.ndarray
     offset_errors: np.ndarray
     act_counts: np.ndarray
@@ -162,6 +181,11 @@ class Reach(HeadAverages):
     def uniform(self) -> float:
         """The mean distance of uniform attention, in tokens, which is the same for every head."""
         return float(self["uniform"].flat[0])
+
+    @property
+    def uniform_ordinary(self) -> float:
+        """The mean distance of uniform attention between ordinary tokens, which is the same for every head."""
+        return float(self["uniform_ordinary"].flat[0])
 
     @property
     def absence(self) -> str:

@@ -1,33 +1,70 @@
 """What a result of reach states, and how it is decided (docs/methods.md, sections 17 and 6)."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from bertviz_core.analyses.base.averages import name_heads_over
-from bertviz_core.analyses.base.findings import Answer, Interval, Statement, decide, head_intervals
+from bertviz_core.analyses.base.averages import HeadColumn, name_heads_over
+from bertviz_core.analyses.base.findings import (
+    EFFECT,
+    Answer,
+    Finding,
+    Interval,
+    Statement,
+    column_finding,
+    decide,
+    head_intervals,
+)
 from bertviz_core.analyses.reach.result import INACTIVE, SINK, Reach
 from bertviz_core.heads import Head, highest
 from bertviz_core.numbers import half_width
 from bertviz_core.plotting import TOKENS
 
 MOST = 0.5  # of the heads, or of the inputs
+NEARER = 1 - EFFECT  # of the distance of uniform attention: a head that looks nearer looks at most so far
 
 
 def most_look_near(result: Reach) -> Answer:
-    """Whether most heads look nearer than uniform attention.
+    """Whether most heads look nearer than uniform attention, at other ordinary tokens: not at a sink, which is as far
+    as its place.
 
-    The share of heads below it, from those whose interval, corrected for their number, is below it as a whole to those
-    whose interval begins below it, is compared with MOST (docs/methods.md, section 17; section 6, Decisions).
+    The share of heads below NEARER of its distance, from those whose interval, corrected for their number, is below it
+    as a whole to those whose interval begins below it, is compared with MOST (docs/methods.md, section 17; section 6,
+    Decisions).
     """
-    values = result["distance"]
-    heads = head_intervals(result, "distance")
-    share = Interval((heads.high < result.uniform).mean(), (heads.low < result.uniform).mean(), heads.enough)
+    quantity = "distance_ordinary"
+    values = result[quantity]
+    limit = NEARER * result.uniform_ordinary
+    heads = head_intervals(result, quantity)
+    share = Interval((heads.high < limit).mean(), (heads.low < limit).mean(), heads.enough)
     nearest, farthest = highest(-values), highest(values)
-    ends = [f"{_with_interval(result, 'distance', head)} in head {head.label()}" for head in (nearest, farthest)]
+    ends = [f"{_with_interval(result, quantity, head)} in head {head.label()}" for head in (nearest, farthest)]
     return Answer(
-        decide(share, MOST),
-        f"{(values < result.uniform).mean():.0%} of the heads look nearer than uniform attention, whose mean distance "
-        f"is {result.uniform:.1f} tokens: from {ends[0]} to {ends[1]}.",
-        nearest,
+        state=decide(share, MOST),
+        sentence=f"{(values < limit).mean():.0%} of the heads look nearer than uniform attention, by {EFFECT:.0%} or "
+        f"more; between ordinary tokens the mean distance of uniform attention is {result.uniform_ordinary:.1f} "
+        f"tokens, that of heads from {ends[0]} to {ends[1]}.",
+        head=nearest,
+        quantity=quantity,
+    )
+
+
+def distance_finding(analysis: str, column: HeadColumn, result: Reach) -> Finding:
+    """The head that looks the furthest, special tokens included; where it has a sink, the sentence says so, since it
+    then looks as far as that is."""
+    found = column_finding(analysis, column, result)
+    assert found.head is not None, "the finding of a column names its highest head"
+    rates = {name: float(result[name][found.head]) for name in result.sinks}
+    sink = max(rates, key=lambda name: rates[name], default="")
+    if not sink or rates[sink] <= MOST:
+        return found
+    between = f"{_with_interval(result, 'distance_ordinary', found.head)} tokens"
+    if np.isnan(result["distance_ordinary"][found.head]):
+        between = "not known, as they get nothing"
+    return replace(
+        found,
+        sentence=f"{found.sentence} But {_token(sink)} is its sink in {rates[sink]:.0%} of the inputs, and as far as "
+        f"that is it looks; its mean distance between ordinary tokens is {between}.",
     )
 
 
@@ -48,11 +85,13 @@ def some_have_a_sink(result: Reach) -> Answer:
     head = highest(result[quantity])
     intervals = head_intervals(result, quantity, rates.size)
     over = int((rates > MOST).any(0).sum())
-    token = TOKENS[quantity.removeprefix("sink_")][0]
+    low, high = (end[head] for end in result.limits(quantity))
+    interval = "no interval" if np.isnan(low) else f"95% interval {low:.0%} to {high:.0%}"
     return Answer(
         state=decide(intervals, MOST)[head],
-        sentence=f"Head {head.label()} puts more than {SINK} of its attention on {token} in "
-        f"{result[quantity][head]:.0%} of the inputs; {over} of {rates[0].size} heads have a sink in most inputs.",
+        sentence=f"Head {head.label()} puts more than {SINK} of its attention on {_token(quantity)} in "
+        f"{result[quantity][head]:.0%} of the inputs ({interval}); {over} of {rates[0].size} heads have a sink in most "
+        "inputs.",
         head=head,
         quantity=quantity,
     )
@@ -68,11 +107,12 @@ def some_are_inactive(result: Reach) -> Answer:
     head = highest(-values)
     below = int((values < INACTIVE).sum())
     return Answer(
-        decide(head_intervals(result, "output").negative(), -INACTIVE)[head],
-        f"Head {head.label()} has the shortest output beside those of its layer: "
+        state=decide(head_intervals(result, "output").negative(), -INACTIVE)[head],
+        sentence=f"Head {head.label()} has the shortest output beside those of its layer: "
         f"{_with_interval(result, 'output', head)} times their mean; {below} of {values.size} heads are below "
         f"{INACTIVE}.",
-        head,
+        head=head,
+        quantity="output",
     )
 
 
@@ -80,6 +120,11 @@ def inactive_heads(result: Reach, below: float) -> str:
     """The heads whose relative output is below a share, in a sentence."""
     description = f"Output shorter than {below:.2f} times the mean of the layer's heads"
     return name_heads_over(-result["output"], -below, description)
+
+
+def _token(quantity: str) -> str:
+    """The token of one of SINKS, as it is shown."""
+    return TOKENS[quantity.removeprefix("sink_")][0]
 
 
 def _with_interval(result: Reach, quantity: str, head: Head) -> str:
@@ -91,8 +136,8 @@ STATEMENTS = (
         name="near",
         section="",
         statement="",
-        rule=f"More than {MOST:.0%} of the heads have a smaller mean distance than uniform attention, with intervals "
-        "corrected for their number.",
+        rule=f"More than {MOST:.0%} of the heads have a mean distance between ordinary tokens of less than "
+        f"{NEARER:.0%} of uniform attention's, with intervals corrected for their number.",
         answer=most_look_near,
     ),
     Statement(

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable
 
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.result import Result, renamed
 from bertviz_core.analyses.run.run_pass import Load, LocalRunner, compute_pass
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
@@ -17,8 +17,16 @@ Failure = tuple[list[Request], BertvizError]  # a pass, and why it failed
 
 
 def find(store: Store | None, request: Request) -> Result | None:
-    """The stored result of a request; None without one, or without a store."""
-    return read(store, request.key(), request.analysis) if store else None
+    """The stored result of a request, under the request's names; None without one, or without a store.
+
+    Equal files have one result, which may have been computed under other names, as that of another revision.
+    """
+    result = read(store, request.key(), request.analysis) if store else None
+    if result is None:
+        return None
+    names = {source.digest: source.name for source in (request.source, *request.others.values())}
+    model = {"name": request.checkpoint.name, "revision": request.checkpoint.revision}
+    return renamed(result, names, model)
 
 
 def read(store: Store, key: str, analysis: str) -> Result | None:

@@ -25,6 +25,7 @@ from bertviz_core.inputs.encoded_corpus import CorpusReading, Reading, cut
 from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.models import loading
 from bertviz_core.models.model import AttentionModel, check_norms, require_lm_head, with_weights
+from bertviz_core.models.surroundings import in_standard_arithmetic
 from bertviz_core.paper import CITATION
 from bertviz_core.settings import Execution
 from bertviz_core.version import __version__
@@ -48,6 +49,7 @@ def can_compute(request: Request) -> bool:
     return False
 
 
+@in_standard_arithmetic
 def compute_pass(
     together: list[Request], store: Store | None, runner: "LocalRunner", progress: Progress
 ) -> list[Result]:

@@ -7,11 +7,15 @@ import numpy as np
 from bertviz_core import paper
 from bertviz_core.analyses.base.averages import HeadAverages, name_heads_over
 from bertviz_core.analyses.base.findings import (
+    EFFECT,
+    NOT_SHOWN,
     Answer,
     Finding,
     Interval,
     Statement,
+    all_of,
     decide,
+    decide_worth,
     head_intervals,
     layer_intervals,
 )
@@ -151,24 +155,33 @@ def sink(result: HeadAverages) -> Answer:
 
 
 def order_of_layers(result: HeadAverages) -> Answer:
-    """Whether the layers with the highest means of to_cls, to_sep and to_punct stand in this order.
+    """Whether the layers with the highest means of to_cls, to_sep and to_punct stand in this order, and stand out.
 
-    A layer may be the highest where its interval reaches the highest lower end of all layers. Shown where every choice
-    of such layers is in order, not shown where none is (docs/methods.md, section 2; section 6, Decisions).
+    A layer may be the highest where its interval reaches the highest lower end of all layers. In order where every
+    choice of such layers is, not where none is. Each of the three means is to be EFFECT or more above the mean of all
+    layers, and above it with the intervals of both: some layer is the highest in any network (docs/methods.md, section
+    2; section 6, Decisions).
     """
-    peaks = [int(result[name].mean(1).argmax()) + first_number() for name in PEAKS]
+    means = {name: result[name].mean(1) for name in PEAKS}
+    peaks = {name: int(values.argmax()) for name, values in means.items()}
     candidates = []
-    for name in PEAKS:
+    states = []
+    for name, values in means.items():
         low, high, enough = layer_intervals(result, name, len(PEAKS))
         is_known = enough and not np.isnan(low).any()
         candidates.append(np.flatnonzero(high >= low.max()) if is_known else np.arange(len(low)))
+        gain = Interval(low, high, enough).at(peaks[name]).minus(Interval(low.mean(), high.mean(), enough))
+        states.append(str(decide_worth(gain, values.max() - values.mean(), EFFECT)))
     cls, sep, punct = candidates
     in_order = cls.max() < sep.min() and sep.max() < punct.min()
     possible = any(cls.min() < layer < punct.max() for layer in sep)
+    tops = {name: f"layer {at + first_number()} ({means[name][at]:.2f})" for name, at in peaks.items()}
+    flat = [BY_QUANTITY[name].short for name, state in zip(PEAKS, states, strict=True) if state == NOT_SHOWN]
+    note = f" No layer stands out by {100 * EFFECT:.0f} points in attention to {' or '.join(flat)}." if flat else ""
     return Answer(
-        decide(Interval(in_order, possible)),
-        f"Attention to [CLS] is highest in layer {peaks[0]}, to [SEP] in layer {peaks[1]}, to full stops and commas in "
-        f"layer {peaks[2]}.",
+        all_of(str(decide(Interval(in_order, possible))), *states),
+        f"Attention to [CLS] is highest in {tops['to_cls']}, to [SEP] in {tops['to_sep']}, to full stops and commas in "
+        f"{tops['to_punct']}.{note}",
     )
 
 
@@ -223,7 +236,8 @@ STATEMENTS = (
         section="3.2",
         statement="Early heads attend to [CLS], middle ones to [SEP], deep ones to full stops and commas: highest in "
         f"layers {PEAKS['to_cls']}, {PEAKS['to_sep']} and {PEAKS['to_punct']}.",
-        rule="The layers with the highest means stand in this order, and so do all layers that the intervals allow.",
+        rule="The layers with the highest means stand in this order, and so do all layers that the intervals allow; "
+        f"each is {100 * EFFECT:.0f} points or more above the mean of all layers, with the intervals of both.",
         answer=order_of_layers,
     ),
 )

@@ -1,10 +1,14 @@
-"""The pictures of ablation hold the result's numbers."""
+"""The pictures of ablation hold the result's numbers, and its statements ask for something to lose."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from bertviz_core.analyses.ablation.figure import curve_figure, estimate_figure, groups_figure, paper_figure
 from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
+from bertviz_core.analyses.ablation.statements import no_op
+from bertviz_core.analyses.base.findings import NOT_SHOWN, SHOWN, UNDECIDED
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.numbers import measured
 from bertviz_core.plotting import SEQUENTIAL
@@ -69,3 +73,20 @@ def test_groups_stand_beside_their_draws(result: Ablation) -> None:
     own, draws = groups_figure(result).data
     assert list(own.x) == [0.5, 1.5] and list(own.y) == ["[SEP]", "layer 1"]
     assert list(draws.x) == GROUPS[0]["random_draws"] and set(draws.y) == {"[SEP]"}
+
+
+def test_a_no_op_is_shown_only_where_there_is_attention_to_lose_and_a_loss_that_can_rise(result: Ablation) -> None:
+    """No head's attention to the sink changes the loss; a group attends mostly to it, and one head matters."""
+    names = result.quantities
+    mean = np.zeros_like(result.mean)
+    mean[names.index("loss_change"), 1, 0] = 0.5
+    group = {"name": "to_sep", "heads": ["1-1"], "loss_change": 0.001, "interval": 0.0001}
+    provenance = {"model": {"causal": False}}
+    certain = replace(result, provenance=provenance, mean=mean, error=np.full_like(mean, 1e-5), groups=[group])
+    assert no_op(certain).state == SHOWN
+    without_group = no_op(replace(certain, groups=[]))
+    assert without_group.state == UNDECIDED and "no group of heads attends mostly to [SEP]" in without_group.sentence
+    nothing = no_op(replace(certain, mean=np.zeros_like(mean)))
+    assert nothing.state == UNDECIDED and "No head matters to this loss" in nothing.sentence
+    mean[names.index("to_sink_loss_change"), 0, 0] = 0.4
+    assert no_op(replace(certain, mean=mean, groups=[])).state == NOT_SHOWN

@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from bertviz_core.analyses.base.accumulators import SegmentSums
-from bertviz_core.analyses.base.averages import TOP, HeadAverages
+from bertviz_core.analyses.base.averages import TOP, HeadAverages, averaged_column
+from bertviz_core.analyses.base.findings import head_intervals
+from bertviz_core.comparison.change import Change
+from bertviz_core.heads import Head
 from tests.oracles import uncertainty as oracle
 from tests.support.maps import numbered
 
@@ -167,3 +170,64 @@ def test_a_single_segment_has_no_interval():
     result = HeadAverages(**fed(values, range(3)).result() | {"provenance": {}, "texts": {}})
     assert np.isnan(result.interval("one")).all() and (result.interval("two") == 0).all()
     assert result.to_frame()["one_interval"].isna().all() and result.to_frame()["two_interval"].eq(0).all()
+
+
+class Rates(HeadAverages):
+    """Of a quantity that is 0 or 1 in every segment."""
+
+    analysis = "rates"
+    shares = ("one",)
+
+
+def rates_of(values: np.ndarray, documents: np.ndarray) -> Rates:
+    """The result of (segment, head) zeros and ones, each head of which is a sample of its own."""
+    accumulator = SegmentSums(("one",), None, 1, values.shape[1], "cpu", Rates.shares)
+    batch = numbered(range(len(values)), documents)
+    accumulator.add(batch, 0, torch.from_numpy(values.astype(np.float32))[None, ..., None])
+    return Rates(**accumulator.result() | {"provenance": {}, "texts": {}})
+
+
+def test_the_interval_of_a_share_of_segments_equals_the_oracle():
+    """Three documents of 2, 3 and 1 segments, of which 1, 3 and 0 have it; none of them; and all."""
+    documents = np.array([0, 0, 1, 1, 1, 2])
+    values = np.array([[1, 0, 1, 1, 1, 0], [0] * 6, [1] * 6]).T
+    low, high = rates_of(values, documents).limits("one")
+    for head in range(3):
+        lists = [values[documents == each, head].tolist() for each in range(3)]
+        expected = oracle.share_interval([(sum(each), len(each)) for each in lists])
+        assert (low[0, head], high[0, head]) == pytest.approx(expected, rel=1e-6)
+    assert high[0, 1] > 0.3 and low[0, 2] < 0.7, "three documents do not know that it is none, or every one"
+
+
+@pytest.mark.parametrize("units", [5, 10, 30, 80])
+def test_intervals_of_shares_cover_the_rate_wherever_it_is(units):
+    """Documents of 1 to 5 segments, of which some are all alike: their rates are drawn from a beta distribution."""
+    random = np.random.default_rng(units)
+    covered = []
+    for rate in (0.01, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99):
+        for alike in (1.0, 8.0):
+            documents = np.repeat(np.arange(units), random.integers(1, 6, units))
+            of_document = random.beta(alike * rate, alike * (1 - rate), (units, 400))
+            values = random.random((len(documents), 400)) < of_document[documents]
+            low, high = rates_of(values, documents).limits("one")
+            covered.append(float(((low <= rate) & (rate <= high)).mean()))
+    assert 0.93 <= np.mean(covered) <= 0.99, covered
+    assert min(covered) > 0.8
+
+
+def test_exports_and_texts_have_both_ends_of_the_interval_of_a_share():
+    result = rates_of(np.ones((5, 1)), np.arange(5))
+    assert result.to_frame().columns.tolist() == ["label", "layer", "head", "one", "one_low", "one_high"]
+    assert averaged_column("one", "rate").with_interval(result, Head(0, 0)) == "1.000 (0.393 to 1.000)"
+    assert head_intervals(result, "one").low.item() == pytest.approx(0.3935, abs=5e-4)
+    estimate = result.estimates()["one"]
+    assert estimate.n == 5 and estimate.size.item() == pytest.approx(5.0) and estimate.standard_error.item() > 0.05
+
+
+def test_shares_of_all_and_of_no_inputs_do_not_differ_without_an_interval():
+    """Five documents a side: a difference of 1 is marked, but not as exact."""
+    none, every = (rates_of(np.full((5, 1), value), np.arange(5)).estimates()["one"] for value in (0.0, 1.0))
+    change = Change.of(none, every)
+    assert change.difference.item() == 1 and change.low.item() < 0.5
+    alike = Change.of(every, every)
+    assert alike.low.item() < -0.2 < 0.2 < alike.high.item()

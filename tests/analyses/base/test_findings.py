@@ -131,6 +131,10 @@ def test_special_tokens_and_their_order():
     turned = averages("surface_patterns", **values | {"to_sep": [values["to_sep"][i] for i in (1, 0, 2)]})
     assert found("surface_patterns.order", turned).state == NOT_SHOWN
     assert found("surface_patterns.order", averages("surface_patterns", error=1.0, **values)).state == UNDECIDED
+    flat = averages("surface_patterns", error=0.0001, **values | {"to_punct": [[0.1, 0.1], [0.1, 0.1], [0.11, 0.11]]})
+    finding = found("surface_patterns.order", flat)
+    assert finding.state == NOT_SHOWN and "layer 3 (0.11)" in finding.sentence
+    assert finding.sentence.endswith("No layer stands out by 10 points in attention to full stops and commas.")
 
 
 def test_the_sink_is_the_token_that_receives_most_whichever_it_is():
@@ -159,15 +163,21 @@ def test_a_no_op_has_a_small_gradient_where_attention_to_the_sink_is_high():
         )
         return values
 
-    finding = found("sep_gradients.no_op", gradients([[9, 9], [1, 2]]))
+    finding = found("sep_gradients.no_op", gradients([[9, 9], [0.4, 0.6]]))
     assert (
         finding.state == SHOWN
-        and "0.30 times" in finding.sentence
+        and "0.10 times that to other tokens." in finding.sentence
         and "60% of its attention on [SEP] (masked text)" in finding.text
     )
+    weaker = found("sep_gradients.no_op", gradients([[9, 9], [1.9, 2]]))
+    assert weaker.state == NOT_SHOWN
+    assert "0.39 times that to other tokens: weaker, but not below 0.2 times." in weaker.sentence
     assert found("sep_gradients.no_op", gradients([[0, 0], [5, 5]])).state == NOT_SHOWN
     zero = averages("sep_gradients", error=0.0, attention_to_cls=[[0.5]], to_cls=[[0]], to_other=[[0]])
     assert found("sep_gradients.no_op", zero).state == UNDECIDED
+    few = averages("sep_gradients", attention_to_cls=[[0.02]], to_cls=[[0.01]], to_other=[[1]])
+    finding = found("sep_gradients.no_op", few)
+    assert finding.state == UNDECIDED and finding.sentence.endswith("less than 10% of its attention: there is no sink.")
 
 
 def test_a_head_of_repeated_sequences_is_compared_with_sequences_that_repeat_nothing():
@@ -195,7 +205,10 @@ def test_broad_heads_are_looked_for_in_the_first_third():
         "its largest weight per token is 5.0% ± 1.05 percentage points on average" in finding.sentence
     )  # 0.005 x 2.093
     assert found("entropy.broad", entropies(0.5, 2)).state == NOT_SHOWN
-    assert found("entropy.from_cls", entropies(0.5, 2)).state == SHOWN
+    assert found("entropy.from_cls", entropies(0.5, 4)).state == SHOWN
+    as_all = found("entropy.from_cls", entropies(0.5, 2))
+    assert as_all.state == NOT_SHOWN, "from all tokens the last layer is as broad"
+    assert "2.00 nats in the last layer, 1.33 on average over all layers; from all tokens" in as_all.sentence
     assert found("entropy.from_cls", entropies(0.5, 0.5)).state == NOT_SHOWN
     tiny = found("entropy.from_cls", entropies(0.5, 1.2))
     assert tiny.state == NOT_SHOWN and "There is a difference, but a tiny one: less than 0.5 nats." in tiny.sentence

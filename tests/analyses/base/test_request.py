@@ -47,4 +47,4 @@ def test_the_version_of_an_analysis_is_a_part_of_its_keys_alone(request_: Reques
 
 def test_versions_count_the_changes_of_numbers() -> None:
     versions = {name: key_version(name, one_text=False) for name in ANALYSES}
-    assert versions == {name: [1, 1] for name in ANALYSES} | {"sep_gradients": [1, 2]}
+    assert versions == {name: [1, 1] for name in ANALYSES} | {"reach": [1, 2], "sep_gradients": [1, 2]}

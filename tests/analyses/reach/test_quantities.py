@@ -57,6 +57,7 @@ def test_worked_example():
     Mean: (1.6 + 2 * 0.7 + 3 * 0.4) / 4 = 1.05. Mean of squares: (1.6 + 4 * 0.7 + 9 * 0.4) / 4 = 2, so that the standard
     deviation is sqrt(2 - 1.05 * 1.05). Uniform attention: (16 - 1) / 12 = 1.25. [SEP] gets (0.4 + 0.4 + 0.2 + 0.9) / 4
     = 0.475 of a row, more than 0.3, [CLS] (0.1 + 0.5) / 4 = 0.15. Of x and y the larger weight is 0.6, from y to x.
+    These two are the ordinary tokens, at a distance of 1.
     """
     rows = [[0.1, 0.2, 0.3, 0.4], [0.5, 0.1, 0.0, 0.4], [0.0, 0.6, 0.2, 0.2], [0.0, 0.0, 0.1, 0.9]]
     batch = collate([maps.encode(0, ["cls", "other", "other", "sep"])], maps.TOKENS, "cpu")
@@ -64,6 +65,7 @@ def test_worked_example():
     found = dict(zip((*QUANTITIES, *OFFSETS), measure(batch, attention)[0, 0].tolist(), strict=True))
     expected = {"distance": 1.05, "spread": math.sqrt(2 - 1.05**2), "beyond": 0.0, "uniform": 1.25}
     sinks = {"sink_sep": 1.0, "sink_cls": 0.0, "sink_first": math.nan, "output": math.nan}
+    sinks |= {"distance_ordinary": 1.0, "uniform_ordinary": 1.0}
     offsets = {"-1": (0.5 + 0.6 + 0.1) / 4, "0": 1.3 / 4, "1": (0.2 + 0.0 + 0.2) / 4, "3": 0.4 / 4, "over 10": 0.0}
     assert {name: found[name] for name in (*expected, *sinks, *offsets)} == pytest.approx(
         expected | sinks | offsets, nan_ok=True

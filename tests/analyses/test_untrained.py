@@ -1,0 +1,52 @@
+"""Networks drawn at random, which know nothing, show no finding but one that denies something."""
+
+import pytest
+import torch
+from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel
+
+import bertviz_core as bv
+from bertviz_core.analyses.base.findings import SHOWN
+from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.models.checkpoint import DEMO, find_checkpoint
+
+DENIALS = {"surface_patterns.current"}  # that most heads put little attention on the token itself
+OF_MAPS = ("surface_patterns", "entropy", "reach")
+OF_LOSS = ("ablation", "sep_gradients")
+SHAPE = (2, 4, 64)  # layers, heads, width
+INPUTS = 10
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return AutoTokenizer.from_pretrained(find_checkpoint(DEMO).folder)
+
+
+def drawn(tokenizer, seed: int, initializer: float, causal: bool):
+    """An encoder or a decoder with weights drawn at random."""
+    torch.manual_seed(seed)
+    layers, heads, width = SHAPE
+    if causal:
+        ends = {"bos_token_id": tokenizer.cls_token_id, "eos_token_id": tokenizer.sep_token_id}
+        shape = {"n_layer": layers, "n_head": heads, "n_embd": width, "n_positions": 128}
+        return GPT2LMHeadModel(
+            GPT2Config(vocab_size=len(tokenizer), initializer_range=initializer, **shape, **ends)
+        ).eval()
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        hidden_size=width,
+        intermediate_size=2 * width,
+        initializer_range=initializer,
+    )
+    return BertForMaskedLM(config).eval()
+
+
+@pytest.mark.parametrize(("seed", "initializer", "causal"), [(0, 0.02, False), (7, 0.15, False), (2, 0.1, True)])
+def test_a_network_that_knows_nothing_shows_no_more_than_denials(tokenizer, seed, initializer, causal):
+    model = drawn(tokenizer, seed, initializer, causal)
+    names = (*OF_MAPS, *OF_LOSS)
+    results = {name: bv.analyze(name, model=(model, tokenizer), limit=INPUTS, store=False).result for name in names}
+    found = [each for name, result in results.items() for each in ANALYSES[name].findings(result)]
+    assert {each.id for each in found if each.state == SHOWN} <= DENIALS
+    assert "ablation.no_op" in {each.id for each in found}, "it is asked"
