@@ -4,6 +4,9 @@ Each is read in a fresh process by the reader of its kind, and what it gives is 
 second thread wakes every ten milliseconds and keeps its longest wait: nobody else's page moves for so long.
 
     OMP_NUM_THREADS=1 python -m benchmarks.hostile_inputs [--seconds 20] [NAME ...]
+
+`--models` damages so many folders of models at random instead (benchmarks/hostile_models.py), with other changes each
+time; it prints the seed, by which they can be made again, and ends with status 1 where an error was not in words.
 """
 
 import argparse
@@ -19,6 +22,7 @@ import tempfile
 import threading
 import time
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -252,12 +256,31 @@ def apart(name: str, seconds: float) -> dict[str, object]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def _damage_models(count: int, seed: int) -> None:
+    """Print what was tried and what came of it; ends the program with status 1 after an error that is not in words."""
+    from benchmarks.hostile_models import damaged
+
+    print(f"{count} folders of models, --seed {seed}\n\n| changes | outcome | s of the server | s of the opening |")
+    print("| --- | --- | --- | --- |")
+    outcomes = Counter[str]()
+    for each in damaged(count, seed):
+        print(f"| {each.changes} | {each.outcome} | {each.seconds[0]:.2f} | {each.seconds[1]:.1f} |", flush=True)
+        outcomes[each.outcome.partition(":")[0]] += 1
+    print(f"\n{dict(outcomes)}")
+    sys.exit(outcomes["TRACEBACK"] > 0)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--file", type=Path, help="Where the bytes of the one case stand: run it in this process.")
+    parser.add_argument("--models", type=int, default=0, help="Folders of models to damage.")
+    parser.add_argument("--seed", type=int, help="Of the damages; default: another one each time.")
     given = parser.parse_args()
+    if given.models:
+        _damage_models(given.models, random.SystemRandom().getrandbits(32) if given.seed is None else given.seed)
+        return
     if given.file:
         print(json.dumps(run_case(given.names[0], given.file, given.seconds)))
         return

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from bertviz_core.analyses.base import guess_lists
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.request import Request, View
+from bertviz_core.analyses.base.request import Request, View, with_names_split
 from bertviz_core.analyses.run import compute, run_pass
 from bertviz_core.api_results import AnalysisResult, AttentionLines, HeadSummary, choose_heads
 from bertviz_core.corpora.files import Corpus, source_of
@@ -259,8 +259,8 @@ def _request(analysis: Analysis, model: Model, corpus: Corpus | None, options: d
     files = {name: own.pop(name) for name in analysis.options.files() if name in own}
     if shown.get("head") is not None:
         shown["head"] = Head.parse(shown["head"]).key()
-    chosen = analysis.options(**own)
-    view = analysis.view(**shown)
+    chosen = analysis.options(**with_names_split(analysis.options, own))
+    view = analysis.view(**with_names_split(analysis.view, shown))
     chosen.check()
     view.check()
     others = {name: source_of(file, analysis.corpus) for name, file in files.items() if file is not None}

@@ -29,6 +29,7 @@ from bertviz_core.numbers import column_decimals, fixed, number
 from bertviz_core.plotting import drawing
 from bertviz_core.plotting.drawing import figure_html, html_page
 from bertviz_core.plotting.html import bullets, element, table
+from bertviz_core.text_display import printable
 
 OTHERS: dict[str, ModuleType] = {"comparison": comparison_figure, "emergence": emergence_figure}
 PRINTED = 10  # rows of a table that are printed
@@ -252,7 +253,7 @@ def to_latex(result: Result) -> str:
     assert latex, "an analysis with a table"
     with counting_from(1):
         lines = [title_of(result), *chosen_sentences(result), *described_origin(result.provenance), *result.notes]
-        comments = "".join(f"% {' '.join(line.split())}\n" for line in lines)
+        comments = "".join(f"% {printable(' '.join(line.split()))}\n" for line in lines)
         return comments + latex(result)
 
 

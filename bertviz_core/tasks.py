@@ -10,6 +10,7 @@ import json
 import logging
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -27,15 +28,18 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.run import compute, run_pass
 from bertviz_core.corpora.source import Source, from_path
+from bertviz_core.engine import first_opening
 from bertviz_core.engine.jobs import outcome
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.progress import LOADING, Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import SMALLER, BertvizError, Cancelled, DownloadNeeded, InputError, Unexpected
 from bertviz_core.models import checkpoint, model_sources
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.paper_report.report import ReportRequest
-from bertviz_core.settings import Settings, access_from_environment, app_execution
+from bertviz_core.settings import Execution, Settings, access_from_environment, app_execution
 
+SHORT = 5  # letters: a name of fewer may be a word of a sentence
 CANCEL_GRACE_S = 0.3  # seconds between a cancel and the end of a process that does not react
 PROGRESS_INTERVAL_S = 0.1  # seconds between progress messages
 ROOT = Path(__file__).parents[1]
@@ -57,6 +61,35 @@ def download(names: Sequence[str], to_compute: Iterable[Request], store: Store) 
 def report(request: ReportRequest, store: Store) -> Task:
     """The task to compute and store what a report lacks; raises InputError as `analyses` does."""
     return {"store": str(store.folder), "report": _as_json(request)}
+
+
+def under_own_names(error: BertvizError, performed: Task, own: Task) -> BertvizError:
+    """An error of a task as the reader of an equal one sees it: with the names that the reader has for the files."""
+    others = _names(performed)
+    what, where, hint = error.what, error.where, error.hint
+    for digest, name in _names(own).items():
+        other = others.get(digest, name)
+        where = _with_name(where, other, name)
+        if name not in where and where.startswith(other[:SHORT]):  # The end of a long name has been cut off.
+            where = name
+        if len(other) >= SHORT:
+            what, hint = _with_name(what, other, name), _with_name(hint, other, name)
+    return BertvizError(what, where=where, hint=hint)
+
+
+def _with_name(text: str, other: str, name: str) -> str:
+    return re.sub(rf"(?<!\w){re.escape(other)}(?!\w)", lambda _: name, text)
+
+
+def _names(part: Any) -> dict[str, str]:
+    """From digest to name, of every file in a task."""
+    if isinstance(part, Mapping):
+        if part.keys() >= {"digest", "locator"}:
+            return {part["digest"]: part["name"]}
+        part = list(part.values())
+    if not isinstance(part, list):
+        return {}
+    return {digest: name for each in part for digest, name in _names(each).items()}
 
 
 def perform(task: Task, progress: Progress, load: run_pass.Load) -> None:
@@ -82,6 +115,18 @@ def perform(task: Task, progress: Progress, load: run_pass.Load) -> None:
     if to_fetch:
         to_compute = list(filter(run_pass.can_compute, to_compute))
     compute.compute_all(to_compute, store, execution, progress, load)
+    for each in {request.checkpoint.fingerprint(): request.checkpoint for request in to_compute}.values():
+        first_opening.remember(store, each)
+
+
+def _limited(load: run_pass.Load) -> run_pass.Load:
+    """The same with limits of time and memory for this process while it loads a model."""
+
+    def load_limited(together: Sequence[Request], execution: Execution) -> AttentionModel:
+        with first_opening.limited_loading(together[0].checkpoint, together[0].settings.dtype):
+            return load(together, execution)
+
+    return load_limited
 
 
 def _download(name: str, progress: Progress) -> checkpoint.Checkpoint:
@@ -175,8 +220,10 @@ class Worker:
         except (OSError, EOFError):
             status = self.close()
             how = f"signal {-status}" if status < 0 else f"exit status {status}"
-            hint = f"{SMALLER} Or run it again, if the process was stopped."
-            raise BertvizError(f"The worker process died ({how}); memory may have run out.", hint=hint) from None
+            what = f"The worker process died ({how}); memory may have run out."
+            if progress.stage == LOADING:
+                what = f"The model cannot be opened: it would take too much time or memory to load ({how})."
+            raise BertvizError(what, hint=f"{SMALLER} Or run it again, if the process was stopped.") from None
 
     def close(self) -> int:
         """Kill the process; returns its exit status, a negative signal number where a signal ended it."""
@@ -226,7 +273,7 @@ def main(link: connection.Connection) -> None:
         # This makes the process the first to be killed when memory runs out.
         Path("/proc/self/oom_score_adj").write_text("500")
     pool = ThreadPoolExecutor(1)
-    perform_task = partial(perform, load=run_pass.last_model_loader())
+    perform_task = partial(perform, load=_limited(run_pass.last_model_loader()))
     with suppress(EOFError, OSError):
         while True:
             message = json.loads(link.recv_bytes())

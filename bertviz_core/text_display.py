@@ -16,6 +16,11 @@ def visible(text: str) -> str:
     return pictured if pictured.strip() else "␣" * len(pictured) or "∅"
 
 
+def printable(text: str) -> str:
+    """A text for a terminal, lines and tabs as they are: control characters, which it would obey, as pictures."""
+    return text.translate({code: picture for code, picture in PICTURES.items() if chr(code) not in "\n\t"})
+
+
 def right_to_left(words: Iterable[str]) -> bool:
     """Whether most letters with a direction are of a writing like Arabic or Hebrew."""
     counts = Counter(bidirectional(letter) for word in words for letter in word)

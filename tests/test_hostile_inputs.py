@@ -28,8 +28,10 @@ from bertviz_core.errors import QUOTED, BertvizError, InputError, shorten
 from bertviz_core.inputs import segments, tokens
 from bertviz_core.inputs.segments import FirstSegments, Segments
 from bertviz_core.models import single_input
+from bertviz_core.plotting import tabular
 from bertviz_core.plotting.arcs import Arc, _levels, sentence_svg
 from bertviz_core.settings import Settings
+from bertviz_core.text_display import printable
 from tests.support.running import run
 
 CONLL = "#begin document (a); part 0\na 0 0 She PRP (S* - - - - * (1)\na 0 1 slept VBD *) - - - - * -\na 0 2 her PRP * - - - - * (1)\n#end document\n"  # noqa: E501
@@ -263,6 +265,16 @@ def test_arcs_are_as_high_as_in_the_slow_way(ends):
     assert _levels(arcs) == slow_levels(arcs)
 
 
+def test_no_cell_of_a_latex_table_is_an_option_of_the_line_before():
+    latex = tabular(pd.DataFrame({"relation": ["[a](x)", "**b**", "c [d]"], "n": [1, 2, 3]}))
+    rows = latex.split("\\midrule\n")[1].splitlines()
+    assert [row.lstrip()[:4] for row in rows[:3]] == ["{[}a", "{*}*", "c [d"]
+
+
+def test_a_terminal_gets_pictures_of_control_characters():
+    assert printable("a\x1b[31m\x07\tb\n\x9bc\ud800") == "a␛[31m␇\tb\n\ufffdc\ufffd"
+
+
 def test_control_characters_leave_the_drawing_whole():
     words = ["a\x00b", "\x1b[31m", "\ufffe", "\ud800", "fine"]
     svg = ElementTree.fromstring(sentence_svg(words, [Arc(0, 1, "\x01", "\x02\x7f")], [], "\x03").encode())
@@ -270,7 +282,7 @@ def test_control_characters_leave_the_drawing_whole():
     assert texts == ["a␀b", "␛[31m", "\ufffd", "\ufffd", "fine"]
 
 
-@pytest.mark.parametrize("begin", ["=", "\r"])
+@pytest.mark.parametrize("begin", ["=", "\r", "\n", "＝", "＋", "－", "＠"])
 def test_no_cell_of_a_csv_file_is_a_formula(begin):
     text = f'{begin}cmd|"x"!A1'
     frame = pd.DataFrame({"token": [text, "fine"], "weight": [-0.5, 1.0], text: 0}).assign(corpus=text)

@@ -27,6 +27,7 @@ from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.checkpoint import Checkpoint, checkpoint_of
 from bertviz_core.settings import Execution, Settings
+from bertviz_core.text_display import printable
 
 INPUT = "Files, folders, patterns, or the name of a built-in sample."
 
@@ -106,12 +107,12 @@ class Console:
         for path in self.out:
             exports.write_bytes(path, build(path.suffix.lower()))
         if not self.out:
-            print(text())
+            print(printable(text()))
 
     def write_result(self, result: Result) -> None:
         """Write or print a result, after what its model's files say and its computation does not use."""
         for notice in result.provenance.get("notices", ()):
-            print(f"note: {notice}", file=sys.stderr)
+            print(printable(f"note: {notice}"), file=sys.stderr)
         files = exports.builders(result)
         for warning in reading_warnings(result) if self.out else ():  # the printed text has them
             self.say(f"Warning: {warning}")
@@ -124,7 +125,7 @@ class Console:
     def say(self, text: str) -> None:
         """Print a line on standard error, unless the command is to be quiet."""
         if not self.quiet:
-            print(text, file=sys.stderr)
+            print(printable(text), file=sys.stderr)
 
 
 class PrintedProgress(Progress):
@@ -144,9 +145,9 @@ class PrintedProgress(Progress):
         if is_last or time.monotonic() - self.last_shown > (0.2 if is_terminal else 10):
             self.last_shown = time.monotonic()
             if is_terminal:
-                print(f"\r\033[K{self}", end="", file=sys.stderr, flush=True)
+                print(f"\r\033[K{printable(str(self))}", end="", file=sys.stderr, flush=True)
             else:
-                print(self, file=sys.stderr)
+                print(printable(str(self)), file=sys.stderr)
 
 
 def with_console(function: Callable[..., None], without: Collection[str] = ()) -> Callable[..., None]:

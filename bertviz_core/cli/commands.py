@@ -15,6 +15,7 @@ from bertviz_core import exports
 from bertviz_core.analyses.base import guess_lists
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.analyses.base.request import with_names_split
 from bertviz_core.analyses.base.result import describe_header, origin
 from bertviz_core.analyses.run import compute
 from bertviz_core.cli import INPUT, Console, parameters, with_console
@@ -38,6 +39,7 @@ from bertviz_core.one_head.training import stored_steps, with_training
 from bertviz_core.overview import stored_results
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.report import ReportRequest
+from bertviz_core.text_display import printable
 
 USED = {"model", "revision", "mode", "weights", "store", "out"}  # by `overview` and `head`, which run no analysis
 MANY = "a file, folder or pattern, repeatable"
@@ -73,13 +75,8 @@ def add_analysis(analysis: Analysis) -> None:
 
 def _filled(options: type, values: dict[str, Any]) -> Any:
     """A dataclass with its fields' values; a tuple is given as one option with commas between."""
-    own = {}
-    for field in fields(options):
-        value = values[field.name]
-        if isinstance(field.default, tuple):
-            value = tuple(part.strip() for part in value.split(","))
-        own[field.name] = value
-    return options(**own)
+    own = {field.name: values[field.name] for field in fields(options)}
+    return options(**with_names_split(options, own))
 
 
 for analysis in ANALYSES.values():
@@ -151,7 +148,7 @@ def emergence(
             if progress.subject:  # of a pass, the line of which ends here
                 console.say("")
         except ModelError as error:  # of single checkpoints, which are skipped and counted
-            print(f"\nwarning: {error}", file=sys.stderr)
+            print(printable(f"\nwarning: {error}"), file=sys.stderr)
         console.write_result(series.assemble(partial(compute.find, store)).on(step, relation or None, head))
 
 
@@ -256,7 +253,7 @@ def store_list(store: Folder = None) -> None:
         elif entry.kind == "result":
             about = _described(heads.get(entry.key, b""))
         rows.append(about | {"stored": date, "size": f"{entry.size / 1e6:,.2f} MB", "key": entry.key[:12]})
-    print(pd.DataFrame(rows).fillna("").to_string(index=False) if rows else "The store is empty.")
+    print(printable(pd.DataFrame(rows).fillna("").to_string(index=False)) if rows else "The store is empty.")
 
 
 def _described(head: bytes) -> dict[str, str]:
@@ -274,8 +271,12 @@ def _described(head: bytes) -> dict[str, str]:
 
 @store_app.command("clear")
 def store_clear(store: Folder = None) -> None:
-    """Delete all results and uploads."""
-    print(f"{Store(store).clear():,} entries cleared")
+    """Delete all results and uploads, of a damaged store too."""
+    opened = Store(store)
+    if opened.clear_damaged():
+        print("The store was damaged: all of it has been deleted, and it can be used again.")
+    else:
+        print(f"{opened.clear():,} entries cleared")
 
 
 app.add_typer(inputs_app)
@@ -287,5 +288,5 @@ def main() -> None:
     try:
         app()
     except BertvizError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(printable(f"error: {error}"), file=sys.stderr)
         sys.exit(2)

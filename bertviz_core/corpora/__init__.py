@@ -9,6 +9,7 @@ from bertviz_core.errors import shorten
 from bertviz_core.numbers import plural
 
 UNKNOWN = "a token not in the vocabulary (read as unknown)"
+REPEATED = "an input that an earlier one equals (counted as one more)"
 SPELLED = "a special token spelled out in the text (read as letters)"
 ESCAPED = "a mark as the Penn Treebank writes it, such as -LRB- or /. (read as it stands)"
 MAX_LOCATIONS = 20  # locations that are kept for each reason; the count goes on

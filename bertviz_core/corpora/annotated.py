@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, ClassVar, Literal, Protocol
@@ -13,7 +14,13 @@ from bertviz_core.corpora.format_sampling import NEW_DOCUMENT, Survey, survey
 from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
 from bertviz_core.corpora.treebank import BrokenSentence, Sentence, conll, lines
 from bertviz_core.corpora.unsupported_formats import find_unsupported
-from bertviz_core.corpora.word_checks import WHERE_TO_GET_WORDS, WHOLE_WORDS, find_placeholder, find_wordpiece
+from bertviz_core.corpora.word_checks import (
+    MIN_ALIKE,
+    WHERE_TO_GET_WORDS,
+    WHOLE_WORDS,
+    find_placeholder,
+    find_wordpiece,
+)
 from bertviz_core.errors import InputError
 
 BROKEN = "a document that cannot be read"
@@ -32,6 +39,14 @@ class SentenceReader(Protocol):
         """The word of a row, None for a row of none."""
 
 
+def _always(found: Survey) -> bool:
+    return True
+
+
+def _never(found: Survey) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class TreebankFormat:
     """A format of treebanks. That of a file is the first one that recognizes its survey.
@@ -40,13 +55,19 @@ class TreebankFormat:
         name: The name of the format, for people.
         recognize: Whether a file, of which this is the survey, has the format.
         open: Makes the reader of such a file's sentences.
+        claim: Whether such a file is a treebank, of which nobody has said what it is: a text may have lines alike.
         kind: The kind of corpus.
     """
 
     name: str
     recognize: Callable[[Survey], bool]
     open: Callable[[Survey], SentenceReader]
+    claim: Callable[[Survey], bool] = _always
     kind: ClassVar[AnnotationKind] = "treebank"
+
+    def is_likely(self, found: Survey) -> bool:
+        """Whether a file is a treebank in this format, of which nobody has said what it is."""
+        return self.recognize(found) and self.claim(found)
 
     def words(self, found: Survey) -> Iterator[str]:
         """Those of the survey's rows."""
@@ -63,6 +84,10 @@ class CoreferenceFormat:
         recognize: Whether a file, of which this is the survey, has the format.
         read: Reads the documents of such a file, one after the other.
         words_of: The words of a row of the file.
+        claim: Whether such a file has coreference, of which nobody has said what it is: treebanks have the same columns
+            without chains, and a text may have lines alike.
+        new_document: The line that begins a document of the name in its braces; empty where rows name documents.
+        has_exclusive_spans: Whether spans seem to end after their last word.
         kind: The kind of corpus.
     """
 
@@ -70,7 +95,14 @@ class CoreferenceFormat:
     recognize: Callable[[Survey], bool]
     read: Callable[[Source], Iterator[Draft]]
     words_of: Callable[[str], Sequence[str]]
+    claim: Callable[[Survey], bool] = _always
+    new_document: str = ""
+    has_exclusive_spans: Callable[[Survey], bool] = _never
     kind: ClassVar[AnnotationKind] = "coreference"
+
+    def is_likely(self, found: Survey) -> bool:
+        """Whether a file has coreference in this format, of which nobody has said what it is."""
+        return self.recognize(found) and self.claim(found)
 
     def words(self, found: Survey) -> Iterator[str]:
         """Those of the survey's rows."""
@@ -78,30 +110,66 @@ class CoreferenceFormat:
 
 
 Format = TreebankFormat | CoreferenceFormat
-COLUMN_FORMATS = (
-    ("LitBank", formats.recognizer(range(13, 14), blank=True)),
-    ("SemEval-2010", formats.is_semeval),
-    ("CoNLL-2012", formats.recognizer(range(11, LONGEST_LINE))),
-    ("3 columns (index, token, chains)", formats.recognizer(range(3, 4))),
-    ("5 columns", formats.recognizer(range(5, 6))),
-)
+BEGIN_DOCUMENT = "#begin document ({})\n"
 FORMATS: tuple[Format, ...] = (
-    TreebankFormat("CoNLL-U", conll.is_universal, conll.universal),
-    TreebankFormat("CoNLL-X", conll.is_ten, conll.unnamed),
-    TreebankFormat("CoNLL-U Plus", conll.is_plus, conll.plus),
+    TreebankFormat("CoNLL-U", conll.is_universal, conll.universal, conll.is_numbered),
+    TreebankFormat("CoNLL-X", conll.is_ten, conll.unnamed, conll.is_numbered),
+    TreebankFormat("CoNLL-U Plus", conll.is_plus, conll.plus, conll.is_numbered),
+    TreebankFormat("CoNLL-X in eight columns", conll.is_eight, lambda found: conll.EIGHT, conll.is_numbered),
     TreebankFormat("CoNLL-2009", conll.is_2009, lambda found: conll.CONLL_2009),
-    TreebankFormat("word head-label", lines.has_labeled, lambda found: lines.LABELED),
-    TreebankFormat("word tag head", lines.has_tagged, lambda found: lines.TAGGED),
+    TreebankFormat("word head-label", lines.has_labeled, lambda found: lines.LABELED, lines.is_labeled),
+    TreebankFormat("word tag head", lines.has_tagged, lambda found: lines.TAGGED, lines.has_several),
     CoreferenceFormat("GAP", formats.is_gap, formats.read_gap, lambda text: ()),
-    CoreferenceFormat("CorefUD", formats.is_corefud, formats.read_corefud, formats.corefud_words),
-    CoreferenceFormat("jsonlines", jsonlines.is_jsonlines, jsonlines.read_jsonlines, jsonlines.words_of),
-    *(CoreferenceFormat(name, fits, formats.read_columns, formats.column_words) for name, fits in COLUMN_FORMATS),
+    CoreferenceFormat(
+        "CorefUD",
+        formats.is_corefud,
+        formats.read_corefud,
+        formats.corefud_words,
+        claim=formats.has_entities,
+        new_document="# newdoc id = {}\n",
+    ),
+    CoreferenceFormat(
+        "jsonlines",
+        jsonlines.is_jsonlines,
+        jsonlines.read_jsonlines,
+        jsonlines.words_of,
+        claim=jsonlines.has_documents,
+        has_exclusive_spans=jsonlines.seem_exclusive,
+    ),
+    CoreferenceFormat(
+        "LitBank", formats.recognizer(range(13, 14), blank=True), formats.read_columns, formats.column_words
+    ),
+    CoreferenceFormat(
+        "SemEval-2010",
+        formats.is_semeval,
+        formats.read_columns,
+        formats.column_words,
+        claim=lambda found: found.has_document_lines or not conll.is_2009(found),
+    ),
+    CoreferenceFormat(
+        "CoNLL-2012", formats.recognizer(range(11, LONGEST_LINE)), formats.read_columns, formats.column_words
+    ),
+    CoreferenceFormat(
+        "3 columns (index, token, chains)",
+        formats.recognizer(range(3, 4)),
+        formats.read_columns,
+        formats.column_words,
+        claim=formats.has_borders,
+        new_document=BEGIN_DOCUMENT,
+    ),
+    CoreferenceFormat("5 columns", formats.recognizer(range(5, 6)), formats.read_columns, formats.column_words),
 )
 
 
 def recognize(kind: AnnotationKind, found: Survey) -> Format | None:
     """The format of a file."""
     return next((form for form in FORMATS if form.kind == kind and form.recognize(found)), None)
+
+
+def likely_kinds(found: Survey) -> list[AnnotationKind]:
+    """The kinds of annotated corpora that a file seems to be, of which nobody has said what it is."""
+    kinds = dict.fromkeys(form.kind for form in FORMATS)
+    return [kind for kind in kinds if any(form.kind == kind and form.is_likely(found) for form in FORMATS)]
 
 
 def list_formats(kind: AnnotationKind) -> str:
@@ -160,6 +228,20 @@ class Treebank(AnnotatedCorpus):
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.reader = self.form.open(self.survey)
+        self._check_trees()
+
+    def _check_trees(self) -> None:
+        """Raises InputError where every word of the sample is a root, and there are MIN_ALIKE beside others."""
+        roots = 0
+        for block in self.survey.blocks:
+            with suppress(BrokenSentence):
+                sentence = self.reader.sentence(0, block.rows)
+                if sentence and any(sentence.governors):
+                    return
+                roots += len(sentence) if sentence and len(sentence) > 1 else 0
+        if roots >= MIN_ALIKE:
+            what = f"Read as {self.form.name}, the file has no trees: every word is a root."
+            raise self.source.error(what, "Give the number of each word's governor, and 0 for one root of a sentence.")
 
     def names_documents(self, limit: int | None = None) -> bool:
         """Whether several documents begin (`# newdoc`) in the file, or among its first `limit` sentences."""
@@ -244,7 +326,7 @@ class CoreferenceCorpus(AnnotatedCorpus):
     def check_ends(self) -> None:
         """Raises InputError where the spans of jsonlines seem to end after their last word: each mention would have a
         word too many."""
-        if self.form.name == "jsonlines" and jsonlines.seem_exclusive(self.survey):
+        if self.form.has_exclusive_spans(self.survey):
             what = "No mention has one word, as pronouns have: the spans in `clusters` seem to be [first, end]."
             raise self.source.error(what, "Write [first, last]: subtract 1 from the second number of each span.")
 

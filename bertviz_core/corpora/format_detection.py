@@ -11,10 +11,8 @@ from functools import lru_cache, partial
 from typing import BinaryIO
 
 from bertviz_core.corpora import annotated
-from bertviz_core.corpora.coreference import formats, jsonlines
-from bertviz_core.corpora.format_sampling import Survey, survey
+from bertviz_core.corpora.format_sampling import survey
 from bertviz_core.corpora.source import Source, from_bytes
-from bertviz_core.corpora.treebank import conll, lines
 from bertviz_core.errors import InputError
 
 START_LENGTH = 1 << 16  # characters at the start of a file that decide what it is
@@ -30,31 +28,10 @@ def kinds(source: Source) -> tuple[str, ...]:
     Raises:
         InputError: The source cannot be read.
     """
-    found = survey(source)
-    if not found.rows:
+    if source.is_text:
         return ("text",)
-    if jsonlines.is_jsonlines(found):
-        return ("coreference", "text") if jsonlines.has_documents(found) else ("text",)
-    has_trees = conll.is_2009(found) or (
-        2 * found.share_of_rows(conll.NUMBERED.match) > 1 and (conll.is_ten(found) or conll.is_plus(found))
-    )
-    has_chains = _has_coreference(found, has_trees)
-    if has_trees or has_chains:
-        return (*(["treebank"] * has_trees), *(["coreference"] * has_chains), "text")
-    is_plain = 2 * found.share_of_blocks(lines.LABELED.fits) >= 1 or lines.has_tagged(found)
-    return ("treebank", "text") if found.rows > 1 and is_plain else ("text",)
-
-
-def _has_coreference(found: Survey, has_trees: bool) -> bool:
-    if has_trees:
-        has_entities = any(map(formats.ENTITY.search, found.texts)) or found.has_entities
-        return has_entities or (found.has_document_lines and formats.is_semeval(found))
-    form = annotated.recognize("coreference", found)
-    if form is None or form.name in ("jsonlines", "CorefUD"):
-        return False
-    # "3 apples (red)" is text; in a corpus of three columns tabs stand between them, or a line that begins a document.
-    has_tabs = 2 * found.share_of_rows(lambda row: "\t" in row) > 1
-    return not form.name.startswith("3") or has_tabs or found.has_document_lines
+    found = survey(source)
+    return (*annotated.likely_kinds(found), "text") if found.rows else ("text",)
 
 
 def is_prose(source: Source) -> bool:
@@ -103,13 +80,9 @@ def _beginning(source: Source) -> str:
     same."""
     found = survey(source)
     form = annotated.recognize("coreference", found) if "coreference" in kinds(source) else None
-    if form is None or found.new_documents or found.has_document_lines:
+    if not isinstance(form, annotated.CoreferenceFormat) or found.new_documents or found.has_document_lines:
         return ""
-    name = " ".join(source.name.split())
-    if form.name == "CorefUD":
-        return f"# newdoc id = {name}\n"
-    # In wider columns the first one names the document.
-    return f"#begin document ({name})\n" if form.name.startswith("3") else ""
+    return form.new_document.format(" ".join(source.name.split()))
 
 
 def to_utf8(data: bytes) -> tuple[bytes, str]:

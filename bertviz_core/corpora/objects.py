@@ -6,25 +6,28 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from bertviz_core.corpora import parsed
 from bertviz_core.corpora.authors_json import FIELDS
+from bertviz_core.corpora.readers import as_text, is_surely_prose
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.temporary import from_pieces
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import plural
 
 Tree = tuple[Sequence[str], Sequence[int], Sequence[str]]  # words, governors (from 1, 0 for the root), relations
+Row = tuple[Any, str, Any]  # a word, its governor's number or "_", the relation
 ACCEPTED = (
     "Give a file, the name of a sample, a list of texts, of (words, governors, relations) or of dicts as a JSON corpus "
-    "has them, or an object of spaCy, Stanza, conllu, datasets or pandas."
+    "has them, or an object of spaCy, Stanza, conllu, datasets, pandas, polars or Arrow."
 )
 # What the columns of a table with trees are called.
 WORDS = ("words", "tokens", "form")
 GOVERNORS = ("head", "heads", "governors")
 RELATIONS = ("deprel", "deprels", "relations", "relns")
-NO_GOVERNOR = (None, "None", "_", "")  # as multi-word tokens have; `datasets` holds the governors of CoNLL-U as strings
+NO_GOVERNOR = ("None", "_", "")  # as multi-word tokens have; `datasets` holds the governors of CoNLL-U as strings
+MOST_PARTS = 3  # of a word between spaces, such as "10 000 km"; most of a list's entries have more: they are texts
 NO_VALUE = ("None", "nan", "<NA>", "NaT")
 MISSING = {"treebank": "no dependency trees", "coreference": "no chains of mentions"}
 
@@ -61,8 +64,10 @@ def source_of_object(corpus: Any, kind: str) -> Source:
     form = _form(entry_type, kind)
     count = 0
 
+    is_prose = True
+
     def pieces() -> Iterator[str]:
-        nonlocal count
+        nonlocal count, is_prose
         yield form.start
         joint = ""
         for count, entry in enumerate(chain(start, entries), start=1):
@@ -70,12 +75,13 @@ def source_of_object(corpus: Any, kind: str) -> Source:
                 what = f"The entries are of different kinds: first {entry_type}, in entry {count} {other}."
                 raise InputError(what, hint=ACCEPTED)
             if text := form.write(entry, count):
+                is_prose = is_prose and is_surely_prose(text)
                 yield joint + text
                 joint = form.between
         yield form.end
 
-    source = from_pieces(pieces(), "")
-    return replace(source, name=f"{plural(count, form.unit)} in memory")
+    source = replace(from_pieces(pieces(), ""), name=f"{plural(count, form.unit)} in memory")
+    return as_text(source, is_prose=is_prose) if entry_type == "texts" and kind == "text" else source
 
 
 def _entries(corpus: Any, kind: str) -> Iterator[Any]:
@@ -84,30 +90,66 @@ def _entries(corpus: Any, kind: str) -> Iterator[Any]:
         hint = 'Give a list of dicts, or one split of a DatasetDict: corpus=splits["train"].'
         what = f"An object of type {type(corpus).__name__} is not a corpus: it has no order, or several parts."
         raise InputError(what, hint=hint)
-    if getattr(corpus, "column_names", None) is not None or hasattr(corpus, "itertuples"):
-        return _rows(corpus, kind)
+    if hasattr(corpus, "with_format"):  # A formatted Dataset gives tables in place of records.
+        corpus = corpus.with_format(None)
+    if (columns := _column_names(corpus)) is not None:
+        _check_columns(columns, kind)
+        return _rows(corpus, columns)
     if parsed.is_document(corpus) or _is_conllu(corpus):
         return iter([corpus])
     try:
-        return iter(corpus)
+        return map(_plain_entry, iter(corpus))
     except TypeError as error:
         raise InputError(f"An object of type {type(corpus).__name__} is not a corpus.", hint=ACCEPTED) from error
 
 
-def _rows(table: Any, kind: str) -> Iterator[dict[str, Any]]:
-    """The rows of a `datasets.Dataset`, a DataFrame of pandas or a Table of Arrow; raises InputError where its columns
-    are not a corpus's."""
-    columns = list(map(str, table.columns if hasattr(table, "itertuples") else table.column_names))
+def _column_names(table: Any) -> list[str] | None:
+    """The columns of a `datasets.Dataset`, a DataFrame of pandas or polars, or what Arrow has of tables and batches.
+    None for another object.
+
+    Raises:
+        InputError: It is a LazyFrame of polars, which has no rows yet.
+    """
+    if hasattr(table, "collect_schema") and hasattr(table, "collect"):
+        raise InputError("A LazyFrame has no rows yet.", hint="Give what it computes: corpus=frame.collect().")
+    if hasattr(table, "itertuples") or hasattr(table, "iter_rows"):
+        return list(map(str, table.columns))
+    names = getattr(table, "column_names", None)
+    if names is None and (hasattr(table, "to_pylist") or hasattr(table, "read_next_batch")):
+        names = getattr(getattr(table, "schema", None), "names", None)
+    return None if names is None else list(map(str, names))
+
+
+def _check_columns(columns: Sequence[str], kind: str) -> None:
+    """Raise InputError where the columns of a table are not a corpus's."""
     if kind == "treebank":
         _tree_columns(columns, "The table")
     elif kind == "text" and len([name for name in FIELDS if name in columns]) != 1:
         what = f"The table has the columns {', '.join(columns)}; one of them must be `text`, `words` or `tokens`."
         raise InputError(what, hint=f'Give the column to read: corpus=table["{columns[0] if columns else "text"}"].')
+
+
+def _rows(table: Any, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The rows of a table with these columns."""
     if hasattr(table, "itertuples"):
         return (dict(zip(columns, row, strict=True)) for row in table.itertuples(index=False, name=None))
-    if hasattr(table, "to_batches"):
-        return (row for batch in table.to_batches() for row in batch.to_pylist())
-    return iter(table)
+    if hasattr(table, "iter_rows"):
+        return (dict(zip(columns, row, strict=True)) for row in table.iter_rows())
+    return (row for batch in batches for row in batch.to_pylist()) if (batches := _batches(table)) else iter(table)
+
+
+def _batches(table: Any) -> Iterable[Any] | None:
+    """The batches of a table, a batch or a reader of Arrow; None for another table."""
+    if hasattr(table, "to_batches") or hasattr(table, "read_next_batch"):
+        return cast(Iterable[Any], table.to_batches() if hasattr(table, "to_batches") else table)
+    return [table] if hasattr(table, "to_pylist") else None
+
+
+def _plain_entry(entry: Any) -> Any:
+    """A value of Arrow, or a column of polars, as Python has it; another entry itself."""
+    if hasattr(entry, "as_py"):
+        return entry.as_py()
+    return entry.to_list() if hasattr(entry, "to_list") and not hasattr(entry, "tolist") else entry
 
 
 def _is_conllu(value: object) -> bool:
@@ -129,17 +171,18 @@ def _entry_type(entry: object, number: int) -> str:
         content = _plain(entry)
         if isinstance(content, list | tuple):
             return "lists of words" if all(isinstance(word, str) for word in content) else "trees"
-    if str(entry) in NO_VALUE:
+    if _is_missing(entry):
         raise InputError(f"Entry {number} has no value.", hint="Drop what is missing: corpus=column.dropna().")
     raise InputError(f"Entry {number}, of type {type(entry).__name__}, is no part of a corpus.", hint=ACCEPTED)
 
 
 def _plain(value: object) -> Any:
-    """An array or a number of numpy, or a date, as JSON has it; raises TypeError for another object."""
+    """An array or a value of another library, or a date, as JSON has it; raises TypeError for another object."""
     if isinstance(value, list | tuple):
         return value
-    if hasattr(value, "tolist"):
-        return value.tolist()
+    for name in ("tolist", "to_list", "to_pylist", "as_py"):  # of numpy, polars and Arrow
+        if hasattr(value, name):
+            return getattr(value, name)()
     if hasattr(value, "isoformat"):
         return value.isoformat()
     raise TypeError(f"an object of type {type(value).__name__}")
@@ -187,7 +230,11 @@ def _json(record: Mapping[str, Any], number: int) -> str:
 
 
 def _words(words: Any, number: int) -> str:
-    return _json({"words": list(_plain(words))}, number) if len(words) else ""
+    content = list(_plain(words))
+    if 2 * sum(len(word.split()) > MOST_PARTS for word in content) > len(content):
+        what = f"Entry {number} is a list of texts, not of words, such as {content[0][:40]!r}."
+        raise InputError(what, hint='Join the texts of a document: ["\\n".join(texts) for texts in corpus].')
+    return _json({"words": content}, number) if content else ""
 
 
 def _tree_columns(names: Iterable[str], owner: str) -> list[str]:
@@ -201,32 +248,78 @@ def _tree_columns(names: Iterable[str], owner: str) -> list[str]:
 
 
 def _tree_of_record(record: Mapping[str, Any], number: int) -> str:
-    """A tree from lists by name. A row without a governor stays one, so that its sentence is skipped and counted."""
-    words, governors, relations = (_plain(record[name]) for name in _tree_columns(record, f"Entry {number}"))
-    return _tree((words, governors, relations), number)
+    """A tree from lists by name."""
+    lists = [record[name] for name in _tree_columns(record, f"Entry {number}")]
+    tags = record.get("upos")
+    return _tree(lists, number, tags if isinstance(tags, list | tuple) else None)
 
 
-def _tree(tree: Any, number: int) -> str:
-    """A tree in the authors' lines, `word head-label`."""
+def _tree(tree: Any, number: int, tags: Sequence[Any] | None = None) -> str:
+    """A tree in the authors' lines, `word head-label`.
+
+    Args:
+        tree: The words, the governors and the relations.
+        number: The number of the entry.
+        tags: Parts of speech, by which rows of multi-word tokens are known beside their missing governors.
+    """
     try:
         words, governors, relations = map(_plain, _plain(tree))
-        rows = [(str(w), _governor(g), str(r)) for w, g, r in zip(words, governors, relations, strict=True)]
+        rows = list(zip(words, map(_governor, governors), relations, strict=True))
     except (TypeError, ValueError) as error:
-        what = f"Entry {number} is not (words, governors, relations) of one length."
-        raise InputError(what, hint="Count governors from 1, with 0 for the root.") from error
-    for word, _, relation in rows:
-        if not word.strip() or len(relation.split()) != 1:
-            raise InputError(f"Entry {number} has an empty word or an empty relation.", hint="Name each.")
-        if relation.isdigit():
-            what = f"Entry {number} has a number, {relation}, as a relation."
-            raise InputError(
-                what, hint="Give names; of `datasets`, those that int2str of the column's ClassLabel gives."
-            )
-    return "".join(f"{' '.join(word.split())} {governor}-{relation}\n" for word, governor, relation in rows)
+        raise _tree_error(tree, number) from error
+    rows = _without_multiword_rows(rows, tags)
+    for word, governor, relation in rows:
+        _check_row(word, governor, relation, number)
+    return "".join(f"{' '.join(str(word).split())} {governor}-{relation}\n" for word, governor, relation in rows)
+
+
+def _tree_error(tree: Any, number: int) -> InputError:
+    """What is wrong with an entry that is no tree."""
+    parts = tree if isinstance(tree, list | tuple) else []
+    are_lists = all(isinstance(part, list | tuple) and all(isinstance(w, str) for w in part) for part in parts)
+    if parts and are_lists and (len(parts) != 3 or len(set(map(len, parts))) > 1):
+        what = f"Entry {number} is a list of sentences, each a list of words."
+        return InputError(what, hint="Give each sentence as an entry, or each document as one text.")
+    if any(_is_missing(part) for part in parts):
+        return InputError(f"Entry {number} has a value that is missing.", hint="Drop the entry, or fill it in.")
+    what = f"Entry {number} is not (words, governors, relations) of one length."
+    return InputError(what, hint="Count governors from 1, with 0 for the root.")
+
+
+def _without_multiword_rows(rows: list[Row], tags: Sequence[Any] | None) -> list[Row]:
+    """The rows of words: `datasets` has multi-word tokens such as "aux" before their words, without governor, relation
+    and part of speech, and does not count them. Where what is left is no tree, all rows stay."""
+    is_word = [governor != "_" or not (_is_missing(relation) or relation == "_") for _, governor, relation in rows]
+    if tags is not None and len(tags) == len(rows):
+        unnamed = ("_", "", None)
+        is_word = [word or tag not in unnamed for word, tag in zip(is_word, tags, strict=True)]
+    words = [row for row, kept in zip(rows, is_word, strict=True) if kept]
+    numbers = [int(governor) for _, governor, _ in words if governor != "_"]
+    is_tree = len(numbers) == len(words) and max(numbers, default=1) <= len(words) and numbers.count(0) == 1
+    return words if is_tree else rows
+
+
+def _check_row(word: Any, governor: str, relation: Any, number: int) -> None:
+    """Raise InputError for a row without a word or a relation. Without a governor it stays, so that its sentence is
+    skipped and counted."""
+    if _is_missing(word) or (_is_missing(relation) and governor != "_"):
+        lacking = "word" if _is_missing(word) else "relation"
+        what = f"Entry {number} has a {lacking} that is missing ({word if lacking == 'word' else relation})."
+        raise InputError(what, hint="Fill it in, or drop the entry.")
+    if not str(word).strip() or len(str(relation).split()) != 1:
+        raise InputError(f"Entry {number} has an empty word or an empty relation.", hint="Name each.")
+    if str(relation).isdigit():
+        what = f"Entry {number} has a number, {relation}, as a relation."
+        raise InputError(what, hint="Give names; of `datasets`, those that int2str of the column's ClassLabel gives.")
+
+
+def _is_missing(value: object) -> bool:
+    """Whether it is None, or NaN and the like of numpy and pandas; the texts "None" and "nan" are words."""
+    return not isinstance(value, str) and str(value) in NO_VALUE
 
 
 def _governor(value: Any) -> str:
-    if value in NO_GOVERNOR:
+    if _is_missing(value) or value in NO_GOVERNOR:
         return "_"
     if int(value) != float(value):
         raise ValueError("a governor is a whole number")

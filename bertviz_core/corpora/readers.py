@@ -1,9 +1,10 @@
 """Opens a source with the reader that `format_detection` chooses; reads texts, and word vectors in GloVe's format."""
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Any, ClassVar
 
@@ -33,6 +34,8 @@ LONGEST_START = 10_000  # characters that are read to recognize a format
 # A list of objects or of strings, or an empty one; a text may begin with "[".
 JSON_LIST = re.compile(r'\[\s*(?:[{\]]|"(?:[^"\\]|\\.)*"\s*[,\]])')
 JSON_ROW = re.compile(r'\s*(?:"[^"]*"\s*:|[{}\[\]],?\s*$)')
+# Five words or more between spaces, the first of which begins no mark-up, and the last of which is no cell of a column.
+PROSE = re.compile(r"(?![\[{<#(\"])(?:[^\t ]+ +){4,}(?![-_*]$|[0-9]+-)[^\t ()]+")
 FULL_TEXT = re.compile(r"#\s*text\s*=\s*(.*)")
 WORD2VEC_HEADER = re.compile(r"[0-9]{1,9} [0-9]{1,9}")
 VECTORS_HINT = "Give one text file, with a word and its numbers, between spaces, on each line."
@@ -48,6 +51,9 @@ def read_text(source: Source) -> "TextCorpus | ExampleCorpus":
     if not start:
         kind = "contains only blank lines" if is_blank else "is empty"
         raise source.error(f"The file {kind}.", "Write one paragraph per line, a blank line between documents.")
+    if source.is_text:
+        _check_words(survey(source))
+        return TextCorpus(source)
     if JSON_LIST.match(start) or (source.name.lower().endswith(".json") and not start.startswith("{")):
         return _checked(ExampleCorpus(source))
     if start.lower().startswith(("<!doctype html", "<html")):
@@ -65,6 +71,30 @@ def read_text(source: Source) -> "TextCorpus | ExampleCorpus":
         raise source.error(what, 'Write [{"text": "..."}, ...], or one object on each line.')
     _check_words(found)
     return TextCorpus(source)
+
+
+def is_surely_prose(text: str) -> bool:
+    """Whether all lines are so plainly sentences that no format has such lines; False where that takes a survey."""
+    return all(PROSE.fullmatch(line.rstrip()) for line in text.splitlines() if line.strip())
+
+
+def as_text(source: Source, *, is_prose: bool) -> Source:
+    """The source as text, whatever it looks like. It keeps its digest where a file with the same bytes is read alike;
+    else it is another corpus than that file, and has another digest.
+
+    Args:
+        source: What is to be read as text.
+        is_prose: Whether it is known that every line is a sentence.
+    """
+    pinned = replace(source, is_text=True)
+    if is_prose:
+        return pinned
+    if survey(source).document_tags < 2:
+        with suppress(InputError):
+            if type(read_text(source)) is TextCorpus:
+                return pinned
+    digest = hashlib.sha256(b"text " + source.digest.encode()).hexdigest()
+    return replace(pinned, digest=digest)
 
 
 def _file_start(source: Source) -> tuple[str, bool]:
@@ -171,7 +201,7 @@ class TextCorpus:
 
     def _lines(self) -> Iterator[tuple[int, str, bool]]:
         """(number, line, whether it ends a document)."""
-        has_tags = survey(self.source).document_tags > 1
+        has_tags = survey(self.source).document_tags > 1 and not self.source.is_text
         for line, text in self.source.lines():
             yield line, text, bool(DOCUMENT_TAG.fullmatch(text)) if has_tags else not text.strip()
 

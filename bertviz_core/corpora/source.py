@@ -68,6 +68,7 @@ class Source:
             MIN_UNPACKED.
         locator: Where it is, "file:PATH" or "upload:TOKEN"; empty for bytes in memory.
         parts: The files that are read as one, in place of the opener's bytes.
+        is_text: Whether it is text whatever it looks like, as entries of a list of texts are.
         beginnings: From the line at which each file begins to its name, for the parts and the members of archives that
             have been read.
     """
@@ -79,6 +80,7 @@ class Source:
     max_unpacked: int | None = field(default=None, repr=False, compare=False)
     locator: str = field(default="", repr=False, compare=False)
     parts: "tuple[Source, ...]" = field(default=(), repr=False, compare=False)
+    is_text: bool = field(default=False, repr=False)
     beginnings: dict[int, str] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     def error(self, what: str, hint: str = "", line: int | None = None) -> InputError:
@@ -280,7 +282,8 @@ def from_path(path: Path | str) -> Source:
     except (OSError, ValueError) as error:
         what = f"The file cannot be read ({getattr(error, 'strerror', error)})."
         raise InputError(what, where=str(path), hint="Check the path.") from error
-    return Source(path.name, digest, size, lambda: path.open("rb"), locator=f"file:{path.absolute()}")
+    name = replace_surrogates(path.name)  # A file's name may be no UTF-8; results are written with it.
+    return Source(name, digest, size, lambda: path.open("rb"), locator=f"file:{path.absolute()}")
 
 
 def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ writes the joined file there, as `out`, and prints what it contains, or an error
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,9 +28,11 @@ from weakref import WeakSet
 from bertviz_core.corpora import contents, format_detection
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import BertvizError, InputError
+from bertviz_core.numbers import plural
 
 MAX_RUNNING_CHECKS = 2  # checks that run; others wait
 SECONDS_PER_CPU_SECOND = 10  # seconds for each second of a core that a check may take
+NO_SPACE = "There is no space on the disk of the server to read it."
 MEMORY = 500 << 20  # bytes beyond those of the process when it begins
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "bertviz_core.corpora.upload_check")
@@ -103,8 +106,11 @@ class UploadCheck:
         files, self._files = self._files, ()
         _check_size(self._size, self.name, task)
         with tempfile.TemporaryDirectory(prefix="bertviz-upload-") as folder:
-            for number, (_, data) in enumerate(files):
-                Path(folder, str(number)).write_bytes(data)
+            try:
+                for number, (_, data) in enumerate(files):
+                    Path(folder, str(number)).write_bytes(data)
+            except OSError as error:
+                raise InputError(NO_SPACE, where=self.name, hint="Try again later.") from error
             command, pipe = [*COMMAND, folder], subprocess.PIPE
             with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process:
                 self._process = process
@@ -115,7 +121,7 @@ class UploadCheck:
                     answer = json.loads(output)
                 except (subprocess.TimeoutExpired, ValueError) as error:
                     process.kill()
-                    what = "It cannot be read: it takes too much time or memory, or the disk is full."
+                    what = _why(process.wait(), task["seconds"], is_late=isinstance(error, subprocess.TimeoutExpired))
                     hint = "Unpack or split it, or use the command line."
                     if self._ended.is_set():
                         what, hint = "The upload was interrupted.", "Upload it again."
@@ -123,6 +129,15 @@ class UploadCheck:
             if "error" in answer:
                 raise InputError(answer["error"], where=answer["where"], hint=answer["hint"])
             return CheckedFiles(Path(folder, "out").read_bytes(), **answer)
+
+
+def _why(status: int, seconds: int, *, is_late: bool) -> str:
+    """Why files cannot be read whose check has ended with this exit status, or by its limit of time."""
+    if is_late or -status == getattr(signal, "SIGXCPU", None):
+        return f"It cannot be read: it takes more than {plural(seconds, 'seconds')} of a core."
+    if -status == getattr(signal, "SIGXFSZ", None):
+        return "It cannot be read: it would take too much space on the disk."
+    return f"It cannot be read: it takes too much memory, more than {MEMORY >> 20} MB."
 
 
 def bytes_in_memory() -> int:
@@ -146,6 +161,8 @@ def main(folder: Path) -> None:
         answer = _check(folder, task)
     except BertvizError as error:
         answer = {"error": error.what, "where": error.where, "hint": error.hint}
+    except OSError:  # The files are its own, and there.
+        answer = {"error": NO_SPACE, "where": task["names"][0], "hint": "Try again later."}
     print(json.dumps(answer), flush=True)
     os._exit(0)  # The process ends without taking large objects apart.
 
@@ -197,7 +214,7 @@ def _limit(size: int, seconds: int) -> None:
         import resource
 
         os.nice(19)  # the lowest priority
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))  # At the first the signal says why.
         resource.setrlimit(resource.RLIMIT_FSIZE, (2 * size, 2 * size))
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         memory = pages * resource.getpagesize() + MEMORY

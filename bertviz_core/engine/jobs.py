@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,13 +19,14 @@ Runner = Callable[[Any, Progress], None]  # performs a task; raises Cancelled so
 
 @dataclass(eq=False)
 class Job:
-    """A task, and the sessions that requested it; when the last of them leaves, it is cancelled.
+    """A task of one or several sessions; when the last of them leaves, it is cancelled.
 
     Attributes:
         key: The key of its results.
         title: What is shown of it.
-        task: What the runner computes.
-        sessions: The sessions that requested it.
+        tasks: From each session that requested it to what the runner would compute for it: the same, of equal files
+            that each session has uploaded for itself, under its own name. The first that has not left is performed.
+        performed: The task that is performed, or was the last; None before.
         progress: How far it is.
         state: Whether it waits, runs or has ended.
         error: Why it has ended, once the state is "failed" or "cancelled".
@@ -33,11 +34,16 @@ class Job:
 
     key: str
     title: str
-    task: Any = None
-    sessions: set[str] = field(default_factory=set)
+    tasks: dict[str, Any] = field(default_factory=dict)
+    performed: Any = None
     progress: Progress = field(default_factory=Progress)
     state: State = "waiting"
     error: BertvizError | None = None
+
+    @property
+    def sessions(self) -> Collection[str]:
+        """The sessions that requested it and have not left."""
+        return self.tasks.keys()
 
     @property
     def finished(self) -> bool:
@@ -67,7 +73,7 @@ class JobQueue:
         """
         with self._lock:
             if job := next((job for job in self._jobs if job.key == key and job.sessions), None):
-                job.sessions.add(session_id)
+                job.tasks[session_id] = task
                 return job
             if len(self.jobs_of(session_id)) >= (1 if self._access.public else self._access.jobs):
                 hint = "Wait for the last one to finish, or cancel it in the sidebar."
@@ -75,7 +81,7 @@ class JobQueue:
             if len(self._jobs) >= self._access.jobs:
                 what = f"The queue is full: {self._access.jobs} jobs are unfinished."
                 raise QueueFull(what, hint="Try again when some have finished.")
-            self._jobs.append(job := Job(key, title, task, {session_id}))
+            self._jobs.append(job := Job(key, title, {session_id: task}))
             if len(self._jobs) == 1:  # The thread is a daemon, so that the end of the server waits for no job.
                 threading.Thread(target=self._work, name="jobs", daemon=True).start()
             return job
@@ -83,7 +89,7 @@ class JobQueue:
     def leave(self, job: Job, session_id: str) -> None:
         """Withdraw this session's request; when the last session leaves, the job is cancelled, at once if it waits."""
         with self._lock:
-            job.sessions.discard(session_id)
+            job.tasks.pop(session_id, None)
             if not job.sessions and not job.finished:
                 job.progress.cancelled.set()
                 if job in self._jobs[1:]:
@@ -108,11 +114,21 @@ class JobQueue:
         job: Job | None = self._jobs[0]
         while job:
             job.state = "running"
-            state, error = outcome(self._runner, job.task, job.progress, job.title)
+            state, error = self._perform(job)
             with self._lock:
                 self._jobs.remove(job)
                 job.finish(state, error)
                 job = self._jobs[0] if self._jobs else None
+
+    def _perform(self, job: Job) -> tuple[State, BertvizError | None]:
+        """Perform the task of a session; where it fails and its session has left, whose files are then gone, that of
+        another session."""
+        while True:
+            with self._lock:
+                session, job.performed = next(iter(job.tasks.items()), ("", None))
+            state, error = outcome(self._runner, job.performed, job.progress, job.title)
+            if state != "failed" or session in job.sessions or not job.sessions:
+                return state, error
 
 
 def outcome(runner: Runner, task: Any, progress: Progress, title: str) -> tuple[State, BertvizError | None]:

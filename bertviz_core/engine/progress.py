@@ -8,6 +8,7 @@ from typing import Any
 from bertviz_core.errors import Cancelled
 
 SOON = 1.0  # seconds
+LOADING = "Loading the model"  # the name of a stage
 
 
 @dataclass
@@ -49,7 +50,7 @@ class Progress:
         self.pass_number = number
         self.passes = passes
         self.subject = subject
-        self.start("Loading the model")
+        self.start(LOADING)
 
     def start(self, stage: str, total: int = 0, unit: str = "segments") -> None:
         """Begin a stage; raises Cancelled when someone asked for it."""

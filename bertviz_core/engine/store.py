@@ -29,6 +29,10 @@ TIMEOUT_S = 10  # seconds that another process is waited for
 CULLED = 2  # entries at most that a write past the limit drops: diskcache would drop 10, perhaps the new one too
 RETRY = 10  # seconds between tries to open a folder, or to write after an error
 ERRORS = (OSError, sqlite3.Error, Timeout)
+# Of a database that was overwritten or cut off, or has not diskcache's tables; SQLite names others that pass.
+DAMAGED = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+FILES = (f"{DATABASE}*", "[0-9a-f][0-9a-f]/[0-9a-f][0-9a-f]/*.val")  # patterns of diskcache's files
+CLEAR_HINT = "`python -m bertviz_core store clear` empties it, so that it can be used again."
 HINT = "Set BERTVIZ_STORE to name another folder (or use --store on the command line)."
 log = logging.getLogger(__name__)
 
@@ -68,6 +72,7 @@ class Store:
         self._lock = threading.Lock()
         self._opened: list[tuple[int, int] | None] = []  # what was opened, see `_databases`
         self._problem = ""  # why nothing can be written, until something is
+        self._is_damaged = False  # whether a database was found to be damaged
         self._retry = 0.0
         with suppress(StoreError):  # `problem` says what is wrong.
             self._current()
@@ -178,6 +183,21 @@ class Store:
                 cache.check(fix=True)
         return count
 
+    def clear_damaged(self) -> bool:
+        """Delete all of a store whose databases are damaged, so that it can be used again; returns whether they are."""
+        with suppress(StoreError):
+            for kind in ONE_OF_EACH:
+                self.names(kind)
+        if not self._is_damaged:
+            return False
+        for folder in (self.folder / "results", self.folder / "uploads"):
+            for path in [path for pattern in FILES for path in folder.glob(pattern)]:
+                path.unlink(missing_ok=True)
+        self._problem = ""
+        self._is_damaged = False
+        self._current()
+        return True
+
     def _stream(self, name: str) -> tuple[BinaryIO | None, float]:
         """An entry as a stream, and when it was stored; (None, 0) where there is none."""
         with self._reading(name) as cache:
@@ -192,6 +212,7 @@ class Store:
         try:
             yield cache
         except ERRORS as error:
+            self._is_damaged = self._is_damaged or _is_damage(error)
             raise self._error(f"cannot be read ({reason(error)}).") from error
 
     @contextmanager
@@ -203,6 +224,7 @@ class Store:
         except ERRORS as error:
             with suppress(*ERRORS):
                 cache.close()  # a transaction that failed half-way must not keep its lock
+            self._is_damaged = self._is_damaged or _is_damage(error)
             raise self._note(f"cannot be written ({reason(error)}): nothing new is stored.") from error
         self._problem = ""
 
@@ -225,10 +247,12 @@ class Store:
             results = open_cache(self.folder / "results", "least-recently-stored", size_limit=self.limit)
             self._caches = results, open_cache(self.folder / "uploads", "none")
         except (*ERRORS, TypeError, ValueError) as error:  # the last two for settings that cannot be read
+            self._is_damaged = _is_damage(error)
             problem = f"cannot be opened ({reason(error)}): nothing of it is shown, and nothing new is stored."
             raise self._note(problem) from error
         self._opened = self._databases()
         self._problem = ""
+        self._is_damaged = False
 
     def _databases(self) -> list[tuple[int, int] | None]:
         """(device, inode) of the database of each cache, None where there is none."""
@@ -243,7 +267,8 @@ class Store:
         return self._error(problem)
 
     def _error(self, what: str) -> StoreError:
-        return StoreError(f"The store {what}", where=str(self.folder), hint=HINT)
+        hint = f"{CLEAR_HINT} Or s{HINT[1:]}" if self._is_damaged else HINT
+        return StoreError(f"The store {what}", where=str(self.folder), hint=hint)
 
 
 def open_cache(folder: Path, eviction_policy: str, **settings: int) -> Cache:
@@ -268,6 +293,13 @@ def reason(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno:
         return os.strerror(error.errno)
     return str(error) or type(error).__name__
+
+
+def _is_damage(error: BaseException) -> bool:
+    """Whether an error says that a database cannot be used again as it is."""
+    if isinstance(error, sqlite3.Error):
+        return getattr(error, "sqlite_errorcode", None) in DAMAGED
+    return isinstance(error, TypeError | ValueError)
 
 
 def _file_of(path: Path) -> tuple[int, int] | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, ClassVar, Generic, TypeVar
 
-from bertviz_core.corpora import Skipped
+from bertviz_core.corpora import REPEATED, UNKNOWN, Skipped
 from bertviz_core.corpora.format_detection import track_position
 from bertviz_core.corpora.source import Source
 from bertviz_core.inputs.encoding import Encoded
@@ -15,6 +15,7 @@ from bertviz_core.numbers import unit_name
 from bertviz_core.settings import Settings
 
 CHUNK_TOKENS = 32_768  # raise analyses.base.request.FORMAT with it: sums are rounded chunk by chunk
+MAX_COMPARED = 1_000_000  # inputs that later ones are compared with: memory does not grow with the file
 Example_co = TypeVar("Example_co", bound=Encoded, covariant=True)
 
 
@@ -53,8 +54,16 @@ class EncodedCorpus(ABC, Generic[Example_co]):
         """Every example of the corpus in order, counted in `reading`."""
 
     def read(self, reading: Reading) -> Iterator[Example_co]:
-        """The examples up to the limit, counted in `reading`."""
-        return islice(self.encoded(reading), self.settings.limit)
+        """The examples up to the limit, counted in `reading`, with those of their tokens that the model does not know,
+        and those that an earlier one equals."""
+        seen = set[int]()
+        for example in islice(self.encoded(reading), self.settings.limit):
+            reading.skipped.add(UNKNOWN, example.where, int((example.ids == self.tokens.unk).sum()))
+            value = hash(example.ids.tobytes())
+            reading.skipped.add(REPEATED, example.where, value in seen)
+            if len(seen) < MAX_COMPARED:
+                seen.add(value)
+            yield example
 
     def __iter__(self) -> Iterator[Example_co]:
         return self.read(Reading())

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.corpora import ESCAPED, SPELLED, UNKNOWN, Skipped
+from bertviz_core.corpora import ESCAPED, SPELLED, Skipped
 from bertviz_core.inputs.tensors import Tensor
 from bertviz_core.inputs.tokens import Tokens
 
@@ -153,20 +153,18 @@ def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, 
 
 
 def pieces_of(words: Sequence[str], tokens: Tokens, where: str, skipped: Skipped) -> list[list[int]]:
-    """The pieces of every word, [UNK] for one that cleans to nothing; unknown pieces, marks in the Penn Treebank's
-    spelling, and special tokens that words spell, are counted in `skipped`."""
+    """The pieces of every word, [UNK] for one that cleans to nothing; marks in the Penn Treebank's spelling, and
+    special tokens that words spell, are counted in `skipped`."""
     pieces = list(map(tokens.pieces, words))
     skipped.add("a word the tokenizer cleans to nothing (read as unknown)", where, pieces.count([]))
-    skipped.add(UNKNOWN, where, sum(i == tokens.unk for piece in pieces for i in piece))
     skipped.add(SPELLED, where, sum(map(tokens.spelled, words)))
     skipped.add(ESCAPED, where, sum(word in PENN_MARKS for word in words))
     return [piece or [tokens.unknown] for piece in pieces]
 
 
 def encode_text(text: str, tokens: Tokens, where: str, skipped: Skipped) -> list[int]:
-    """The ids of a text; unknown tokens and special ones that it spells are counted in `skipped`."""
+    """The ids of a text; special tokens that it spells are counted in `skipped`."""
     ids = tokens.encode(text)
-    skipped.add(UNKNOWN, where, sum(i == tokens.unk for i in ids))
     skipped.add(SPELLED, where, tokens.spelled(text))
     return ids
 

@@ -135,8 +135,9 @@ class Segments(EncodedCorpus[Encoded]):
 
     def _from_tokens(self, names: list[str], where: str, skipped: Skipped) -> tuple[np.ndarray, np.ndarray]:
         """(ids, types)"""
-        known, unknown = self.tokens.ids(names)
-        skipped.add(UNKNOWN, where, unknown)
+        known, lacking = self.tokens.ids(names)
+        if self.tokens.unk is None:  # Where there is [UNK], whoever reads the example counts it.
+            skipped.add(UNKNOWN, where, lacking)
         if not set(chain(*self.tokens.single)) <= set(known):
             skipped.add("`tokens` without the model's special tokens (taken as given)", where)
         ids = np.array(known, dtype=np.int64)

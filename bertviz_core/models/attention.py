@@ -3,12 +3,13 @@ arguments, among them an `observer`. Families that ignore it (DeBERTa-v2, MPNet,
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.tensors import Tensor
+from bertviz_core.models.layer_mask import LayerMask, full_visibility, layer_masks, mask_of_maps
 from bertviz_core.models.model import AttentionModel, norm_logits, running
 from bertviz_core.models.surroundings import in_standard_arithmetic
 
@@ -62,6 +63,7 @@ class LayerAttention:
             norms.
         attention: The attention weights where `weights` are norms; else None.
         scores: What the weights are computed from; None unless it is observed.
+        mask: What the layer's queries see; None under full attention.
     """
 
     layer: int
@@ -71,6 +73,11 @@ class LayerAttention:
     vector_norms: Tensor | None = None
     attention: Tensor | None = None
     scores: AttentionInternals | None = None
+    mask: LayerMask | None = None
+
+    def visible(self, batch: Batch) -> Tensor:
+        """(batch, query, key) bool: whether the query sees the key; uniform attention is uniform over these."""
+        return self.mask.visible if self.mask else full_visibility(batch, self.causal)
 
 
 def observed_attention(
@@ -220,10 +227,11 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
     import torch
 
     layers = count()
+    masks = layer_masks(batch, model.causal)
 
     def observer(scores: AttentionInternals) -> None:
         layer = next(layers)
-        attention = _layer_attention(model, layer, scores)
+        attention = replace(_layer_attention(model, layer, scores), mask=masks(scores.mask))
         for observe in observers:
             observe(attention)
         if layer == model.layers - 1:
@@ -234,7 +242,9 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
             model.encoder(**model.inputs(batch), observer=observer)
         else:
             for weights in model.encoder(**model.inputs(batch), output_attentions=True).attentions:
-                attention = LayerAttention(next(layers), at_least_float32(weights), None, model.causal)
+                maps = at_least_float32(weights)
+                mask = mask_of_maps(batch, maps, model.causal)
+                attention = LayerAttention(next(layers), maps, None, model.causal, mask=mask)
                 for observe in observers:
                     observe(attention)
     if (captured := next(layers)) != model.layers:

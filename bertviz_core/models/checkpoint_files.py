@@ -38,6 +38,9 @@ TRAINED = re.compile(r"(step|checkpoint|epoch)\D*\d+(\.\d+)?[kKmMbB]?$")
 FLOATS = ("F16", "BF16", "F32", "F64")  # types of weights in safetensors; those of fewer bits need a factor
 Array = tuple[list[int], str]  # shape and type
 MAX_WEIGHTS = 64 * 10**9  # bytes: the largest encoder, XLM-RoBERTa XXL, takes 43 GB
+MAX_TOKENIZER = 100 * 10**6  # bytes of a file of a tokenizer: that of XLM-V, with 900,000 tokens, takes 61 MB
+# Files that transformers reads whole beside a tokenizer's, of which none is larger than MAX_BYTES.
+CONFIGURATION = ("*config.json", "special_tokens_map.json", "chat_template.*", INDEX)
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -127,8 +130,21 @@ def _check_files(folder: Path) -> None:
     size = sum(path.stat().st_size for path in files if path.suffix == ".safetensors")
     if size > MAX_WEIGHTS:
         raise unusable(folder, f"cannot be used: its weights take {size / 1e9:,.0f} GB", "Choose a smaller model.")
+    for each in {folder, tokenizer_folder(folder)}:
+        _check_sizes(each)
     for path in folder.glob("*.safetensors.index.json"):
         _check_index(folder, path)
+
+
+def _check_sizes(folder: Path) -> None:
+    """Raises ModelError for a file of a tokenizer or a configuration that would take too long to read."""
+    limits = dict.fromkeys(_tokenizer_files(folder), MAX_TOKENIZER)
+    limits |= {path: MAX_BYTES for pattern in CONFIGURATION for path in folder.glob(pattern) if path.is_file()}
+    for path, limit in limits.items():
+        size = path.stat().st_size
+        if size > limit:
+            what = f"cannot be used: {path.name} takes {size / 1e6:,.0f} MB, and {limit / 1e6:,.0f} MB are the most"
+            raise unusable(folder, what, "Choose another model.", path.name)
 
 
 def _check_index(folder: Path, path: Path) -> None:

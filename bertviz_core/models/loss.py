@@ -15,6 +15,7 @@ from bertviz_core.inputs.encoding import Batch, Encoded, padded
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.attention import AttentionInternals, at_least_float32
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.layer_mask import leaves_visible
 from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, predicts_next_words, running, word_scores
 from bertviz_core.models.surroundings import in_standard_arithmetic
 
@@ -221,7 +222,7 @@ def _visible(scores: AttentionInternals) -> Tensor:
     """(batch, 1 or head, query, key) bool: whether the mask leaves the key to the query, however small its weight."""
     if scores.mask is None:
         return torch.ones_like(scores.weights[:, :1], dtype=torch.bool)
-    return scores.mask > torch.finfo(scores.mask.dtype).min / 2
+    return leaves_visible(scores.mask)
 
 
 def _without_gradient(layers: int, model: AttentionModel) -> ModelError:

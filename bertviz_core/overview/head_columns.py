@@ -33,14 +33,14 @@ class Column:
         analysis: The name of the analysis.
         quantity: The name of the quantity.
         values: (layer, head) values; NaN where a head has none.
-        baseline: The value of the baseline; NaN without one.
+        baseline: (layer, head) values of the baseline; None or NaN without one.
         baseline_name: Its name; empty without one.
     """
 
     analysis: str
     quantity: str
     values: np.ndarray
-    baseline: float = float("nan")
+    baseline: np.ndarray | None = None
     baseline_name: str = ""
 
     @property
@@ -68,8 +68,7 @@ def columns(results: Results) -> list[Column]:
     quantities = []
     for name, result in in_order(results):
         for column in ANALYSES[name].head_columns(result):
-            baseline = column.baseline(result) if column.baseline else ()
-            quantities.append(Column(name, column.quantity, column.values(result), *baseline))
+            quantities.append(Column(name, column.quantity, column.values(result), *column.baselines(result)))
     return quantities
 
 

@@ -229,8 +229,8 @@ def head_rows(columns: list[Column], head: Head) -> list[dict[str, str]]:
     for column in columns:
         spec = column.spec
         baseline = ""
-        if column.baseline_name:
-            baseline = f"{spec.text(column.baseline)} ({column.baseline_name})"
+        if column.baseline is not None and column.baseline_name:
+            baseline = f"{spec.text(float(column.baseline[head]))} ({column.baseline_name})"
         row = {
             "quantity": spec.label,
             "value": spec.text(column.values[head]),

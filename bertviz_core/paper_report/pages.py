@@ -124,8 +124,8 @@ def _column_tables(analysis: Analysis, result: Result) -> Iterator[str]:
         layer = f"layer {int(np.nanargmax(means)) + 1}: {column.text(float(np.nanmax(means)))}"
         baseline = ABSENT
         if column.baseline:
-            level, name = column.baseline(result)
-            baseline = f"{name}: {column.text(level)}"
+            levels, name = column.baselines(result)
+            baseline = f"{name}: {column.text(float(levels[head]))}"
         bert = paper.LAYER_MEANS.get(column.quantity)
         papers = ABSENT
         if bert and analysis.has_paper_means:

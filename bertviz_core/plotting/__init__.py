@@ -1,5 +1,6 @@
 """Colors, layout and markers that can be read without color, for all figures. `layer_figure` draws heads by layer."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -159,6 +160,23 @@ def layer_figure(
     return finish(figure, height, margin={"t": 60})
 
 
+def add_reference(figure: go.Figure, by_layer: np.ndarray, row: int) -> None:
+    """Add a dashed line to a panel of `layer_figure`.
+
+    Args:
+        figure: The figure.
+        by_layer: (layer,) the reference of each layer; where they differ, the line has steps.
+        row: The panel, from 1.
+    """
+    line = {"dash": "dash", "color": NEUTRAL[0], "width": 1}
+    if (by_layer == by_layer[0]).all():
+        figure.add_hline(float(by_layer[0]), row=row, col=1, line=line)
+        return
+    x = np.arange(len(by_layer)) + 1
+    line["shape"] = "hvh"
+    figure.add_scatter(x=x, y=by_layer, mode="lines", line=line, hoverinfo="skip", showlegend=False, row=row, col=1)
+
+
 def _add_heads(figure: go.Figure, series: HeadSeries, row: int, shift: float) -> None:
     values = series.values
     color, symbol = series.marker
@@ -235,4 +253,6 @@ def tabular(frame: pd.DataFrame) -> str:
     """A table as a LaTeX tabular, numbers with one decimal; every text is escaped."""
     shown = frame.style.hide(axis="index").format_index(escape="latex", axis=1)
     shown = shown.format(escape="latex", precision=1, thousands=",", na_rep="--")
-    return str(shown.to_latex(hrules=True)).replace("->", r" $\to$ ")
+    rows = str(shown.to_latex(hrules=True)).replace("->", r" $\to$ ")
+    # A line break and \midrule take what follows in brackets, or a star, as theirs.
+    return re.sub(r"^(\s*)([\[*])", r"\1{\2}", rows, flags=re.MULTILINE)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages, averaged_column
 from bertviz_core.inputs.encoding import mean_over
@@ -16,15 +18,16 @@ if TYPE_CHECKING:
     from bertviz_core.models.attention import LayerAttention
 
 
-def _uniform(result: HeadAverages) -> tuple[float, str]:
-    return float(result["uniform"].flat[0]), "uniform attention"
+def _uniform(result: HeadAverages) -> tuple[np.ndarray, str]:
+    return result["uniform"], "uniform attention"
 
 
 @dataclass(frozen=True)
 class RepeatedTokenAverages(HeadAverages):
-    """The averages of RepeatedToken over inputs."""
+    """The averages of RepeatedToken over inputs; what uniform attention would give is no quantity of heads."""
 
     analysis: ClassVar[str] = "repeated_token"
+    baselines: ClassVar[tuple[str, ...]] = ("uniform",)
 
 
 class RepeatedToken(Analysis):
@@ -52,7 +55,8 @@ class RepeatedToken(Analysis):
         same = (batch.ids[:, :, None] == batch.ids[:, None, :]) & word[:, :, None]  # (batch, query, key)
         earlier = same.tril(-1)
         received = (layer.weights * earlier[:, None]).sum(-1)  # (batch, head, query)
-        visible = batch.mask.cumsum(1) if layer.causal else batch.mask.sum(1, keepdim=True)
-        uniform = (earlier.sum(-1) / visible)[:, None].expand_as(received)
+        visible = layer.visible(batch)  # (batch, query, key)
+        shares = (earlier & visible).sum(-1) / visible.sum(-1).clamp(min=1)
+        uniform = shares[:, None].expand_as(received)
         rows = mean_over(earlier.any(-1))  # (batch, query)
         return (torch.stack([received, uniform], -1) * rows[:, None, :, None]).sum(2)

@@ -88,7 +88,8 @@ def is_running(job: Job | None, stored: str = "Finished parts are kept.") -> boo
     if job.state == "cancelled":
         st.caption(f":material/stop: Cancelled. {stored}")
     elif job.error is not None:
-        messages.error(job.error)
+        own = job.tasks.get(session().name, job.performed)
+        messages.error(job.error if own is job.performed else tasks.under_own_names(job.error, job.performed, own))
     return False
 
 

@@ -85,12 +85,11 @@ def _stored(key: str) -> bytes:
 def _measured(key: str, _selection: Selection) -> Future[None]:
     """Measure and store it in the background, once for all readers."""
     store = services.store()
-    models = services.loaded_models()
 
     def work() -> None:
         # The map does without previews.
         with suppress(BertvizError, OSError):
-            model = models.get(_selection.checkpoint, _selection.settings.dtype)
+            model = services.model_in_background(_selection.checkpoint, _selection.settings.dtype)
             store.put(key, compute_preview(model, _selection.settings))
 
     return services.in_background(work)

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import fields, replace
 from functools import lru_cache
@@ -18,6 +18,7 @@ from bertviz_core.analyses.run import compute
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import CheckpointRequests
+from bertviz_core.engine.first_opening import FirstOpenings
 from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
@@ -34,7 +35,9 @@ from bertviz_core.settings import Settings, Weights, access_from_environment
 from bertviz_core.tasks import Worker
 from bertviz_core.viewer.input_attention import InputAttention, InputView, apply_view
 from pages.shared.costly import renamed
+from pages.shared.turns import turns
 
+LOOK_S = 0.2  # seconds between two looks at work that a page waits for
 DELAY = 2.0  # seconds until work in the background begins, when the page has been drawn
 T = TypeVar("T")
 _singletons: dict[Callable[[], Any], Any] = {}
@@ -58,6 +61,7 @@ store = _once(Store)
 access = _once(lambda: replace(access_from_environment(), hub_seconds=0.0))  # A page turn waits for no network.
 uploads = _once(lambda: Uploads(store(), access()))
 loaded_models = _once(LoadedModels)
+first_openings = _once(lambda: FirstOpenings(store()))
 jobs = _once(lambda: JobQueue(Worker(), access()))  # those that run models
 downloads = _once(lambda: JobQueue(Worker(), access()))  # in another process, so that neither waits for the other
 
@@ -92,8 +96,7 @@ def queues() -> tuple[JobQueue, JobQueue]:
 
 def find(request: Request) -> Result | None:
     """The stored result of a request, with its names of files and of the model; None where there is none."""
-    names = {source.digest: source.name for source in (request.source, *request.others.values())}
-    model = {"name": request.checkpoint.name, "revision": request.checkpoint.revision}
+    names, model = compute.names_of(request), compute.names_of_model(request)
     return lookup(request.key(), request.analysis, names, model)
 
 
@@ -120,9 +123,29 @@ def _read(store: Store, key: str, analysis: str) -> Result:
 
 
 def model(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
-    """A loaded model; while it is loaded a spinner is drawn."""
+    """A loaded model; while it is loaded a spinner is drawn. One that was never opened is first opened by a process
+    with limits; raises ModelError where that fails."""
+    opening = first_openings().open(checkpoint, dtype)
+    if not opening.done():
+        with st.spinner("Opening the model for the first time, apart from the server"), turns.given_back():
+            wait_for(opening)
+    opening.result()
     with st.spinner("Loading the model"):
         return loaded_models().get(checkpoint, dtype)
+
+
+def wait_for(work: Future[Any]) -> None:
+    """Wait until work is done; the reader may go to another page meanwhile, at which Streamlit ends the run."""
+    place = st.empty()
+    while not work.done():
+        place.empty()
+        wait([work], LOOK_S)
+
+
+def model_in_background(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
+    """A loaded model, for work in the background; raises ModelError as `model` does."""
+    first_openings().open(checkpoint, dtype).result()
+    return loaded_models().get(checkpoint, dtype)
 
 
 _by_content: dict[str | type, Callable[[Any], Any]] = {
@@ -141,6 +164,7 @@ def split_share(checkpoint: Checkpoint, kind: str, source: Source) -> Future[flo
 def _split_share(model: str, kind: str, digest: str, _checkpoint: Checkpoint, _source: Source) -> Future[float]:
     def compute_share() -> float:
         with suppress(BertvizError):
+            first_openings().open(_checkpoint).result()
             return split_words.split_share(kind, _source, loading.load_tokens(_checkpoint))
         return 0.0
 

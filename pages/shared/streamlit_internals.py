@@ -18,7 +18,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 # Kinds of messages that a page sends. Others, such as `clear_cache`, would affect every reader, or list folders.
 MESSAGES = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request"}
 OPERATIONS = {"deferred_file", "dataframe_chunk"}  # of a `backend_operation_request`
-CLOSED = {("_stcore", "metrics"), ("_stcore", "agent")}  # consecutive parts of paths that no page needs
+# Consecutive parts of paths that no page needs; the last three are for accounts, of which the app has none.
+CLOSED = {("_stcore", "metrics"), ("_stcore", "agent"), ("auth", "login"), ("auth", "logout"), ("oauth2callback",)}
 TEST_IDS = {  # `data-testid` in Streamlit's pages -> what appearance.css does with it
     "stMainBlockContainer": "the page: narrower margins, a smaller gap at its top",
     "stVerticalBlock": "containers: a smaller gap between their parts",

@@ -34,6 +34,7 @@ CHECK_WAIT_S = 1.0  # seconds before a page goes on without a check
 UNPACKED = 10  # maximum ratio of unpacked to packed size: text shrinks to a tenth at best
 SECONDS = 60  # of a core, for a check
 SECONDS_PUBLIC = 10
+BYTES_PER_SECOND = 2 << 20  # of a file, for each of which a check may take a second more
 
 
 def begin(files: list[tuple[str, bytes]], kind: str, role: str, *, fixed: bool = False) -> None:
@@ -54,10 +55,15 @@ def begin(files: list[tuple[str, bytes]], kind: str, role: str, *, fixed: bool =
         fixed=fixed,
         max_size=_max_upload(),
         max_unpacked=UNPACKED * _max_upload(),
-        seconds=SECONDS_PUBLIC if services.access().public else SECONDS,
+        seconds=_seconds(sum(len(data) for _, data in files)),
     )
     reader.checking = role
     wait([reader.check.checked], CHECK_WAIT_S)
+
+
+def _seconds(size: int) -> int:
+    """Seconds of a core that the check of so many bytes may take: a text of 50 MB in short lines takes some 15."""
+    return (SECONDS_PUBLIC if services.access().public else SECONDS) + size // BYTES_PER_SECOND
 
 
 def take(role: str) -> str:

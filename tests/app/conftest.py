@@ -29,6 +29,7 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BERTVIZ_STORE", str(tmp_path / "store"))
     monkeypatch.setattr("pages.shared.services.Worker", worker)
     monkeypatch.setattr("pages.shared.uploads.CHECK_WAIT_S", 60)  # of a test that looks once
+    monkeypatch.setattr("bertviz_core.engine.first_opening.open_in_process", lambda *_: None)  # they harm nobody
     monkeypatch.chdir(ROOT)
     st.cache_resource.clear()  # it ends the sessions of earlier tests, which ask for services
     monkeypatch.setattr("pages.shared.services._singletons", {LoadedModels: MODELS})

@@ -25,7 +25,7 @@ from tests.support.driving import ROOT, analyze, open_app, uploader, wait_for_jo
 
 pytestmark = pytest.mark.slow
 
-LOOP = {"_work", "outcome"}  # of the queue's thread, and of the worker process
+LOOP = {"_work", "_perform", "outcome"}  # of the queue's thread, and of the worker process
 LISTED = re.compile(r"^\d+\. `(\w+)` in (?:`([\w/.]+)`|the analysis's `measure.py`)", re.MULTILINE)
 Step = tuple[str, str]  # function, file
 

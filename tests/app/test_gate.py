@@ -10,6 +10,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,7 +25,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from bertviz_core.settings import Access
-from pages.shared.server import limits
+from pages.shared.server import credit, limits
 from pages.shared.server.access import AccessRules
 from pages.shared.streamlit_internals import MESSAGES, message_kind
 from tests.support import chromium as browser
@@ -170,15 +171,78 @@ def test_a_strangers_flood_is_slowed_and_ends_as_a_huge_message_does(
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: 0.0))
+    monkeypatch.setattr(credit, "time", SimpleNamespace(monotonic=lambda: 0.0))
     monkeypatch.setattr(limits, "asyncio", SimpleNamespace(sleep=sleep))
     with connected() as socket:
         for _ in range(100):
             socket.send_bytes(message)
         assert socket.receive()["code"] == 1009
     flood = len(message) < limits.MAX_MESSAGE_BYTES
-    assert len(passed) == (limits.BURST + limits.SLOWED + 1 if flood else 0)
-    assert [wait > 0 for wait in waits] == ([False] * int(limits.BURST) + [True] * (limits.SLOWED + 1) if flood else [])
+    assert len(passed) == (credit.BURST + limits.SLOWED + 1 if flood else 0)
+    assert [wait > 0 for wait in waits] == ([False] * int(credit.BURST) + [True] * (limits.SLOWED + 1) if flood else [])
+
+
+def test_who_connects_again_has_no_new_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(credit, "time", SimpleNamespace(monotonic=lambda: now))
+    credits_of_all = credit.Credits()
+
+    def connect(address: str, runs: int) -> float:
+        """Connect, ask for so many runs, and leave; the runs that there were at first."""
+        with credits_of_all.connection({"client": (address, 1), "headers": [(b"bertviz-connection", b"forged")]}) as (
+            own,
+            scope,
+        ):
+            assert [value for name, value in scope["headers"] if name == b"bertviz-connection"] != [b"forged"]
+            before = own.left()
+            own.spend(runs)
+            return before
+
+    assert connect("10.0.0.1", 20) == credit.BURST
+    assert connect("10.0.0.1", 0) == 0
+    assert connect("10.0.0.2", 0) == credit.BURST  # of another address
+    now = 10.0
+    assert connect("10.0.0.1", 3) == 10 * credit.RATE
+    now = 100.0
+    assert connect("10.0.0.1", 0) == credit.BURST and not credits_of_all._left_behind["10.0.0.2"]
+    assert connect("2001:db8::1", 20) == credit.BURST and connect("2001:db8::2", 0) == 0  # one machine has all of these
+
+
+def test_readers_behind_one_router_are_not_slowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thirty of them who each open ten pages, and then come back once more."""
+    now = 0.0
+    monkeypatch.setattr(credit, "time", SimpleNamespace(monotonic=lambda: now))
+    credits_of_all = credit.Credits()
+    for _ in range(2):
+        with ExitStack() as stack:
+            scope = {"client": ("10.0.0.1", 1), "headers": []}
+            readers = [stack.enter_context(credits_of_all.connection(scope))[0] for _ in range(30)]
+            for _page in range(10):
+                now += 8
+                assert not any(reader.spend(1) for reader in readers)
+                assert all(reader.left() >= credit.BURST / 2 for reader in readers)
+
+
+def test_paths_of_accounts_are_closed(address: str) -> None:
+    for path in ("/oauth2callback", "/auth/login", "/auth/logout"):
+        assert answer(address, "GET", path)[0].status == 404
+
+
+def test_a_connection_that_is_closed_for_its_flood_leaves_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERTVIZ_PUBLIC", "1")
+    with browser.served(tmp_path / "store") as url:
+        uri = f"ws://{urlsplit(url).netloc}/_stcore/stream"
+        for is_aborted in (False, True, True):
+            with connect(uri, origin=url, subprotocols=["streamlit"]) as stranger:
+                for _ in range(60):
+                    stranger.send(rerun())
+                if is_aborted:
+                    stranger.socket.shutdown(socket.SHUT_RDWR)
+                time.sleep(3)
+    log = (tmp_path / "server.log").read_text()
+    assert "Traceback" not in log, log
 
 
 def test_a_message_that_never_ends_is_refused_where_it_begins(address: str) -> None:
@@ -251,7 +315,7 @@ def test_a_file_without_an_end_keeps_nobody_else_waiting(address: str) -> None:
         for head in range(1, 9):
             assert not reader.open("entropy", head=f"1-{head}").exceptions
         assert not upload.done()
-        assert "too much time or memory" in upload.result().text
+        assert "seconds of a core" in upload.result().text
 
 
 @pytest.mark.skipif(not browser.CHROMIUM, reason="needs Chromium")

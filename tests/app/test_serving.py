@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections import OrderedDict
 from pathlib import Path
 
@@ -12,8 +13,8 @@ import numpy as np
 import pytest
 
 from bertviz_core.plotting.head_map import value_map
-from pages.shared import memoize, streamlit_internals
-from pages.shared.server import startup, turns
+from pages.shared import memoize, streamlit_internals, turns
+from pages.shared.server import startup
 
 pytestmark = pytest.mark.slow
 
@@ -72,12 +73,61 @@ def test_getting_ready_imports_plotly_but_no_model() -> None:
 
 
 def test_no_page_waits_for_one_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    semaphore = threading.Semaphore(1)
-    monkeypatch.setattr(turns, "_turns", semaphore)
+    monkeypatch.setattr(turns, "MAX_RUNNING_PAGES", 1)
     monkeypatch.setattr(turns, "TURN_TIMEOUT_S", 0.1)
-    with turns.page_turn(), turns.page_turn():
+    server = turns.Turns()
+    with server.page_turn(), server.page_turn():
         pass
-    assert semaphore._value == 1
+    assert not server._running and not server._waiting
+
+
+def order_of_turns(credits: list[float]) -> list[int]:
+    """In which order pages of readers with these credits run that came, in this order, while another page ran."""
+    server, order, began = turns.Turns(), list[int](), threading.Event()
+
+    def page(number: int) -> None:
+        with server.page_turn(lambda: credits[number]):
+            order.append(number)
+
+    threads = [threading.Thread(target=page, args=(number,)) for number in range(len(credits))]
+    with server.page_turn():
+        for number, thread in enumerate(threads):
+            thread.start()
+            while len(server._waiting) <= number:
+                began.wait(0.01)
+    for thread in threads:
+        thread.join()
+    return order
+
+
+def test_who_has_used_the_fewest_runs_is_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "MAX_RUNNING_PAGES", 1)
+    monkeypatch.setattr(turns, "TURN_TIMEOUT_S", 30)
+    assert order_of_turns([0.6, 1.0, 0.8, 1.0]) == [1, 3, 2, 0]
+
+
+def test_hasty_readers_leave_one_turn_to_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "HASTY_TIMEOUT_S", 0.2)
+    server = turns.Turns()
+    with server.page_turn(lambda: 0.0):
+        assert len(server._running) == 1
+        with server.page_turn(lambda: 0.0):  # after its time it runs without a turn
+            assert len(server._running) == 1
+            began = time.monotonic()
+            with server.page_turn(lambda: 1.0):
+                assert len(server._running) == 2 and time.monotonic() - began < 0.2
+
+
+def test_a_page_that_waits_for_something_else_lets_others_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "MAX_RUNNING_PAGES", 1)
+    server = turns.Turns()
+    with server.page_turn():
+        with server.given_back():
+            assert not server._running
+        assert len(server._running) == 1
+    with server.given_back():  # outside of a page
+        pass
+    assert not server._running
 
 
 def test_what_all_sessions_share_is_bounded_by_its_size(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """The command line as a user types it: outputs, exit codes, one message for each mistake, the store it shares."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -119,6 +120,23 @@ def test_the_store_is_listed_and_cleared(text: Path, tmp_path: Path):
     assert "bytes in" in run("store", "size", "--store", store).stdout
     assert run("store", "clear", "--store", store).stdout.startswith(f"{len(listed) - 1} entries")
     assert run("store", "list", "--store", store).stdout == "The store is empty.\n"
+
+
+def test_equal_files_keep_their_own_names_also_where_a_name_is_no_text(tmp_path: Path, tiny_folder: Path):
+    names = (b"byt\xff\xfe.txt", b"a\x1b[31m.txt", b"plain.txt")
+    store = tmp_path / "s"
+    for name in names:
+        path = os.fsencode(tmp_path) + b"/" + name
+        Path(os.fsdecode(path)).write_text("the cat sat .\n")
+        out = tmp_path / "x.json"
+        more = ("--model", tiny_folder, "--max-length", "32", "--store", store, "--quiet")
+        run(
+            "entropy", os.fsdecode(path), *more, "--out", out, "--out", tmp_path / "x.csv", "--out", tmp_path / "x.html"
+        )
+        found = json.loads(out.read_text(encoding="utf-8"))["provenance"]["corpus"]["name"]
+        assert found == name.decode("utf-8", "replace")
+    listed = run("store", "list", "--store", store).stdout
+    assert "byt" in listed and "\x1b" not in listed
 
 
 @pytest.mark.parametrize("command", [["surface-patterns"], ["compare", "entropy"], ["dependency-heads"]])

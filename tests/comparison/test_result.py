@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from bertviz_core import exports
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
 from bertviz_core.analyses.run.compute import compute, find
@@ -75,6 +76,22 @@ def test_differences_of_averages_with_errors_by_document(run, tiny, source):
     ]
     rejected = oracle.holm_rejects(raw, 0.05)
     assert set(np.flatnonzero(change.marked.reshape(-1)).tolist()) == rejected
+
+
+def test_only_quantities_of_heads_are_compared(run, source):
+    """Documents of other lengths change what uniform attention would give, in all heads alike; of an encoder the first
+    token is [CLS], which counts once."""
+    longer = source("\n\n".join(TEXT.replace("\n\n", "\n").strip() for _ in range(8)))
+    for analysis in ("entropy", "reach", "surface_patterns"):
+        runs = [run(analysis), run(analysis, source=longer)]
+        comparison = compare(*runs)
+        quantities = {column.quantity for column in ANALYSES[analysis].columns if column.read(runs[0]) is not None}
+        assert set(comparison.changes) == set(comparison.a) == quantities - {"to_first"}
+        assert not comparison.missing
+        assert set(comparison.to_frame()["quantity"]) == set(comparison.tables()["best"]["quantity"])
+        assert "uniform" not in comparison.headline() + "".join(comparison.to_frame()["quantity"])
+        if analysis != "surface_patterns":
+            assert (runs[0]["uniform"] != runs[1]["uniform"]).all(), "the lengths differ"
 
 
 def test_a_run_and_itself_differ_nowhere_and_one_of_another_analysis_is_refused(run):

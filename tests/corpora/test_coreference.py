@@ -107,8 +107,55 @@ def test_corefud_entities_are_found_where_the_declaration_says():
     order = "entity-GRP-infstat-MIN-coref_type-identity"
     text = conllu("(person-5-new-1-ana-Ann", "person-5)", "(person-5-giv-1-ana)", "(place-9-new-1)", order=order)
     assert spans(read(text)[1][0]) == [(0, 2, 0), (2, 3, 0), (3, 4, 1)]
-    gum = conllu("(12-person-giv:act-cf1-1,2-coref", "12)", "(12-person)", order="GRP-etype-infstat-centering-link")
+    gum = conllu(
+        "(12-person-giv:act-cf1-1,2-coref", "12)", "(12-person)", order="GRP-etype-infstat-centering-minspan-link"
+    )
     assert spans(read(gum)[1][0]) == [(0, 2, 0), (2, 3, 0)]
+
+
+def old_gum(*entities: str) -> str:
+    """CoNLL-U without a header of entities."""
+    return conllu(*entities).replace("# global.Entity = eid-etype-head-other\n", "")
+
+
+def test_without_a_header_the_number_of_a_typed_entity_is_the_chain():
+    text = old_gum("(person-1)", "(person-2)", "(place-3", "place-3)", "(person-1)", "(object-3)")
+    assert spans(read(text)[1][0]) == [(0, 1, 0), (1, 2, 1), (2, 4, 2), (4, 5, 0), (5, 6, 2)]
+    assert spans(read(old_gum("(e1)", "(e2)", "(e1)"))[1][0]) == [(0, 1, 0), (1, 2, 1), (2, 3, 0)]
+
+
+def test_a_header_of_one_attribute_lets_chains_have_hyphens():
+    text = conllu("(c-1", "c-1)", "(c-2)", "(c-1)", order="eid")
+    assert spans(read(text)[1][0]) == [(0, 2, 0), (2, 3, 1), (3, 4, 0)]
+
+
+HEADERS = "eid-etype-head-other"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (old_gum("(PER)", "(PER)(PER)", "(GPE", "GPE)"), "'PER' has no number of a chain: the file holds entities"),
+        (old_gum("(person-Ann)", "(person-Ann)"), "holds entities, not chains"),
+        (old_gum("(e1-person-2)", "(e1-person-2)"), "Nothing says which attribute of 'e1-person-2' is the chain"),
+        (conllu("(person-Ann)", "(person)", order="etype-identity"), "names neither eid nor GRP"),
+        (conllu("(e1-person-1-x-y)", "(e1)", order=HEADERS), "'e1-person-1-x-y' has too many attributes"),
+        (conllu("(e-1-person)", "(e-1-person)", order=HEADERS), "'e-1-person' has no number as its head"),
+        (conllu("(e", "e-1)", order=HEADERS), "'e-1' has too many attributes"),
+        (conllu("(person)", "(person)", order="etype-eid"), "'person' has no eid"),
+        (conllu("(-person)", "(-person)", order=HEADERS), "'-person' has no eid"),
+        ("0\tAnn\t(PER)\n1\tsaw\t-\n2\tBob\t(PER)\n", "holds entities, not chains"),
+    ],
+)
+def test_entities_that_are_no_chains_are_refused(text, message):
+    with pytest.raises(InputError, match=message):
+        read(text)
+
+
+def test_a_row_narrower_than_its_format_is_refused_with_its_line():
+    wide = "\t".join(["1", "saw", *"_________________", "(1)"])
+    with pytest.raises(InputError, match="line 1: The row has 3 columns"):
+        read(f"0\tShe\t(1)\n{wide}\n")
 
 
 def test_corefud_leaves_out_and_counts_discontinuous_mentions_and_zeros():

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.corpora.annotated import FORMATS, CoreferenceCorpus, Treebank
+from bertviz_core.corpora import annotated
+from bertviz_core.corpora.annotated import FORMATS, CoreferenceCorpus, Treebank, TreebankFormat
 from bertviz_core.corpora.contents import describe
 from bertviz_core.corpora.files import source_of
 from bertviz_core.corpora.format_detection import is_prose, kinds, to_utf8
 from bertviz_core.corpora.readers import read_text
 from bertviz_core.corpora.source import from_bytes
+from bertviz_core.corpora.treebank import lines
 
 CONLLU = (
     "# newdoc id = a\n# text = Don't go.\n1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\t_\n1\tDo\tdo\tAUX\t_\t_\t3\taux\t_\t_\n"
@@ -112,7 +114,19 @@ OPEN = {"treebank": Treebank, "coreference": CoreferenceCorpus}
 def test_the_examples_of_the_page_are_recognized_and_read(label: str, kind: str, example: str) -> None:
     source = from_bytes(example.encode(), "pasted text")
     describe(kind, source)
+    assert kind in kinds(source)
     assert kind == "text" or label.startswith(f"{OPEN[kind](source).form.name}: ")
+
+
+def test_a_format_in_the_table_alone_is_recognized_where_nobody_says_what_a_file_is(source, monkeypatch):
+    """A made-up format, "governor|word", which is text to all others."""
+    word = lines.LineFormat("governor|word", lambda text: lines.Word(text.partition("|")[2], int(text[0]), "dep"))
+    form = TreebankFormat("governor|word", lambda found: found.first[1][1:2] == "|", lambda found: word)
+    text = "2|He\n0|sat\n"
+    assert kinds(source(text)) == ("text",)
+    monkeypatch.setattr(annotated, "FORMATS", (*FORMATS, form))
+    assert kinds(source(text)) == ("treebank", "text")
+    assert [paragraph.text for paragraph in read_text(source(text)).paragraphs()] == ["He sat"]
 
 
 def test_the_page_shows_every_format() -> None:

@@ -87,12 +87,20 @@ def _pieces(parse: str) -> list[str]:
         ("so they", None, "pronoun"),
         ("so Ann", None, "proper"),
         ("so ship", None, "nominal"),
-        ("Ship", None, "nominal"),  # a capital at the start of a sentence says nothing
+        ("Ship", None, "proper"),
+        ("Everyone", None, "nominal"),
     ],
 )
 def test_types(words, tag, expected):
     given = document(words, tags=None if tag is None else (*["-"] * words.count(" "), tag))
     assert TYPES[mention_type(given, len(given.words) - 1)] == expected
+
+
+def test_a_capital_at_the_start_of_a_sentence_is_no_name_where_the_document_has_the_word_without():
+    """GAP has names and pronouns alone, without tags; a name that begins a sentence is one."""
+    words = ("Ann", "saw", "a", "ship", ".", "Ships", "float", ".", "Ship", "Ann")
+    given = CoreferenceDocument(0, "d", words, (0, 5, 8), ())
+    assert [TYPES[mention_type(given, head)] for head in (0, 5, 8, 9)] == ["proper", "proper", "nominal", "proper"]
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,15 @@ import conllu
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bertviz_core.corpora import Skipped, temporary
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.files import source_of
-from bertviz_core.corpora.readers import read_text
+from bertviz_core.corpora.format_detection import kinds
+from bertviz_core.corpora.readers import TextCorpus, is_surely_prose, read_text
+from bertviz_core.corpora.source import from_bytes
 from bertviz_core.errors import InputError
 
 WORDS = ["Ann", "sat", "\n", ".", "She", "slept"]
@@ -175,7 +179,7 @@ def test_a_table_of_arrow_is_its_rows():
     assert source_of(pyarrow.Table.from_pylist(rows), "text").digest == source_of(rows, "text").digest
 
 
-def test_a_table_with_trees_is_a_treebank_and_rows_without_governors_cost_their_sentence():
+def test_a_table_with_trees_is_a_treebank_without_its_rows_of_multiword_tokens():
     rows = [
         {"tokens": ["He", "sat"], "head": ["2", "0"], "deprel": ["nsubj", "root"]},
         {"tokens": ["He", "slept"], "head": np.array([2, 0]), "deprel": ["nsubj", "root"]},
@@ -185,8 +189,104 @@ def test_a_table_with_trees_is_a_treebank_and_rows_without_governors_cost_their_
     for corpus in (rows[:2], pd.DataFrame(rows[:2]), iter(rows[:2])):
         assert source_of(corpus, "treebank").digest == source_of(trees, "treebank").digest
     skipped = Skipped()
+    *_, third = Treebank(source_of(rows, "treebank")).sentences(skipped)
+    assert (third.words, third.governors, skipped.to_json()) == (("de", "le"), (0, 1), [])
+    rows[2]["upos"] = ["ADP", "ADP", "DET"]  # A word without a governor is no multi-word token.
     assert len(list(Treebank(source_of(rows, "treebank")).sentences(skipped))) == 2
     assert skipped.to_json()[0]["count"] == 1
+
+
+def test_a_list_of_texts_is_text_whatever_its_entries_look_like(tmp_path):
+    entries = ['{"text": "a cat"}', '[{"text": "x"}]', "<html><p>A cat.</p></html>", "1\tHe\t(1)", "<doc>", "</doc>"]
+    for texts in [*([entry] for entry in entries), entries, entries[:1] * 3, ["He 2-nsubj\nsat 0-root"] * 2]:
+        source = source_of(texts, "text")
+        corpus = read_text(source)
+        assert [p.text for p in corpus.paragraphs()] == [line for text in texts for line in text.split("\n")]
+        path = tmp_path / "same.txt"
+        path.write_text("".join(f"{text}\n\n" for text in texts))
+        is_alike = texts in (["<doc>"], ["</doc>"])  # as a line alone these are text in a file too
+        assert (source_of(path, "text").digest == source.digest) == is_alike
+    tree = "1\tHe\the\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tsat\tsit\tVERB\t_\t_\t0\troot\t_\t_"
+    assert kinds(source_of([tree], "treebank"))[0] == "treebank"
+
+
+@given(st.lists(st.text(st.sampled_from("ab1-([{<#\t \n_*)0"), max_size=40), min_size=1, max_size=3))
+def test_what_is_surely_prose_is_text_in_a_file_too(texts):
+    text = "".join(f"{text}\n" for text in texts)
+    if is_surely_prose(text) and text.strip():
+        assert type(read_text(from_bytes(text.encode(), "a"))) is TextCorpus
+
+
+MISSING = [None, float("nan"), pd.NA, np.float32("nan")]
+
+
+@pytest.mark.parametrize("value", MISSING, ids=repr)
+def test_words_and_relations_that_are_missing_are_refused_with_their_entry(value):
+    good = (["He", "sat"], [2, 0], ["nsubj", "root"])
+    for bad in ([value, "sat"], [2, 0], ["nsubj", "root"]), (["He", "sat"], [2, 0], ["nsubj", value]):
+        records = [dict(zip(("words", "head", "deprel"), tree, strict=True)) for tree in (good, bad)]
+        for corpus in ([good, bad], records, pd.DataFrame(records)):
+            with pytest.raises(InputError, match=r"Entry 2 has a (word|relation) that is missing"):
+                source_of(corpus, "treebank")
+    with pytest.raises(InputError, match="Entry 2"):
+        source_of(pd.DataFrame([records[0], {"words": value, "head": [0], "deprel": ["root"]}]), "treebank")
+    named = (["None", "saw", "Ann", "nan", "here"], [2, 0, 2, 3, 2], ["nsubj", "root", "obj", "flat", "advmod"])
+    (sentence,) = Treebank(source_of([named], "treebank")).sentences(Skipped())
+    assert sentence.words == ("None", "saw", "Ann", "nan", "here")
+
+
+class ArrowScalar:
+    """A value of Arrow: no string, but it has one."""
+
+    def __init__(self, value):
+        self.as_py = lambda: value
+
+
+class Frame:
+    """What a DataFrame of polars has of use."""
+
+    columns = ("text", "number")
+
+    def iter_rows(self):
+        return iter([("The cat sat .", 1), ("It slept .", 2)])
+
+
+class LazyFrame(Frame):
+    def collect(self): ...
+
+    def collect_schema(self): ...
+
+
+class Formatted:
+    """A Dataset that is formatted as Arrow: its rows are tables until the format is taken off."""
+
+    column_names = ("text",)
+
+    def __init__(self, rows=()):
+        self.rows = rows
+
+    def with_format(self, name):
+        return Formatted([{"text": "The cat sat ."}])
+
+    def __iter__(self):
+        return iter(self.rows)
+
+
+def test_frames_of_polars_values_of_arrow_and_formatted_datasets_are_read():
+    texts = ["The cat sat .", "It slept ."]
+    assert source_of([ArrowScalar(text) for text in texts], "text").digest == source_of(texts, "text").digest
+    assert [record.value for record in read_text(source_of(Frame(), "text")).records()] == texts
+    assert [record.value for record in read_text(source_of(Formatted(), "text")).records()] == texts[:1]
+    with pytest.raises(InputError, match=r"frame\.collect"):
+        source_of(LazyFrame(), "text")
+
+
+def test_lists_of_documents_say_what_to_do():
+    with pytest.raises(InputError, match=r"Entry 1 is a list of texts.*Join the texts"):
+        source_of([["The cat sat on it.", "It slept there long."]], "text")
+    with pytest.raises(InputError, match="Entry 1 is a list of sentences"):
+        source_of([[["The", "cat"], ["It", "slept"]]], "text")
+    assert "10 000" in content([["10 000", "học sinh"]], "text")
 
 
 def test_lists_without_words_are_left_out_and_none_but_those_is_an_error():

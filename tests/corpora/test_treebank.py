@@ -11,6 +11,7 @@ from bertviz_core import paper
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.files import SAMPLES, sample
+from bertviz_core.corpora.format_detection import kinds
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.corpora.treebank import RELATIONS, Sentence, explain, function_heads, meaning
 from bertviz_core.errors import InputError
@@ -67,6 +68,31 @@ def test_conllu_words_without_ranges_and_empty_nodes():
 def test_two_spaces_inside_a_form_do_not_shift_the_columns():
     _, (sentence,), _ = read(TWO.replace("New York\tNew", "New  York\tNew"))
     assert (sentence.words[0], sentence.governors) == ("New York", (2, 0))
+
+
+def test_relations_may_begin_with_a_digit_but_are_no_numbers():
+    rows = "1\tHe\the\tPRP\tPRP\t_\t2\t{}\t_\t_\n2\tsat\tsit\tVBD\tVBD\t_\t0\troot\t_\t_\n"
+    assert read(rows.format("2subj"))[1][0].relations == ("2subj", "root")
+    for other in ("2", "2:nsubj", "3.1"):
+        with pytest.raises(InputError, match="no relation in the DEPREL column"):
+            read(rows.format(other))
+    assert kinds(from_bytes(b"He 2-1subj\nsat 0-root\n", "a")) == ("treebank", "text")
+
+
+def test_eight_columns_of_conllx():
+    text = "1\tHe\t_\tPRP\tPRP\t_\t2\tSBJ\n2\tsat\t_\tVBD\tVBD\t_\t0\tROOT\n"
+    name, sentences, skipped = read(text)
+    assert (name, sentences[0].governors, skipped) == ("CoNLL-X in eight columns", (2, 0), [])
+    assert sentences[0].tags == ("PRP", "VBD") and kinds(from_bytes(text.encode(), "a")) == ("treebank", "text")
+
+
+def test_a_treebank_in_which_every_word_is_a_root_has_no_trees():
+    words = ["the", "cat", "sat", "on", "a", "mat", "and", "it", "slept", "there"]
+    text = "".join("".join(f"{word} 0-root\n" for word in words) + "\n" for _ in range(3))
+    with pytest.raises(InputError, match="has no trees: every word is a root"):
+        read(text)
+    assert len(read(f"{text}He 2-nsubj\nsat 0-root\n")[1]) == 4
+    assert len(read("yes 0-root\n\nno 0-root\n\n" * 30)[1]) == 60
 
 
 def test_conllx_may_have_two_roots():

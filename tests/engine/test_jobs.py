@@ -171,3 +171,39 @@ def test_many_readers_at_once_lose_nothing():
     for job in submitted:
         wait_for(job)
     assert not jobs._jobs
+
+
+def test_a_joined_job_is_performed_for_a_session_that_has_not_left():
+    performed = []
+
+    def run(task, progress):
+        performed.append(task)
+        if task == "first":
+            gate.wait(10)
+
+    jobs, gate = JobQueue(run), threading.Event()
+    jobs.submit("first", "First", "first", "a")
+    waits, joined = (jobs.submit("key", "Work", task, session) for task, session in (("c's", "c"), ("b's", "b")))
+    jobs.leave(waits, "c")
+    gate.set()
+    assert wait_for(joined).state == "done" and performed == ["first", "b's"]
+
+
+def test_a_job_whose_file_is_gone_with_its_session_is_performed_for_the_next_one():
+    performed, is_gone = [], threading.Event()
+
+    def run(task, progress):
+        performed.append(task)
+        if task == "a's":
+            is_gone.wait(10)
+            raise InputError("The file is gone.")
+
+    jobs = JobQueue(run)
+    job = jobs.submit("key", "Work", "a's", "a")
+    jobs.submit("key", "Work", "b's", "b")
+    until(lambda: job.performed == "a's")
+    jobs.leave(job, "a")
+    is_gone.set()
+    assert wait_for(job).state == "done" and performed == ["a's", "b's"] and job.error is None
+    alone = jobs.submit("key", "Work", "a's", "a")
+    assert wait_for(alone).state == "failed"

@@ -173,6 +173,36 @@ def test_damaged(tmp_path, shipped):
         assert (folder / "cache.db").read_bytes() == content  # somebody may still rescue it
 
 
+@pytest.mark.parametrize("part", ["results", "uploads"])
+@pytest.mark.parametrize("content", [os.urandom(8192), bytes(8192), b"cut"], ids=["noise", "zeros", "cut"])
+def test_a_damaged_store_can_be_used_again_when_it_is_cleared(filled, part, content):
+    database = filled / part / "cache.db"
+    content = database.read_bytes()[:5000] if content == b"cut" else content
+    for path in database.parent.glob("cache.db-*"):
+        path.unlink()
+    database.write_bytes(content)
+    beside = filled / "results" / "of mine.txt"
+    beside.write_text("kept")
+    done = run("store", "list", store=filled)
+    assert done.returncode == 2 and "store clear` empties it" in done.stderr and "Traceback" not in done.stderr
+    done = run("store", "clear", store=filled)
+    assert done.returncode == 0 and "was damaged: all of it" in done.stdout
+    store = Store(filled)
+    assert store.problem is None and not list(store.entries()) and beside.read_text() == "kept"
+    store.put("new", LARGE)
+    assert store.get("new") == LARGE
+
+
+def test_a_store_that_is_overwritten_while_it_is_open_is_cleared(filled):
+    store = Store(filled)
+    check_can_be_read(store)
+    for part in ("results", "uploads"):
+        (filled / part / "cache.db").write_bytes(os.urandom(8192))
+    assert run("store", "clear", store=filled).returncode == 0
+    store.put("new", LARGE)
+    assert Store(filled).get("new") == LARGE == store.get("new")
+
+
 @pytest.mark.parametrize("error", [sqlite3.DatabaseError("malformed"), OSError(5, "I/O error"), diskcache.Timeout()])
 def test_errors_that_cannot_be_provoked(store, monkeypatch, error):
     def broken(*args, **kwargs):

@@ -140,5 +140,6 @@ def test_every_word_has_its_pieces_in_order(tokens):
     assert reading.counts == {"format": "word head-label", "unit": "sentences"} | counted
     assert {entry["reason"]: entry["count"] for entry in reading.skipped.to_json()} == {
         "a word the tokenizer cleans to nothing (read as unknown)": 1,
+        "a token not in the vocabulary (read as unknown)": 1,
         "a sentence of more than 32 tokens": 1,
     }

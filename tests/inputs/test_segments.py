@@ -210,7 +210,7 @@ def test_word_examples_keep_rows_and_words_aligned(tokens):
     counts = {entry["reason"].partition(" (")[0]: entry["count"] for entry in skipped(segments)}
     assert counts == {
         "a word the tokenizer cleans to nothing": 2,
-        "a token not in the vocabulary": 1,
+        "a token not in the vocabulary": 3,  # those two, and the last
         "a special token spelled out in the text": 1,
     }
 

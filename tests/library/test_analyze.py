@@ -112,7 +112,8 @@ def test_trees_and_options_of_an_analysis(tiny_folder):
     assert shown["UAS"].shape == (2, 2)
     words = [["the", letter, "sat", "."] for letter in "abcdefghijkl"]
     asked["corpus"] = [(sentence, *TREES[0][1:]) for sentence in words]
-    probes = bv.analyze("probes", probes=("right-branching",), dev=TREES, **asked)
+    probes = bv.analyze("probes", probes="best-offset, right-branching", dev=TREES, **asked)
+    assert probes.to_frame()["probe"].tolist() == ["right-branching", "best-offset"]
     assert probes.result.score[0] == pytest.approx(2 / 3)  # of the, cat and sat
 
 

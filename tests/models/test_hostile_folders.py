@@ -113,6 +113,35 @@ def test_weights_without_an_end_and_weights_by_another_name_are_refused(folder):
         checkpoint.find_checkpoint(str(folder))
 
 
+@pytest.mark.parametrize(
+    ("name", "size", "limit"),
+    [
+        ("tokenizer.json", 10**9, 100),
+        ("vocab.txt", 10**9, 100),
+        ("tokenizer_config.json", 10**7, 4),
+        ("chat_template.jinja", 10**7, 4),
+        ("generation_config.json", 10**7, 4),
+    ],
+)
+def test_a_file_that_would_take_too_long_to_read_is_refused_with_its_limit(folder, name, size, limit):
+    with (folder / name).open("wb") as stream:
+        stream.truncate(size)
+    began = time.process_time()
+    with pytest.raises(ModelError, match=f"{name} takes {size // 10**6:,} MB, and {limit} MB are the most") as caught:
+        checkpoint.find_checkpoint(str(folder))
+    assert time.process_time() - began < 0.5 and caught.value.where.endswith(name)
+
+
+def test_the_tokenizer_of_a_training_has_the_same_limit(tiny_folder, tmp_path):
+    step = Path(shutil.copytree(tiny_folder, tmp_path / "step-1"))
+    (step / "tokenizer.json").rename(tmp_path / "tokenizer.json")
+    assert checkpoint.find_checkpoint(str(step)).layers == 2
+    with (tmp_path / "tokenizer.json").open("wb") as stream:
+        stream.truncate(10**9)
+    with pytest.raises(ModelError, match=r"tokenizer\.json takes 1,000 MB"):
+        checkpoint.find_checkpoint(str(step))
+
+
 def test_a_training_with_a_broken_tokenizer_can_be_listed(tiny_folder, tmp_path):
     for step in (1, 2):
         copy = Path(shutil.copytree(tiny_folder, tmp_path / f"step-{step}"))

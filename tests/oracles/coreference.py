@@ -14,6 +14,10 @@ BREAKS = """
     throughout till to toward towards under until up upon via with within without that which who whom whose where
     when ,
 """
+INDEFINITE = """
+all another any anybody anyone anything both each either enough everybody everyone everything few many more most much
+neither nobody none nothing others people several some somebody someone something such
+"""
 PRONOUNS = """
     i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers
     herself it its itself they them their theirs themselves this that these those who whom whose which one oneself
@@ -118,7 +122,9 @@ def mention_type(document: dict, head: int) -> str:
     word = document["words"][head]
     if word.lower() in PRONOUNS.split():
         return "pronoun"
-    return "proper" if word[0].isupper() and head not in document["sentences"] else "nominal"
+    if head in document["sentences"] and (word.lower() in document["words"] or word.lower() in INDEFINITE.split()):
+        return "nominal"
+    return "proper" if word[0].isupper() else "nominal"
 
 
 def word_attention(matrix: np.ndarray, owners: list[int], source: int, target: int, first_piece: bool) -> float:

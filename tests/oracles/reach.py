@@ -1,7 +1,8 @@
 """Slow, literal versions of the quantities of reach: plain loops over Python floats, from the definitions alone.
 
 A segment is a list of its tokens' kinds, as in the reference; `rows[i][j]` is one head's map, and `outputs[head][i]`
-the vector that each head of a layer gives token i.
+the vector that each head of a layer gives token i. `sees(i, j)` says whether row i sees token j, where a window leaves
+it less than all tokens or, if causal, all earlier ones.
 """
 
 import hashlib
@@ -11,7 +12,12 @@ NAN = math.nan
 FAR = 10
 
 
-def quantities(rows, kinds, causal=False):
+def seen_by(i, n, causal, sees=None):
+    """The tokens that row i of n sees."""
+    return [j for j in range(n) if (sees(i, j) if sees else not causal or j <= i)]
+
+
+def quantities(rows, kinds, causal=False, sees=None):
     """One head's quantities in one segment, but `output`; NaN for one that the segment does not have."""
     n = len(kinds)
     total = far = mean = 0.0
@@ -22,8 +28,8 @@ def quantities(rows, kinds, causal=False):
             mean += float(rows[i][j]) * abs(i - j)
             if abs(i - j) > FAR:
                 far += float(rows[i][j])
-        seen = i + 1 if causal else n
-        uniform.append(sum(abs(i - j) for j in range(seen)) / seen)
+        seen = seen_by(i, n, causal, sees)
+        uniform.append(sum(abs(i - j) for j in seen) / len(seen))
     mean /= total
     variance = 0.0
     for i in range(n):
@@ -35,20 +41,20 @@ def quantities(rows, kinds, causal=False):
         "distance": mean,
         "spread": math.sqrt(variance),
         "beyond": far / total,
-        "sink_sep": is_sink(rows, places["sep"], causal),
-        "sink_cls": is_sink(rows, places["cls"], causal),
-        "sink_first": is_sink(rows, first, causal),
+        "sink_sep": is_sink(rows, places["sep"], causal, sees),
+        "sink_cls": is_sink(rows, places["cls"], causal, sees),
+        "sink_first": is_sink(rows, first, causal, sees),
         "distance_ordinary": between_ordinary(rows, kinds, causal),
         "uniform": sum(uniform) / n,
-        "uniform_ordinary": between_ordinary(uniform_rows(n, causal), kinds, causal),
+        "uniform_ordinary": between_ordinary(uniform_rows(n, causal, sees), kinds, causal),
     }
 
 
-def uniform_rows(n, causal):
+def uniform_rows(n, causal, sees=None):
     rows = []
     for i in range(n):
-        seen = i + 1 if causal else n
-        rows.append([1 / seen if j < seen else 0.0 for j in range(n)])
+        seen = seen_by(i, n, causal, sees)
+        rows.append([1 / len(seen) if j in seen else 0.0 for j in range(n)])
     return rows
 
 
@@ -64,17 +70,20 @@ def between_ordinary(rows, kinds, causal):
     return far / weight if weight > 1e-30 else NAN
 
 
-def share_of(rows, places, causal):
-    """The mean over rows of what these tokens get together; in a causal model over the rows that see one."""
-    begin = min(places) if causal else 0
-    received = [sum(float(rows[i][j]) for j in places) for i in range(begin, len(rows))]
+def share_of(rows, places, causal, sees=None):
+    """The mean of what these tokens get together, over the rows that see one of them."""
+    n = len(rows)
+    received = []
+    for i in range(n):
+        if any(j in places for j in seen_by(i, n, causal, sees)):
+            received.append(sum(float(rows[i][j]) for j in places))
     return sum(received) / len(received)
 
 
-def is_sink(rows, places, causal):
+def is_sink(rows, places, causal, sees=None):
     if not places:
         return NAN
-    return 1.0 if share_of(rows, places, causal) > 0.3 else 0.0
+    return 1.0 if share_of(rows, places, causal, sees) > 0.3 else 0.0
 
 
 def offsets(rows, causal=False):
@@ -122,7 +131,7 @@ def drawn(numbers, seed, count):
     return sorted(numbers, key=draw)[:count]
 
 
-def token_sums(inputs, causal=False):
+def token_sums(inputs, causal=False, sees=None):
     """What every token receives and gives: (share, token) -> unit -> [n under uniform attention, s of the head].
 
     Each input is (unit, names of its tokens, their kinds, one head's map).
@@ -139,11 +148,13 @@ def token_sums(inputs, causal=False):
         special = [kind in ("cls", "sep") for kind in kinds]
         for j in range(size):
             name = "(first token)" if j == 0 and not special[0] else names[j]
-            sees_it = range(j, size) if causal else range(size)
-            uniform = sum(1 / (i + 1 if causal else size) for i in sees_it)
+            uniform = 0.0
+            for i in range(size):
+                seen = seen_by(i, size, causal, sees)
+                uniform += 1 / len(seen) if j in seen else 0.0
             count("received", name, unit, uniform, sum(float(rows[i][j]) for i in range(size)))
             if j > 0 and not special[j]:
-                seen = range(j + 1) if causal else range(size)
+                seen = seen_by(j, size, causal, sees)
                 others = [k for k in seen if k != j and k > 0 and not special[k]]
                 count("given", name, unit, len(others) / len(seen), sum(float(rows[j][k]) for k in others))
     return sums

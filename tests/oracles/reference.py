@@ -59,13 +59,15 @@ def row_entropy(row, smoothed=False):
     return total
 
 
-def entropy(rows, kinds, smoothed=False, causal=False):
-    """One head's quantities in one segment; NaN for one that the segment does not have."""
+def entropy(rows, kinds, smoothed=False, causal=False, sees=None):
+    """One head's quantities in one segment; NaN for one that the segment does not have. `sees(i, j)` says whether row i
+    sees token j, where a window leaves it less than all tokens or, if causal, all earlier ones."""
     n = len(kinds)
     entropies = [row_entropy(rows[i][:n], smoothed) for i in range(n)]
     of_cls = [entropies[i] for i in range(n) if kinds[i] == "cls"]
     largest = [max(float(rows[i][j]) for j in range(n)) for i in range(n)]
-    uniform = [math.log(i + 1) if causal else math.log(n) for i in range(n)]
+    seen = sees or (lambda i, j: not causal or j <= i)
+    uniform = [math.log(sum(seen(i, j) for j in range(n))) for i in range(n)]
     return {
         "entropy": sum(entropies) / n,
         "from_cls": sum(of_cls) / len(of_cls) if of_cls else NAN,

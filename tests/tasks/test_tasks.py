@@ -21,7 +21,7 @@ from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import DownloadNeeded, InputError, ModelError
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.checkpoint import paper_model
-from bertviz_core.settings import Settings, access_from_environment
+from bertviz_core.settings import Access, Settings, access_from_environment
 from bertviz_core.tasks import perform
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n\nthe cat slept\n"
@@ -181,3 +181,34 @@ def test_corpora_not_stored_changed_or_gone_are_refused(store, tiny_folder, uplo
         perform(from_file, Progress(), last_model_loader())
     with pytest.raises(InputError, match="not in the store"):
         tasks.analyses([Request("entropy", found, source(TEXT))], store)
+
+
+def test_a_job_that_another_reader_joined_says_that_readers_names(store, tiny_folder):
+    """Two readers upload equal files; the first one's upload is what the job reads, and it is damaged."""
+    uploads = Uploads(store, Access(public=True))
+    data = b"the cat sat .\nthe dog slept .\n\xff\n"
+    own = {}
+    for name in ("patient-Smith-2026.txt", "b.txt"):
+        source = uploads.source(uploads.keep(data, name, "text").token)
+        request = Request("entropy", checkpoint.find_checkpoint(str(tiny_folder)), source, SETTINGS)
+        own[name] = crossed(tasks.analyses([request], store))
+    first, second = own.values()
+    with pytest.raises(InputError) as caught:
+        perform(first, Progress(), last_model_loader())
+    assert caught.value.where == "patient-Smith-2026.txt, line 3"
+    seen = tasks.under_own_names(caught.value, first, second)
+    assert seen.where == "b.txt, line 3" and "Smith" not in str(seen)
+    assert (seen.what, seen.hint) == (caught.value.what, caught.value.hint)
+
+
+def test_names_in_an_error_are_replaced_as_names_alone():
+    def task(name):
+        return {"requests": [{"source": {"name": name, "digest": "d", "locator": "upload:x"}, "others": {}}]}
+
+    long = "x" * 250
+    error = InputError("A word of a.txt is no word.", where="a.txt, line 1", hint="Split a.txt-like files.")
+    assert tasks.under_own_names(error, task("a.txt"), task("own")).where == "own, line 1"
+    error = InputError("a text", where="a, line 1")
+    assert tasks.under_own_names(error, task("a"), task("own")).what == "a text"
+    error = InputError("what", where=f"{long}, {'line' * 20}")
+    assert "x" not in tasks.under_own_names(error, task(long), task("own")).where

@@ -1,7 +1,7 @@
 """Averages of every head, which several analyses store, and columns, each of which shows one quantity of every head."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -45,6 +45,8 @@ class HeadAverages(Result):
     Uncertainty).
 
     Attributes:
+        baselines: The quantities that tell of the inputs and of what layers see, not of heads: they are not compared.
+        repeats: From a quantity to the one that says nearly the same where inputs have both: it is not compared then.
         quantities: Names along the first axis of the arrays.
         mean: (quantity, layer, head) document averages; NaN for a quantity that no segment has.
         error: (quantity, layer, head) standard errors over units; NaN for a single unit.
@@ -59,6 +61,8 @@ class HeadAverages(Result):
             intervals of shares, and their errors lack the term of skewness.
     """
 
+    baselines: ClassVar[tuple[str, ...]] = ()
+    repeats: ClassVar[Mapping[str, str]] = {}
     shares: ClassVar[tuple[str, ...]] = ()
     quantities: list[str]
     mean: np.ndarray
@@ -158,6 +162,8 @@ class HeadAverages(Result):
     def estimates(self) -> dict[str, Estimate]:
         estimates = {}
         for name in self.present:
+            if name in self.baselines or self.repeats.get(name) in self.present:
+                continue
             index = self.quantities.index(name)
             freedom = float(self.effective_units[index] - 1)
             units = int(self.units[index])
@@ -194,7 +200,7 @@ class HeadColumn:
         quantity: Its name in exports.
         label: Its name on the screen, as "attention to [SEP]"; it ends with the unit where there is one, as ", nats".
         read: From a result to (layer, head) values; None where the result lacks the quantity.
-        baseline: From a result to the value and the name of a baseline.
+        baseline: From a result to the value, or (layer, head) values, and the name of a baseline.
         percent: Whether values are shares that are shown as percentages.
         name: A shorter label, in the legend of its figure and the choice of its page.
         marker: Color and symbol of its dots.
@@ -208,7 +214,7 @@ class HeadColumn:
     quantity: str
     label: str
     read: Callable[..., np.ndarray | None]
-    baseline: Callable[..., tuple[float, str]] | None = None
+    baseline: Callable[..., tuple[float | np.ndarray, str]] | None = None
     percent: bool = False
     name: str = ""
     marker: Marker = NEUTRAL
@@ -233,6 +239,11 @@ class HeadColumn:
         values = self.read(result)
         assert values is not None, f"the result has no {self.quantity}"
         return values
+
+    def baselines(self, result: Result) -> tuple[np.ndarray, str]:
+        """(layer, head) baselines and their name; NaN and "" without one."""
+        level, name = self.baseline(result) if self.baseline else (math.nan, "")
+        return np.broadcast_to(level, self.values(result).shape), name
 
     def with_interval(self, result: Result, head: Head) -> str:
         """A head's value, with half its 95% interval, or its ends, where the result has intervals of the quantity."""
@@ -292,11 +303,19 @@ def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:
     )
 
 
-def name_heads_over(values: np.ndarray, threshold: float, description: str) -> str:
-    """The heads with (layer, head) values over the threshold, the highest first, after a description of what they
-    do."""
+def uniform_text(uniform: np.ndarray, decimals: int) -> str:
+    """(layer, head) values of uniform attention, as "4.81"; where layers see differently much, "2.79 (in the layer
+    that sees the least) to 4.81"."""
+    low, high = (f"{end:.{decimals}f}" for end in (uniform.min(), uniform.max()))
+    return high if low == high else f"{low} (in the layer that sees the least) to {high}"
+
+
+def name_heads_over(values: np.ndarray, threshold: float | np.ndarray, description: str) -> str:
+    """The heads with (layer, head) values over the threshold, one or one for each, the highest first, after a
+    description of what they do."""
     labels = all_labels(*values.shape)
     order = np.argsort(-values, axis=None, kind="stable")
-    over = [labels[index] for index in order[values.flat[order] > threshold]]
+    is_over = values > threshold
+    over = [labels[index] for index in order[is_over.flat[order]]]
     more = " …" if len(over) > MAX_NAMED else ""
     return f"{description}: {', '.join(over[:MAX_NAMED]) or 'no head'}{more}."

@@ -287,12 +287,15 @@ def column_finding(analysis: str, column: HeadColumn, result: Result) -> Finding
     head = highest(values)
     rule = "Without a baseline nothing is decided."
     if column.baseline:
-        baseline, name = column.baseline(result)
+        baselines, name = column.baselines(result)
+        baseline = float(baselines[head])
         least, words = _least(column, baseline, name)
         rule = (
             f"The highest head is above {name}, by {words} or more, with an interval corrected for the number of heads."
         )
-        beside = f"; {int((values > baseline).sum())} of {values.size} heads are above {name} ({column.text(baseline)})"
+        beside = (
+            f"; {int((values > baselines).sum())} of {values.size} heads are above {name} ({column.text(baseline)})"
+        )
         if isinstance(result, HeadAverages):
             gain = head_intervals(result, column.quantity).at(head).minus(Interval(baseline, baseline))
             difference = float(values[head]) - baseline

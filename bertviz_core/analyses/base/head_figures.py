@@ -164,7 +164,8 @@ def column_row(column: HeadColumn, result: Result, head: Head) -> HeadRow | None
     if isinstance(result, HeadAverages) and column.quantity in result:
         low, high = (float(end[head]) for end in result.limits(column.quantity))
     text = column.with_interval(result, head) if not isnan(low) else column.text(value)
-    baseline, baseline_name = column.baseline(result) if column.baseline else (nan, "")
+    baselines, baseline_name = column.baselines(result)
+    baseline = float(baselines[head])
     ends = [0.0, column.maximum or float(np.nanmax(values)), *([] if isnan(baseline) else [baseline])]
     return HeadRow(
         name=column.label.removesuffix(numbers.NATS),

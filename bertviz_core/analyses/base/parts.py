@@ -70,13 +70,14 @@ def cards_part(cards: Iterable[Card]) -> Part:
 def column_cards(result: Result, column: HeadColumn) -> list[Card]:
     """The highest layer of a column, and the mean over all heads beside the baseline."""
     values = column.values(result)
-    baseline, name = column.baseline(result) if column.baseline else (np.nan, "")
+    baselines, name = column.baselines(result)
     means = np.nanmean(values, axis=1)
     layer = int(means.argmax())
     highest_mean = f"mean of its heads: {column.text(means[layer])}"
+    beside = f"{name}: {column.text(float(np.mean(baselines)))}" if name else ""
     return [
         ("Highest layer", str(layer + first_number()), highest_mean),
-        ("Mean over heads", column.text(np.nanmean(values)), f"{name}: {column.text(baseline)}" if name else ""),
+        ("Mean over heads", column.text(np.nanmean(values)), beside),
     ]
 
 

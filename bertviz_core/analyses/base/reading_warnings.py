@@ -1,11 +1,13 @@
 """What a reader of a result must know of its input before its numbers: warnings that stand above every headline."""
 
 from bertviz_core.analyses.base.result import Provenance, Result
-from bertviz_core.corpora import UNKNOWN, SkippedEntry
+from bertviz_core.corpora import REPEATED, UNKNOWN, SkippedEntry
 from bertviz_core.corpora.word_checks import COLUMNS, MARKUP, ODD, TABLE
 from bertviz_core.numbers import unit_name
 
 LARGE_SHARE = 1 / 3  # Above this share of a file a warning says how much was skipped.
+REPEATED_SHARE = 0.02  # Above this share of the inputs a warning says how many repeat.
+EXAMPLES = ("windows", "segments", "sequences", "sentences")  # inputs, of which provenance counts one kind first
 UNKNOWN_SHARE = 0.02  # Above this share of the tokens a warning says that they are unknown.
 SPLIT_SHARE = 0.3  # Above this share of the words a warning says that they are split.
 FILES = "files"  # the unit of what was left out of archives
@@ -42,7 +44,7 @@ def warnings_of(provenance: Provenance) -> list[str]:
             lines.append(f"{what}, first at {first}. {TEXT_HINT}")
     if words := provenance.get("words", 0):
         lines.append(split_warning(name, provenance.get("split_words", 0) / words))
-    return [*filter(None, lines), *_unknown(entries, provenance)]
+    return [*filter(None, lines), *_repeated(entries, provenance), *_unknown(entries, provenance)]
 
 
 def split_warning(name: str, share: float) -> str:
@@ -69,6 +71,18 @@ def _share(unit: str, entries: list[SkippedEntry], provenance: Provenance) -> st
         f"the numbers are those of the rest. Most often: {most['reason'].removesuffix('.')}, first at "
         f"{most['where'][0].removesuffix('.')}. Correct the file and analyze it again."
     )
+
+
+def _repeated(entries: list[SkippedEntry], provenance: Provenance) -> list[str]:
+    unit = next((unit for unit in EXAMPLES if unit in provenance), "")
+    repeated = sum(entry["count"] for entry in entries if entry["reason"] == REPEATED)
+    if not unit or repeated <= REPEATED_SHARE * provenance[unit]:
+        return []
+    what = f"{repeated:,} of {provenance[unit]:,} {unit_name(unit)} of {provenance['corpus']['name']}"
+    return [
+        f"{what} ({repeated / provenance[unit]:.0%}) repeat an earlier one, and count as if they were different: "
+        "intervals are too narrow, and numbers lean towards what repeats. Remove the repetitions."
+    ]
 
 
 def _unknown(entries: list[SkippedEntry], provenance: Provenance) -> list[str]:

@@ -99,6 +99,22 @@ class Options:
         return [name for name, kind in get_type_hints(cls).items() if Path in get_args(kind)]
 
 
+def with_names_split(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of fields of a dataclass by name; several names may be given as one text, with commas between.
+
+    >>> from bertviz_core.analyses.probes.options import ProbeOptions
+    >>> with_names_split(ProbeOptions, {"probes": "structural, attention-only", "rank": 8})
+    {'probes': ('structural', 'attention-only'), 'rank': 8}
+    """
+    several = {field.name for field in fields(kind) if isinstance(field.default, tuple)}
+
+    def split(name: str, value: Any) -> Any:
+        is_text = name in several and isinstance(value, str)
+        return tuple(part.strip() for part in value.split(",")) if is_text else value
+
+    return {name: split(name, value) for name, value in values.items()}
+
+
 @dataclass(frozen=True)
 class View:
     """How a stored result is shown, and what is reported of it, without computing it again. Subclasses add fields as

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # What the size of a corpus is counted in.
 UNITS = ("documents", "segments", "sequences", "sentences", "windows", "words", "tokens")
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the last as wide as Chinese letters are
 Provenance = dict[str, Any]  # JSON, see `Result.provenance`
 
 

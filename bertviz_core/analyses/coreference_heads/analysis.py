@@ -47,6 +47,7 @@ class CoreferenceAnalysis(Analysis):
     """Right guesses of antecedents by every head."""
 
     name = "coreference_heads"
+    key_version = 2
     title = "Coreference heads"
     summary = "Which head's attention points from a mention to its antecedent (section 4.3; Table 2)."
     section = "Section 4.3, Table 2"

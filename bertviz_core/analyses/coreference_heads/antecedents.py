@@ -266,13 +266,13 @@ class AntecedentCounts(Result):
         """The state, a scalar, of "the best head is above each of SIMPLE, by GAIN or more"; arguments as of `above`."""
         return decide_worth(self.simple_gain(direction, kind), self.simple_difference(direction, kind), GAIN)
 
-    def row(self, at: DirectedHead | str, kind: str = "all", picked_on: str = "all") -> dict[str, Any]:
-        """A row of Table 2.
+    def row(self, at: DirectedHead | str, kind: str = "all") -> dict[str, Any]:
+        """A row of Table 2. The best head on the mentions that are scored has its held-out accuracy; any other head has
+        none, and of a system nothing is chosen.
 
         Args:
             at: A system, or a head with its direction.
             kind: The mentions that are scored, one of TYPE_ROWS.
-            picked_on: The mentions on which the held-out accuracy chooses its heads, one of TYPE_ROWS.
         """
         index = TYPE_ROWS.index(kind)
         right, n, low, high = (part[index].item() for part in self.scores(at).of("type"))
@@ -281,8 +281,7 @@ class AntecedentCounts(Result):
         name = at
         direction = ""
         if isinstance(at, DirectedHead):
-            correct, n_held_out, _ = self.sums_held_out(picked_on, at.direction)
-            heldout = float(share(correct, n_held_out)[index])
+            heldout = self.held_out(at.direction, kind) if at == self.best(kind, at.direction) else np.nan
             direction = DIRECTIONS[at.direction]
             name = f"head {at.head.key()}" + (f", {direction}" if at.direction else "")
         row = {
@@ -321,7 +320,7 @@ class AntecedentCounts(Result):
         rows += [self.row(best, kind) for kind in TYPE_ROWS]
         for kind, n in zip(TYPE_ROWS[1:], self.n[1:], strict=True):
             if n and self.best(kind) != best:
-                rows.append(self.row(self.best(kind), kind, picked_on=kind))
+                rows.append(self.row(self.best(kind), kind))
         rows += [self.row(other, kind) for other in others for kind in TYPE_ROWS]
         return pd.DataFrame(rows)
 

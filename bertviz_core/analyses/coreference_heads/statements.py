@@ -67,7 +67,7 @@ def _claim(counts: AntecedentCounts, best: DirectedHead, kind: str) -> str:
 
 def _sentence(counts: AntecedentCounts, best: DirectedHead, kind: str = "all") -> str:
     """What the best head finds of the mentions of one of TYPE_ROWS, and what each of NAMED finds."""
-    row = counts.row(best, kind, picked_on=kind)
+    row = counts.row(best, kind)
     interval = "no interval"
     if not np.isnan(row["low"]):
         interval = f"95% interval {row['low']:.1%} to {row['high']:.1%}"

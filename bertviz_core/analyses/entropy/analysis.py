@@ -37,6 +37,7 @@ class EntropyAnalysis(Analysis):
     """Entropy of every head's attention."""
 
     name = "entropy"
+    key_version = 2
     title = "Entropy"
     summary = "Entropy of every head's attention, in nats (section 3.3; Figure 4)."
     section = "Section 3.3, Figure 4"

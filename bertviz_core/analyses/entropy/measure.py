@@ -15,8 +15,8 @@ from bertviz_core.models.model import AttentionModel
 
 def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> Tensor:
     """(batch, head, quantity): averages over rows i of H_i = -sum_j A_ij log A_ij, of the CLS row's H, of
-    max_j A_ij, and of log N, in nats. `smoothed`: the release's 0.9999 A + 0.0001/N in place of A (docs/methods.md,
-    section 4)."""
+    max_j A_ij, and of log v_i, in nats, with v_i the number of tokens that i sees in this layer. `smoothed`: the
+    release's 0.9999 A + 0.0001/N in place of A (docs/methods.md, section 4)."""
     rows = batch.row_weights
     weights = attention.weights
     largest = weights.amax(-1)  # (batch, head, query)
@@ -29,8 +29,7 @@ def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> 
         # log A_ij = (z_ij - m_i) + log max_j A_ij, so H_i = -log max_j A_ij - sum_j A_ij (z_ij - m_i).
         shifted = attention.logits - attention.logits.amax(-1, keepdim=True)
         entropies = -largest.log() - shifted.mul_(weights).sum(-1)
-    visible = batch.mask.cumsum(1) if attention.causal else batch.mask.sum(1, keepdim=True)  # (batch, query or 1)
-    uniform = visible.clamp(min=1).log().float()[:, None].expand_as(largest)
+    uniform = attention.visible(batch).sum(-1).clamp(min=1).log().float()[:, None].expand_as(largest)
     from_cls = mean_over(batch.cls)
     means = [
         (values * queries[:, None]).sum(-1)

@@ -23,15 +23,17 @@ class Entropy(HeadAverages):
         entropy: Of all rows, nats.
         from_cls: Of the row of CLS alone, nats.
         max_weight: The mean of each row's largest weight, 0 to 1.
-        uniform: The entropy of uniform attention: the average of log N (of log(i + 1) for a causal model), nats.
+        uniform: The entropy of uniform attention: the average of the log of how many tokens a row sees, nats; equal in
+            all heads of a layer.
     """
 
     analysis: ClassVar[str] = "entropy"
+    baselines: ClassVar[tuple[str, ...]] = ("uniform",)
 
     @property
     def uniform(self) -> float:
-        """The entropy of uniform attention, nats, which is the same for every head."""
-        return float(self["uniform"].flat[0])
+        """The entropy of uniform attention, nats, of the layers that see the most: of all, where none is local."""
+        return float(self["uniform"].max())
 
     def arrays(self) -> dict[str, object]:
         return super().arrays() | {"uniform": self.uniform}

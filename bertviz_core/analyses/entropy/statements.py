@@ -1,7 +1,7 @@
 """What the paper states about entropy, and how a result decides it (docs/methods.md, sections 4 and 6)."""
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.averages import name_heads_over
+from bertviz_core.analyses.base.averages import name_heads_over, uniform_text
 from bertviz_core.analyses.base.findings import (
     SHOWN,
     Answer,
@@ -43,19 +43,19 @@ def broad_early_head(result: Entropy) -> Answer:
     last = len(early) - 1 + first
     layers = f"layers {first} to {last}" if last > first else f"layer {first}"
     is_broad = decide(head_intervals(result, "max_weight", early.size).negative(), -BROAD)[head]
-    entropy = result["entropy"][head]
+    entropy, uniform = result["entropy"][head], result["uniform"][head]
     claim = (
         f"Head {head.label()} has the highest entropy of {layers}: {entropy:.2f} nats, uniform attention "
-        f"{result.uniform:.2f}; largest weight per token {largest[head]:.1%}, of all heads {largest.mean():.1%}"
+        f"{uniform:.2f}; largest weight per token {largest[head]:.1%}, of all heads {largest.mean():.1%}"
     )
     return Answer(
         state=all_of(is_broad, everywhere),
         sentence=f"Of {layers} head {head.label()} has the highest entropy: {entropy:.2f} nats, where uniform "
-        f"attention would have {result.uniform:.2f}; its largest weight per token is {largest[head]:.1%} ± {width} "
+        f"attention would have {uniform:.2f}; its largest weight per token is {largest[head]:.1%} ± {width} "
         f"percentage points on average, that of all heads {largest.mean():.1%}.{deeper}{others}",
         head=head,
         quantity="entropy",
-        number=f"{entropy:.2f} of {result.uniform:.2f} nats",
+        number=f"{entropy:.2f} of {uniform:.2f} nats",
         claim="" if others else claim,
     )
 
@@ -88,8 +88,9 @@ def broad_from_cls(result: Entropy) -> Answer:
 
 def narrow_heads(result: Entropy, share: float) -> str:
     """The heads with at most a share of the entropy of uniform attention, in a sentence."""
-    description = f"At most {share:.0%} of the entropy of uniform attention ({result.uniform:.2f} nats)"
-    return name_heads_over(-result["entropy"], -share * result.uniform, description)
+    uniform = result["uniform"]
+    description = f"At most {share:.0%} of the entropy of uniform attention ({uniform_text(uniform, 2)} nats)"
+    return name_heads_over(-result["entropy"], -share * uniform, description)
 
 
 STATEMENTS = (

@@ -24,6 +24,7 @@ class InductionAnalysis(Analysis):
     """Attention within repeated sequences of random tokens."""
 
     name = "induction"
+    key_version = 2
     title = "Induction heads"
     summary = (
         "Attention within repeated sequences of random tokens: to what followed a token's first occurrence, to that "

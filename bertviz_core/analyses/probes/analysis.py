@@ -37,6 +37,7 @@ class ProbesAnalysis(Analysis):
     """Probes, baselines and controls, trained on the maps of all heads."""
 
     name = "probes"
+    key_version = 2
     title = "Probes"
     summary = "How much syntax all heads together encode: probes, baselines and controls (section 5; Table 3)."
     section = "Section 5, Table 3"

@@ -28,7 +28,7 @@ from bertviz_core.models.model import AttentionModel
 # Probes on maps or words, and their training
 MAPPED: dict[str, tuple[Callable[..., probes.Probe], Schedule]] = {
     "attention-only": (probes.AttentionOnly, Schedule(rate=0.02, words=256)),
-    "attention-and-words": (probes.AttentionAndWords, Schedule(rate=0.005)),
+    "attention-and-words": (probes.AttentionAndWords, Schedule(rate=0.0005)),
     "distances-and-words": (probes.DistancesAndWords, Schedule(rate=0.002)),
 }
 STRUCTURAL = Schedule(rate=0.002)

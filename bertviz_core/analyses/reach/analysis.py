@@ -45,6 +45,7 @@ class ReachAnalysis(Analysis):
     """How far heads look, and what shows that they do little."""
 
     name = "reach"
+    key_version = 3
     title = "Reach"
     summary = (
         "How far every head looks, which token is its sink, how long its output is beside those of its layer, at and "
@@ -60,7 +61,6 @@ class ReachAnalysis(Analysis):
     main_figure = staticmethod(paper_figure)
     shared = True
     followed = ("distance_ordinary", *SINKS)
-    key_version = 2
 
     def accumulator(self, model: AttentionModel, request: Request) -> "ReachSums":
         from bertviz_core.analyses.reach import measure

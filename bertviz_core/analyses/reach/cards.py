@@ -8,10 +8,11 @@ from bertviz_core.analyses.reach.result import BY_QUANTITY, Reach
 
 def cards(result: Reach, below: float) -> list[Card]:
     """The mean distance, the mean sink rates, and how many heads have an output below a share of their layer's mean."""
-    entries = [("Mean distance", f"{result['distance'].mean():.1f} tokens", f"uniform attention: {result.uniform:.1f}")]
+    distance, uniform = (f"{result[name].mean():.1f}" for name in ("distance", "uniform"))
+    entries = [("Mean distance", f"{distance} tokens", f"uniform attention: {uniform}")]
     if "distance_ordinary" in result:
-        between = f"{np.nanmean(result['distance_ordinary']):.1f} tokens"
-        entries.append(("Between ordinary tokens", between, f"uniform attention: {result.uniform_ordinary:.1f}"))
+        between, uniform = (f"{np.nanmean(result[name]):.1f}" for name in ("distance_ordinary", "uniform_ordinary"))
+        entries.append(("Between ordinary tokens", f"{between} tokens", f"uniform attention: {uniform}"))
     for name in result.sinks:
         label = BY_QUANTITY[name].short.replace("sink", "Sink")
         entries.append((label, f"{result[name].mean():.0%}", "mean of all heads"))

@@ -24,16 +24,16 @@ def paper_figure(result: Reach) -> go.Figure:
     panels = {title: names for title, names in panels.items() if names}
     series = [[BY_QUANTITY[name].series(result) for name in names] for names in panels.values()]
     figure = plotting.layer_figure(series, tuple(panels), height=270 * len(panels), gap=0.14)
-    _add_line(figure, result.uniform, "uniform attention, all tokens", 1)
+    _add_line(figure, result["uniform"][:, 0], "uniform attention, all tokens", 1)
     if "output" in result:
-        _add_line(figure, INACTIVE, "inactive below", len(panels))
+        _add_line(figure, np.full(len(result["output"]), INACTIVE), "inactive below", len(panels))
     return figure
 
 
-def _add_line(figure: go.Figure, value: float, name: str, row: int) -> None:
-    line = {"dash": "dash", "color": plotting.NEUTRAL[0], "width": 1}
-    figure.add_hline(value, row=row, col=1, line=line)
-    text = f"dashed: {name} {value:.3g}"
+def _add_line(figure: go.Figure, by_layer: np.ndarray, name: str, row: int) -> None:
+    plotting.add_reference(figure, by_layer, row)
+    low, high = by_layer.min(), by_layer.max()
+    text = f"dashed: {name} {low:.3g}" if low == high else f"dashed: {name} {low:.3g} to {high:.3g}"
     # Above the panel: at the line it would lie on the dots of the last layers.
     corner = {"x": 1, "y": 1, "xref": "x domain", "yref": "y domain", "xanchor": "right", "yanchor": "bottom"}
     figure.add_annotation(text=text, font_size=12, showarrow=False, row=row, col=1, **corner)

@@ -14,6 +14,7 @@ from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.reach.quantities import MapReader, Seen, look, measure, strongest_pairs
 from bertviz_core.analyses.reach.result import KEPT, OFFSETS, QUANTITIES, SINKS, TENTHS
 from bertviz_core.analyses.reach.token_sums import TokenSums
+from bertviz_core.analyses.reach.uniform import Masks, token_uniform
 from bertviz_core.engine import packing
 from bertviz_core.inputs.encoded_corpus import EncodedCorpus
 from bertviz_core.inputs.encoding import Batch, Encoded
@@ -27,7 +28,7 @@ FIELDS = ("draw", "number", "value", "query", "key")
 
 def _measure_layer(batch: Batch, layer: LayerAttention, causal: bool) -> Tensor:
     """(batch, head, quantity) values of one layer alone; `update` measures all layers of a batch together."""
-    return measure(batch, look(batch, layer), causal)[0]
+    return measure(batch, look(batch, layer), causal, [layer.mask])[0]
 
 
 class ReachSums(SegmentSums[LayerAttention]):
@@ -77,16 +78,16 @@ class ReachSums(SegmentSums[LayerAttention]):
             self.reader = MapReader(batch, layer.weights, len(self.counts))
         self.reader.read(layer, layer.layer)
         if layer.layer == len(self.counts) - 1:
-            self._add_all(batch, self.reader.seen)
+            self._add_all(batch, self.reader.seen, self.reader.masks)
             self.reader = None
 
-    def _add_all(self, batch: Batch, seen: Seen) -> None:
+    def _add_all(self, batch: Batch, seen: Seen, masks: Masks) -> None:
         """Add what all layers show of a batch."""
-        self.add(batch, 0, measure(batch, seen, self.causal))
+        self.add(batch, 0, measure(batch, seen, self.causal, masks))
         acts = strongest_pairs(batch, seen, self.causal)
         number = batch.numbers[:, None].expand_as(acts[0])
         self.waiting.append(torch.stack([*map(in_float64, (number, *acts))], -1))
-        self.tokens.add(batch, seen.received, seen.given)
+        self.tokens.add(batch, seen.received, seen.given, token_uniform(batch, masks))
 
     def merge(self, other: Self) -> None:
         if other.documents.is_batch:

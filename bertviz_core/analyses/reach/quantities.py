@@ -8,8 +8,10 @@ import torch
 from torch import Tensor
 
 from bertviz_core.analyses.reach.result import FARTHEST, ITSELF, NEXT_TO_NOTHING, OFFSETS, SINK
+from bertviz_core.analyses.reach.uniform import Masks, distances_between, mean_distances, sink_rows
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.models.attention import LayerAttention
+from bertviz_core.models.layer_mask import LayerMask
 
 GROUP = 16  # rows of a map whose diagonals are summed at once
 CACHED = 2**17  # weights at a time on a processor: they stay in its cache while they are read over and over
@@ -49,6 +51,7 @@ class MapReader:
 
     Attributes:
         seen: What is kept of the layers that were read.
+        masks: Their masks.
         copied: How many inputs and heads are copied together, a part: several inputs only with all of their heads.
         parts: For each part its inputs' masks (input, 1, query, 1) and pairs (input, 1, query, key).
         rows: (input, head, query, key) where they are copied to.
@@ -84,12 +87,14 @@ class MapReader:
         masks = (each.to(weights)[:, None].split(self.copied[0]) for each in (batch.mask[..., None], batch.pairs))
         self.parts = [part for part in zip(*masks, strict=True) for _ in range(heads // self.copied[1])]
         by_token = weights.new_full((5, layers, inputs, heads, length), torch.nan)
+        self.masks: list[LayerMask | None] = []
         diagonals = weights.new_empty(layers, inputs, heads, self.shifted_sums.shape[-1])
         self.seen = Seen(diagonals, weights.new_empty(layers, inputs, heads), *by_token)
         self.targets = [*zip(*(self._parts(each.flatten(0, 1)) for each in self.seen[:5]), strict=True)]
 
     def read(self, attention: LayerAttention, layer: int) -> None:
         """Read the maps of a layer, which has this number in `seen`."""
+        self.masks.append(attention.mask)
         weights = attention.weights.contiguous()
         parts = slice(layer * len(self.parts), (layer + 1) * len(self.parts))
         for maps, (mask, pairs), into in zip(self._parts(weights), self.parts, self.targets[parts], strict=True):
@@ -151,13 +156,13 @@ def _whole(rows: Tensor) -> Tensor:
     return rows.as_strided((maps, rows.stride(1)), (rows.stride(1), 1), 0)
 
 
-def measure(batch: Batch, seen: Seen, causal: bool) -> Tensor:
+def measure(batch: Batch, seen: Seen, causal: bool, masks: Masks) -> Tensor:
     """(layer, batch, head, quantity): with a_ij the weights divided by the sum over all rows, the sum of a_ij |i - j|,
     its standard deviation, and the sum of a_ij where |i - j| > 10; 1 where SEP, CLS or the first token gets more than
-    0.3 of a row on average, else 0; the mean length of the head's output over that of its layer's heads; the mean
-    |i - j| of the weights between two different ordinary tokens; the first sum and this mean of uniform attention; then
-    the sums of a_ij by j - i. NaN where an input lacks a token, or a model an output, and for j > i in a causal model
-    (docs/methods.md, section 17)."""
+    0.3 of a row that sees it on average, else 0; the mean length of the head's output over that of its layer's heads;
+    the mean |i - j| of the weights between two different ordinary tokens; the first sum and this mean of uniform
+    attention; then the sums of a_ij by j - i. NaN where an input lacks a token, or a model an output, and for j > i in
+    a causal model (docs/methods.md, section 17). `masks` are those of the layers."""
     length = seen.received.shape[-1]
     sums = seen.diagonals @ _features(length - seen.diagonals.shape[-1], length, seen.diagonals.device)
     total = sums[..., : len(OFFSETS)].sum(-1, keepdim=True)
@@ -167,13 +172,14 @@ def measure(batch: Batch, seen: Seen, causal: bool) -> Tensor:
     beyond = shares[..., 0] + shares[..., -1]
     if causal:
         shares[..., ITSELF + 1 :] = torch.nan
-    count = batch.mask.sum(1, keepdim=True).float()
-    uniform = (count - 1) / 4 if causal else (count - 1 / count) / 3
+    uniform = mean_distances(batch, masks, causal)[..., None]
     output = (seen.lengths * batch.row_weights[:, None]).sum(-1)
     relative = output / output.mean(-1, keepdim=True)
     between = mean_distance(seen.far, seen.given.sum(-1))
-    controls = (each.expand_as(distance) for each in (uniform, uniform_between(batch, causal)))
-    values = (distance, spread, beyond, *sinks(batch, seen.received, causal), relative, between, *controls)
+    uniform_ordinary = distances_between(batch, masks, uniform_between(batch, causal)[:, 0])[..., None]
+    controls = (each.expand_as(distance) for each in (uniform, uniform_ordinary))
+    sink = sinks(batch, seen.received, causal, masks)
+    values = (distance, spread, beyond, *sink, relative, between, *controls)
     return torch.cat([torch.stack(values, -1), shares], -1)
 
 
@@ -204,17 +210,14 @@ def _features(lowest: int, length: int, device: torch.device) -> Tensor:
     return torch.cat([is_offset, difference.abs()[:, None], difference.square()[:, None]], -1).float()
 
 
-def sinks(batch: Batch, received: Tensor, causal: bool) -> tuple[Tensor, ...]:
+def sinks(batch: Batch, received: Tensor, causal: bool, masks: Masks) -> tuple[Tensor, ...]:
     """(layer, batch, head) for each of SINKS: 1 where its tokens together get more than 0.3 of a row on average, else
-    0; NaN where an input has none. Of a causal model the rows are those from the first of these tokens on; the rows
-    before give them nothing."""
+    0; NaN where an input has none. The average is over the rows that see one of them; the others give them nothing."""
     first = torch.zeros_like(batch.mask)
     first[:, 0] = ~(batch.cls | batch.sep)[:, 0]
     tokens = torch.stack([batch.sep, batch.cls, first], 1)  # (batch, sink, token), in the order of SINKS
-    rows = batch.mask[:, None]  # (batch, sink or 1, query)
-    if causal:
-        rows = (tokens.cumsum(-1) > 0) & rows
-    means = received @ tokens.to(received).transpose(1, 2) / rows.sum(-1)[:, None]  # (layer, batch, head, sink)
+    rows = sink_rows(batch, tokens, masks, causal)[:, :, None]  # (layer, batch, 1, sink)
+    means = received @ tokens.to(received).transpose(1, 2) / rows  # (layer, batch, head, sink)
     return (means > SINK).float().where(tokens.any(-1)[:, None], torch.nan).unbind(-1)
 
 

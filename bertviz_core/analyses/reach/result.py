@@ -50,14 +50,12 @@ def head_tokens(heads: int) -> int:
     return max(min(MOST_TOKENS, NUMBERS // heads), 1)
 
 
-def _uniform(result: HeadAverages) -> tuple[float, str]:
-    assert isinstance(result, Reach)
-    return result.uniform, "uniform attention"
+def _uniform(result: HeadAverages) -> tuple[np.ndarray, str]:
+    return result["uniform"], "uniform attention"
 
 
-def _uniform_ordinary(result: HeadAverages) -> tuple[float, str]:
-    assert isinstance(result, Reach)
-    return result.uniform_ordinary, "uniform attention"
+def _uniform_ordinary(result: HeadAverages) -> tuple[np.ndarray, str]:
+    return result["uniform_ordinary"], "uniform attention"
 
 
 def _sink_rate(quantity: str) -> HeadColumn:
@@ -140,8 +138,9 @@ class Reach(HeadAverages):
         output: The mean length of the head's output over the mean of its layer's heads; absent where a model shows
             nothing but its maps.
         distance_ordinary: The mean |query - key| of the attention between two different ordinary tokens, in tokens.
-        uniform: The `distance` of uniform attention, the same for every head, in tokens.
-        uniform_ordinary: The `distance_ordinary` of uniform attention, the same for every head, in tokens.
+        uniform: The `distance` of attention that is uniform over what each row sees, in tokens; equal in all heads of a
+            layer.
+        uniform_ordinary: The `distance_ordinary` of such attention, in tokens.
 
     Attributes:
         offsets: (offset, layer, head) shares of attention by key minus query, as OFFSETS names them; NaN for keys after
@@ -159,10 +158,12 @@ class Reach(HeadAverages):
         token_shares: (share, token, layer, head) float32 what they receive and give, over what they would if each row
             were uniform; NaN where that is 0.
         token_errors: (share, token, layer, head) float32 their standard errors; NaN for a single unit.
-        token_units: (share, token) how many units of equal size carry the same information.
+        token_units: (share, token, layer) how many units of equal size carry the same information; equal in all layers
+            of full attention.
     """
 
     analysis: ClassVar[str] = "reach"
+    baselines: ClassVar[tuple[str, ...]] = ("uniform", "uniform_ordinary")
     shares: ClassVar[tuple[str, ...]] = SINKS
     offsets: np.ndarray
     offset_errors: np.ndarray
@@ -176,16 +177,6 @@ class Reach(HeadAverages):
     token_shares: np.ndarray
     token_errors: np.ndarray
     token_units: np.ndarray
-
-    @property
-    def uniform(self) -> float:
-        """The mean distance of uniform attention, in tokens, which is the same for every head."""
-        return float(self["uniform"].flat[0])
-
-    @property
-    def uniform_ordinary(self) -> float:
-        """The mean distance of uniform attention between ordinary tokens, which is the same for every head."""
-        return float(self["uniform_ordinary"].flat[0])
 
     @property
     def absence(self) -> str:
@@ -232,7 +223,8 @@ class Reach(HeadAverages):
     def token_half(self, share: str, head: Head) -> np.ndarray:
         """(token,) half-widths of the 95% intervals of what the tokens receive or give in a head."""
         index = SHARES.index(share)
-        return np.asarray(t_quantile(self.token_units[index] - 1) * self.token_errors[index][:, *head])
+        freedom = self.token_units[index][:, head.layer] - 1
+        return np.asarray(t_quantile(freedom) * self.token_errors[index][:, *head])
 
     def top_tokens(self, share: str, head: Head, most: int = SHOWN) -> list[TokenShare]:
         """The tokens that receive or give the most in a head beside uniform attention, the highest first."""

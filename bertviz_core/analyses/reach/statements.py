@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bertviz_core.analyses.base.averages import HeadColumn, name_heads_over
+from bertviz_core.analyses.base.averages import HeadColumn, name_heads_over, uniform_text
 from bertviz_core.analyses.base.findings import (
     EFFECT,
     Answer,
@@ -34,7 +34,8 @@ def most_look_near(result: Reach) -> Answer:
     """
     quantity = "distance_ordinary"
     values = result[quantity]
-    limit = NEARER * result.uniform_ordinary
+    limit = NEARER * result["uniform_ordinary"]
+    uniform = uniform_text(result["uniform_ordinary"], 1)
     heads = head_intervals(result, quantity)
     share = Interval((heads.high < limit).mean(), (heads.low < limit).mean(), heads.enough)
     nearest, farthest = highest(-values), highest(values)
@@ -42,7 +43,7 @@ def most_look_near(result: Reach) -> Answer:
     return Answer(
         state=decide(share, MOST),
         sentence=f"{(values < limit).mean():.0%} of the heads look nearer than uniform attention, by {EFFECT:.0%} or "
-        f"more; between ordinary tokens the mean distance of uniform attention is {result.uniform_ordinary:.1f} "
+        f"more; between ordinary tokens the mean distance of uniform attention is {uniform} "
         f"tokens, that of heads from {ends[0]} to {ends[1]}.",
         head=nearest,
         quantity=quantity,

@@ -22,9 +22,9 @@ DOCUMENT = 2**32  # by which the number of a document is multiplied in the key o
 COUNTED = len(SHARES)
 SPARE = 3  # times as many tokens have sums as have numbers in the end: of 32,768 tokens of English nearly all do
 TABLES = ("counts", "complete", "open", "inputs")
-# In `about`: occurrences that are summed, then for each of SHARES the units, the shares of uniform attention, and
-# their squares; of an incomplete document only the first and the shares.
-SEEN, UNITS, UNIFORM, SQUARES = 0, slice(1, 3), slice(3, 5), slice(5, 7)
+# In `about`, for each of SHARES and each layer: occurrences that are summed, units, what uniform attention would give,
+# and its squares; of an incomplete document only the occurrences and what uniform attention would give.
+SEEN, UNITS, UNIFORM, SQUARES = range(4)
 
 
 class TokenSums:
@@ -34,13 +34,16 @@ class TokenSums:
 
     Attributes:
         counts: How often each token was read, by its number, of all tokens.
-        complete: Moments over the complete documents by token: heads are (row, share, moment, layer, head), the sums of
-            s, n s and s^2, with n the shares that uniform attention would give in a document and s those of the head.
+        complete: Moments over the complete documents by token: `about` is (row, number, share, layer), heads are (row,
+            share, moment, layer, head), the sums of s, n s and s^2, with n what uniform attention would give in a
+            document and s what the head does.
         open: The sums n and s (row, share, 1, layer, head) of the incomplete documents, by document and token.
         inputs: Moments over inputs in place of documents, as long as all are of one document.
         ends: (document,) numbers of the incomplete documents.
         batches: The inputs of an unfinished chunk, each batch padded as its rows are.
         rows: Their rows, (layer, batch and token, share and head), on the device.
+        local: What uniform attention would give in layers of local attention, (layer, batch and token, share), on the
+            device; NaN where attention is full, and None where it is in all layers.
         is_batch: Whether rows were added since the chunk began: then it may be any part of a chunk.
     """
 
@@ -57,18 +60,28 @@ class TokenSums:
         self.causal = causal
         self.shape = (layers, heads)
         self.most = head_tokens(layers * heads)
-        self.counts = TokenTable.empty(1, ())
-        self.complete = TokenTable.empty(7, (COUNTED, 3, layers, heads))
-        self.open = TokenTable.empty(7, (COUNTED, 1, layers, heads))
+        self.counts = TokenTable.empty((1,), ())
+        self.complete = TokenTable.empty((4, COUNTED, layers), (COUNTED, 3, layers, heads))
+        self.open = TokenTable.empty((4, COUNTED, layers), (COUNTED, 1, layers, heads))
         self.inputs = self.complete
         self.ends = np.zeros(0, dtype=np.int64)
         self.batches: list[tuple[tuple[Encoded, ...], int]] = []
         self.rows: list[Tensor] = []
+        self.local: list[Tensor | None] = []
         self.is_batch = False
 
-    def add(self, batch: Batch, received: Tensor, given: Tensor) -> None:
-        """Add what the tokens of a batch receive and give, each (layer, batch, head, token)."""
+    def add(self, batch: Batch, received: Tensor, given: Tensor, local: Tensor | None) -> None:
+        """Add what the tokens of a batch receive and give.
+
+        Args:
+            batch: The batch.
+            received: (layer, batch, head, token) what every token receives.
+            given: (layer, batch, head, token) what ordinary tokens give other ordinary tokens.
+            local: (layer, batch, token, share) what uniform attention would give in layers of local attention; NaN
+                where attention is full, and None where it is in all layers.
+        """
         self.is_batch = True
+        self.local.append(None if local is None else local.flatten(1, 2))
         self.batches.append((batch.examples, batch.ids.shape[1]))
         self.rows.append(torch.stack([received, given], 2).permute(0, 1, 4, 2, 3).flatten(3).flatten(1, 2))
 
@@ -77,6 +90,7 @@ class TokenSums:
         if other.is_batch:
             self.batches += other.batches
             self.rows += other.rows
+            self.local += other.local
             return
         self.finish_chunk()
         other.finish_chunk()
@@ -88,9 +102,10 @@ class TokenSums:
         if not self.batches:
             return
         chunk = type(self)(*self.shape, self.tokenizer, self.causal)
-        chunk._sum(self.batches, *to_host([torch.cat(self.rows, 1)]))
+        chunk._sum(self.batches, *to_host([torch.cat(self.rows, 1), *self._local()]))
         self.batches = []
         self.rows = []
+        self.local = []
         self._join(chunk)
 
     def state(self) -> dict[str, Any]:
@@ -111,13 +126,14 @@ class TokenSums:
         """The fields of Reach that are about tokens: those of the most frequent that are frequent enough."""
         self.finish_chunk()
         table = self.inputs if len(self.ends) < 2 else self.complete + _moments(self.open)
-        is_enough = (table.about[:, SEEN] >= LEAST) & (table.about[:, UNITS.start] >= statistics.MIN_UNITS)
+        seen, received = table.about[:, :UNIFORM, 0, 0].T  # What a token receives has the same units in all layers.
+        is_enough = (seen >= LEAST) & (received >= statistics.MIN_UNITS)
         table = table.where(is_enough & np.isin(table.keys, self._most_frequent(self.most)))
         counts = self.counts.about[np.searchsorted(self.counts.keys, table.keys), 0]
         order = np.argsort(-counts, kind="stable")
-        units, uniform, squares = (table.about[order, each].T for each in (UNITS, UNIFORM, SQUARES))  # (share, token)
+        about = table.about[order].transpose(1, 2, 0, 3)[..., None]  # (number, share, token, layer, 1)
         s, ns, ss = np.moveaxis(table.heads[order], (0, 2), (2, 0))  # (share, token, layer, head)
-        n, nn, documents = (each[..., None, None] for each in (uniform, squares, units))
+        n, nn, documents = about[[UNIFORM, SQUARES, UNITS]]
         error, effective = statistics.error_by_document(n, s, np.stack(np.broadcast_arrays(documents, nn, ns, ss)))
         numbers = table.keys[order]
         names = tokens.names(np.maximum(numbers - 1, 0))
@@ -126,14 +142,25 @@ class TokenSums:
         return {
             "tokens": [FIRST_TOKEN if number == FIRST else name for number, name in zip(numbers, names, strict=True)],
             "token_counts": counts[order].astype(np.int64),
-            "token_summed": table.about[order, SEEN].astype(np.int64),
+            "token_summed": table.about[order, SEEN, 0, 0].astype(np.int64),
             "token_shares": shares.astype(np.float32),
             "token_errors": error.astype(np.float32),
-            "token_units": effective[..., 0, 0],
+            "token_units": effective[..., 0],
         }
 
-    def _sum(self, batches: list[tuple[tuple[Encoded, ...], int]], layers: np.ndarray) -> None:
-        """Begin with the rows of one chunk, (layer, batch and token, share and head)."""
+    def _local(self) -> list[Tensor]:
+        """`local` of all batches as one tensor; none where attention is full in all of them."""
+        if all(each is None for each in self.local):
+            return []
+        parts = []
+        for rows, local in zip(self.rows, self.local, strict=True):
+            parts.append(rows.new_full((*rows.shape[:2], COUNTED), torch.nan) if local is None else local)
+        return [torch.cat(parts, 1)]
+
+    def _sum(
+        self, batches: list[tuple[tuple[Encoded, ...], int]], layers: np.ndarray, local: np.ndarray | None = None
+    ) -> None:
+        """Begin with the rows of one chunk, (layer, batch and token, share and head), and `local` of these rows."""
         examples = [example for rows, _ in batches for example in rows]
         lengths = [len(example) for example in examples]
         numbers = np.concatenate([*map(self._numbers, examples)])
@@ -145,15 +172,17 @@ class TokenSums:
         units = np.repeat(np.arange(len(examples)), lengths) if is_one else documents
         frequent = np.flatnonzero(np.isin(numbers, self._most_frequent(SPARE * self.most)))
         pairs, pair = np.unique(units[frequent] * DOCUMENT + numbers[frequent], return_inverse=True)
-        adding = _adding(pair, _places(batches)[frequent], (len(pairs), layers.shape[1]))
-        about = np.zeros((len(pairs), 7))
-        uniform = np.concatenate([*map(self._uniform, examples)])[frequent]
+        places = _places(batches)[frequent]
+        adding = _adding(pair, places, (len(pairs), layers.shape[1]))
         by_pair = _adding(pair, np.arange(len(frequent)), (len(pairs), len(frequent)))
-        about[:, SEEN] = by_pair @ np.ones(len(frequent))
-        about[:, UNIFORM] = by_pair @ uniform
+        uniform = np.concatenate([*map(self._uniform, examples)])[frequent]
         is_end = np.isin(pairs // DOCUMENT, self.ends)
         complete, opened = [], []
-        for rows in layers:
+        for layer, rows in enumerate(layers):
+            of_layer = uniform if local is None else _known(local[layer, places], uniform)
+            about = np.zeros((len(pairs), 4, COUNTED, 1))
+            about[:, SEEN] = (by_pair @ np.ones(len(frequent)))[:, None, None]
+            about[:, UNIFORM, :, 0] = by_pair @ of_layer
             sums = (adding @ rows.astype(np.float64)).reshape(-1, COUNTED, 1, 1, self.shape[1])
             table = TokenTable(pairs, about, sums)
             complete.append(_moments(table if is_one else table.where(~is_end)))
@@ -198,7 +227,8 @@ class TokenSums:
         return numbers
 
     def _uniform(self, example: Encoded) -> np.ndarray:
-        """(token, share) what each token would receive and give if each row were uniform over what it sees."""
+        """(token, share) what each token would receive and give if each row were uniform over what it sees under full
+        attention."""
         length = len(example)
         ordinary = ~structural(example, self.tokenizer)
         ordinary[0] = False
@@ -223,21 +253,28 @@ def _adding(sums: np.ndarray, rows: np.ndarray, shape: tuple[int, int]) -> csr_m
     return csr_matrix((np.ones(len(rows)), (sums, rows)), shape=shape)
 
 
+def _known(values: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Values of any shape, in place of NaN those of another array."""
+    return np.where(np.isnan(values), others, values)
+
+
 def _moments(table: TokenTable) -> TokenTable:
     """Moments by token over units, from the sums by unit and token."""
     n, s = table.about[:, UNIFORM], table.heads
-    about = np.concatenate([table.about[:, [SEEN]], n > 0, n, n * n], 1)
-    heads = np.concatenate([s, n[..., None, None, None] * s, s * s], 2)
+    about = np.stack([table.about[:, SEEN], n > 0, n, n * n], 1)
+    heads = np.concatenate([s, n[:, :, None, :, None] * s, s * s], 2)
     return _by_token(TokenTable(table.keys, about, heads))
 
 
 def _by_token(table: TokenTable) -> TokenTable:
     """Sums by token, from those by unit and token."""
     tokens, token = np.unique(table.keys % DOCUMENT, return_inverse=True)
-    shape = table.heads.shape[1:]
     adding = _adding(token, np.arange(len(token)), (len(tokens), len(token)))
-    heads = adding @ table.heads.reshape(len(token), math.prod(shape))
-    return TokenTable(tokens, adding @ table.about, heads.reshape(len(tokens), *shape))
+    sums = []
+    for each in (table.about, table.heads):
+        shape = each.shape[1:]
+        sums.append((adding @ each.reshape(len(token), math.prod(shape))).reshape(len(tokens), *shape))
+    return TokenTable(tokens, *sums)
 
 
 def _of_document(table: TokenTable, document: int) -> TokenTable:
@@ -248,4 +285,5 @@ def _of_document(table: TokenTable, document: int) -> TokenTable:
 
 def _layers(tables: list[TokenTable]) -> TokenTable:
     """Tables of single layers as one."""
-    return TokenTable(tables[0].keys, tables[0].about, np.concatenate([each.heads for each in tables], 3))
+    about, heads = (np.concatenate([getattr(each, name) for each in tables], 3) for name in ("about", "heads"))
+    return TokenTable(tables[0].keys, about, heads)

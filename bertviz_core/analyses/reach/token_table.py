@@ -13,7 +13,7 @@ class TokenTable:
 
     Attributes:
         keys: (row,) int64, in order, each once.
-        about: (row, number) float64 sums that all heads share.
+        about: (row, ...) float64 sums that heads share.
         heads: (row, ...) float64 sums of every head.
     """
 
@@ -22,9 +22,9 @@ class TokenTable:
     heads: np.ndarray
 
     @classmethod
-    def empty(cls, about: int, heads: tuple[int, ...]) -> Self:
-        """No rows; of `about` numbers, and arrays of heads of this shape."""
-        return cls(np.zeros(0, np.int64), np.zeros((0, about)), np.zeros((0, *heads)))
+    def empty(cls, about: tuple[int, ...], heads: tuple[int, ...]) -> Self:
+        """No rows, of arrays of these shapes."""
+        return cls(np.zeros(0, np.int64), np.zeros((0, *about)), np.zeros((0, *heads)))
 
     def __add__(self, other: "TokenTable") -> "TokenTable":
         if not len(other.keys) or not len(self.keys):

@@ -21,12 +21,18 @@ def find(store: Store | None, request: Request) -> Result | None:
 
     Equal files have one result, which may have been computed under other names, as that of another revision.
     """
-    result = read(store, request.key(), request.analysis) if store else None
-    if result is None:
-        return None
-    names = {source.digest: source.name for source in (request.source, *request.others.values())}
-    model = {"name": request.checkpoint.name, "revision": request.checkpoint.revision}
-    return renamed(result, names, model)
+    found = read(store, request.key(), request.analysis) if store else None
+    return found and renamed(found, names_of(request), names_of_model(request))
+
+
+def names_of(request: Request) -> dict[str, str]:
+    """From the digest of each file of a request to its name."""
+    return {source.digest: source.name for source in (request.source, *request.others.values())}
+
+
+def names_of_model(request: Request) -> dict[str, str | None]:
+    """The name and the revision of a request's model, as provenance has them."""
+    return {"name": request.checkpoint.name, "revision": request.checkpoint.revision}
 
 
 def read(store: Store, key: str, analysis: str) -> Result | None:

@@ -18,7 +18,7 @@ from bertviz_core.analyses.run import runtime_estimate
 from bertviz_core.analyses.run.chunks import ChunkedPass, Chunks, Parts, compute_chunk, share_done
 from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
 from bertviz_core.engine.forward_pass import Accumulator
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.progress import LOADING, Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoded_corpus import CorpusReading, Reading, cut
@@ -226,7 +226,7 @@ class LocalRunner(ExitStack):
 
     def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
         """Load the model of a pass; it takes the place of the last one."""
-        progress.start("Loading the model")
+        progress.start(LOADING)
         vars(self).pop("model", None)  # The memory never has two models at once.
         self.model = with_weights(self._load(together, self.execution), together[0].settings.weights)
         return self.model

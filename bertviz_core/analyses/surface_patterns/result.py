@@ -54,6 +54,7 @@ class SurfacePatterns(HeadAverages):
     """
 
     analysis: ClassVar[str] = "surface_patterns"
+    repeats: ClassVar[Mapping[str, str]] = {"to_first": "to_cls"}
 
 
 @dataclass(frozen=True)

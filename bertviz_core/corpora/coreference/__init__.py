@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import Source
@@ -64,6 +65,11 @@ class CoreferenceDocument:
     tags: tuple[str, ...] | None = None
     governors: tuple[int, ...] | None = None
     parse: tuple[str, ...] | None = None
+
+    @cached_property
+    def distinct_words(self) -> frozenset[str]:
+        """Its words, as they are written, each once."""
+        return frozenset(self.words)
 
 
 class Draft:

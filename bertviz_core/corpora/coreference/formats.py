@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from bertviz_core.corpora.coreference import Bracket, Draft, Span, parse_brackets, sentence_starts
+from bertviz_core.corpora.coreference.chain_names import EntityAttributes, unnamed_chain
 from bertviz_core.corpora.format_sampling import BEGIN, Survey, survey
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import conll
 from bertviz_core.errors import shorten
 from bertviz_core.numbers import small_int
 
-TYPED_CHAIN = re.compile(r"^[a-z]+-(\d+)(?:-.*)?$")  # GUM's "person-12-Mary": the number is the chain
 WIDE = 11  # columns from which on a row has a tag and a parse, and any number of columns more
 PART = re.compile(r"(.*)\[(\d+)/\d+\]")  # one part of a discontinuous mention
 ENTITY = re.compile(r"[\t|]Entity=")  # CorefUD's chains, in the column MISC
@@ -92,7 +92,7 @@ def read_columns(source: Source) -> Iterator[Draft]:
             draft.is_sentence_over = True
         elif not text.startswith("#") and not draft.error:
             fields = split(text)
-            width = width or len(fields)
+            width = width or max(len(fields), WIDE if has_trees else 0)
             name = "" if width == 3 or has_trees else _name(*fields[:2])
             if not has_headers and name != draft.name and draft.words:
                 yield draft
@@ -142,12 +142,22 @@ def _read_row(draft: Draft, fields: list[str], has_trees: bool, line: int) -> No
     if has_trees:
         draft.add_governor(fields[8])
     for opens, label, closes in draft.read_brackets(fields[-1].strip(), line):
-        draft.add_bracket(TYPED_CHAIN.sub(r"\1", label), opens, closes, (index, index + 1), line)
+        draft.add_bracket(unnamed_chain(label, draft.source, line), opens, closes, (index, index + 1), line)
 
 
 def is_corefud(found: Survey) -> bool:
     """Whether most rows are those of CoNLL-U, or of the columns that the file names, with MISC among them."""
     return conll.is_ten(found) or (conll.is_plus(found) and "MISC" in found.columns)
+
+
+def has_entities(found: Survey) -> bool:
+    """Whether a numbered file of such rows has chains, or a header of them."""
+    return conll.is_numbered(found) and (found.has_entities or any(map(ENTITY.search, found.texts)))
+
+
+def has_borders(found: Survey) -> bool:
+    """Whether tabs stand between the columns of most rows, or a line begins a document: "3 apples (red)" is text."""
+    return found.has_document_lines or 2 * found.share_of_rows(lambda row: "\t" in row) > 1
 
 
 def corefud_columns(found: Survey) -> conll.Columns:
@@ -165,28 +175,28 @@ def read_corefud(source: Source) -> Iterator[Draft]:
     """Every document, or the whole file where there is no `# newdoc`: then a broken row raises InputError."""
     columns = corefud_columns(survey(source))
     draft = Draft(source, "", 1)
-    chain_index = 0  # place of the chain's name among the fields: `eid`, in GUM `GRP`
+    attributes = EntityAttributes()
     for line, text in source.lines():
         if begins_file(source, line):
             yield draft
             draft = Draft(source, "", line)
+            attributes = EntityAttributes()
         if text.startswith("#"):
             name, _, value = (part.strip() for part in text[1:].partition("="))
             if name.split()[:1] == ["newdoc"]:
                 yield draft
                 draft = Draft(source, value, line, is_bounded=True)
             elif name == "global.Entity":
-                attributes = value.split("-")
-                chain_index = next((attributes.index(key) for key in ("eid", "GRP") if key in attributes), 0)
+                attributes = EntityAttributes(tuple(value.split("-")))
         elif not text.strip():
             draft.is_sentence_over = True
         elif not draft.error:
             with draft.reading():
-                _read_corefud_row(draft, text, columns, chain_index, line)
+                _read_corefud_row(draft, text, columns, attributes, line)
     yield draft
 
 
-def _read_corefud_row(draft: Draft, text: str, columns: conll.Columns, chain_index: int, line: int) -> None:
+def _read_corefud_row(draft: Draft, text: str, columns: conll.Columns, attributes: EntityAttributes, line: int) -> None:
     """One word; empty nodes (`8.1`) and multi-word tokens (`5-6`) are not words."""
     fields = text.split("\t")
     if not columns.fits(text):
@@ -204,9 +214,8 @@ def _read_corefud_row(draft: Draft, text: str, columns: conll.Columns, chain_ind
         draft.add_governor(fields[columns.head])
     entities = [entry for entry in misc.split("|") if entry.startswith("Entity=")]
     for entity in entities:
-        for opens, values, closes in draft.read_brackets(entity.removeprefix("Entity="), line):
-            attributes = values.split("-")
-            chain = attributes[min(chain_index, len(attributes) - 1)]
+        for opens, label, closes in draft.read_brackets(entity.removeprefix("Entity="), line):
+            chain = attributes.chain(label, draft.source, line, opens=opens)
             part = PART.fullmatch(chain)
             if not part:
                 draft.add_bracket(chain, opens, closes, (start, len(draft.words)), line)

@@ -21,6 +21,11 @@ BREAKS = frozenset((*PREPOSITIONS.split(), "that", "which", "who", "whom", "whos
 POSSESSIVES = ("'s", "’s", "'", "’")
 PRONOUN_TAGS = ("PRP", "PRP$", "PRON")
 PROPER_TAGS = ("NNP", "NNPS", "PROPN")
+# Words that begin a sentence as mentions of their own, and are no names.
+INDEFINITE = (
+    "all another any anybody anyone anything both each either enough everybody everyone everything few many more most "
+    "much neither nobody none nothing others people several some somebody someone something such"
+)
 MARK = re.compile(r"\(([^()*\s]+)|(\*)|(\))")
 NOUN_PHRASES = ("NP", "NX", "NML", "WHNP")
 LAST, FIRST = -1, 1
@@ -95,7 +100,11 @@ def head_word_source(document: CoreferenceDocument) -> str:
 
 
 def mention_type(document: CoreferenceDocument, head: int) -> int:
-    """The index in TYPES, by the head's tag; without tags by a closed list of pronouns and by capitals."""
+    """The index in TYPES, by the head's tag; without tags by a closed list of pronouns and by capitals.
+
+    Any word has a capital where it begins a sentence. There it is no name if it is one of INDEFINITE, or if the
+    document has it in lower case too.
+    """
     if document.tags is not None:
         tag = document.tags[head]
         is_pronoun = tag in PRONOUN_TAGS
@@ -104,7 +113,8 @@ def mention_type(document: CoreferenceDocument, head: int) -> int:
         word = document.words[head]
         start = document.sentences[bisect_right(document.sentences, head) - 1]
         is_pronoun = word.lower() in PRONOUNS
-        is_proper = word[:1].isupper() and head != start
+        is_common = head == start and (word.lower() in INDEFINITE.split() or word.lower() in document.distinct_words)
+        is_proper = word[:1].isupper() and not is_common
     if is_pronoun:
         return 0
     return 1 if is_proper else 2

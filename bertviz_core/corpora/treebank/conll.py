@@ -21,7 +21,8 @@ COMMENT = re.compile(r"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b")  # c
 NUMBERED = re.compile(r"\s*[0-9]+(?:[-.][0-9]+)?\s*\t")  # a word, a multi-word token (5-6) or an empty node (8.1)
 RANGE = re.compile(r"\s*[0-9]+[-.][0-9]+\s*\t")
 LONG_NUMBER = re.compile("[0-9]{10}")  # `int` takes time that grows with the square of the digits, then refuses
-NUMBERS = {10: "ten"}
+OTHER_COLUMN = re.compile(r"[0-9.]+(?::.*)?$")  # a governor's number, or DEPS: a relation such as 2obj has letters
+NUMBERS = {8: "eight", 10: "ten"}
 NO_WORDS = "words that are left out of the file"
 
 
@@ -114,7 +115,7 @@ class Columns:
             raise BrokenSentence("a word without a form", line)
         if not relation or relation == "_":
             raise BrokenSentence("a word without a relation", line, "DEPREL is _")
-        if relation[0].isdigit() or "=" in relation or (self.named and relation in TAGS):
+        if OTHER_COLUMN.match(relation) or "=" in relation or (self.named and relation in TAGS):
             reason = "no relation in the DEPREL column (were two columns swapped?)"
             raise BrokenSentence(reason, line, repr(relation))
 
@@ -136,6 +137,7 @@ def _in_order(names: Sequence[str], **options: bool) -> Columns:
 
 
 TEN = _in_order(NAMES)
+EIGHT = _in_order(NAMES[:8])  # CoNLL-X as parsers write it, without the projective head
 CONLL_2009 = Columns(width=12, number=0, form=1, tag=4, head=8, relation=10, is_minimum=True)
 
 
@@ -162,6 +164,20 @@ def is_row(text: str) -> bool:
 def is_ten(survey: Survey) -> bool:
     """Whether most rows have CoNLL-U's ten columns, in its order."""
     return 2 * survey.share_of_rows(is_row) >= 1 and not is_plus(survey)
+
+
+def is_numbered(survey: Survey) -> bool:
+    """Whether most rows begin with the number of a word, of a multi-word token or of an empty node."""
+    return 2 * survey.share_of_rows(NUMBERED.match) > 1
+
+
+def is_eight(survey: Survey) -> bool:
+    """Whether most rows have the first eight columns of CoNLL-X, with a number as HEAD."""
+
+    def fits(text: str) -> bool:
+        return EIGHT.fits(text) and text.split("\t")[EIGHT.head].strip().isdigit()
+
+    return 2 * survey.share_of_rows(fits) >= 1 and not is_plus(survey)
 
 
 def is_universal(survey: Survey) -> bool:

@@ -1,5 +1,6 @@
 """Treebanks whose words are not numbered: the authors' `word head-label`, and Malt-TAB, `word tag head relation`."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from bertviz_core.corpora.treebank.conll import NO_WORDS
 from bertviz_core.corpora.word_checks import is_left_out
 from bertviz_core.numbers import small_int
 
+NUMBERS = re.compile(r"[0-9]+(?:\W.*)?")  # of a score such as 3-1 or of a date: no relation
 UNLABELED = "dep"  # the relation of a word in a file without relations
 
 
@@ -64,7 +66,7 @@ class LineFormat:
         """Whether every line has the format, with a governor in the sentence and a relation that is a name."""
         words = list(map(self.parse, block.texts))
         size = len(words) if block.is_whole else max(len(words), 1000)
-        return all(word and word.governor <= size and not word.relation[0].isdigit() for word in words)
+        return all(word and word.governor <= size and not NUMBERS.fullmatch(word.relation) for word in words)
 
 
 def parse_labeled(text: str) -> Word | None:
@@ -94,6 +96,16 @@ TAGGED = LineFormat("word tag head", parse_tagged)
 def has_labeled(survey: Survey) -> bool:
     """Whether at least half of the lines have the authors' format."""
     return 2 * survey.share_of_rows(parse_labeled) >= 1
+
+
+def has_several(survey: Survey) -> bool:
+    """Whether a file has more than a row, which may be any line of a text."""
+    return survey.rows > 1
+
+
+def is_labeled(survey: Survey) -> bool:
+    """Whether every line of at least half of the sentences has the authors' format: a text may have such lines."""
+    return has_several(survey) and 2 * survey.share_of_blocks(LABELED.fits) >= 1
 
 
 def has_tagged(survey: Survey) -> bool:

@@ -9,7 +9,11 @@ The app is made for one's own machine; a teacher may start it for a class with B
   of Streamlit's protocol those pass that its pages send: others empty everybody's caches. Metrics are closed.
 - `limits` decides how much. On any server: open connections. With BERTVIZ_PUBLIC=1 also the bytes of files that arrive
   or are checked (of a session, and of all), the size of a message, and how often a connection may have a page run.
-- `turns`: at most two pages run at a time, since they share one interpreter; no page waits longer than two seconds.
+- `credit`: how many runs a connection may still request, and what of that a new connection from the same address has.
+
+Pages themselves wait for their turn (pages/shared/turns.py): at most two run at a time, since they share one
+interpreter, the reader who has used the fewest runs first. A model is first opened by a process with limits
+(bertviz_core/engine/first_opening.py).
 
 Sessions and uploads are not here but where pages use them: each has a `Reader` (pages/shared/state/reader.py), whose
 jobs and uploads nobody else sees; with BERTVIZ_PUBLIC=1 they end two minutes after the tab is closed. What a file may

@@ -37,7 +37,8 @@ class AccessRules:
             receive = _known_messages(receive)
         elif scope["type"] == "http":
             send = _with_headers(scope["path"], send)
-            if CLOSED & {*pairwise(scope["path"].split("/"))}:
+            parts = scope["path"].split("/")
+            if CLOSED & {*pairwise(parts), *zip(parts, strict=True)}:
                 await PlainTextResponse("Not found", 404)(scope, receive, send)
                 return
         await self.app(scope, receive, send)

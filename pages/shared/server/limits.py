@@ -1,7 +1,6 @@
 """How much may pass between the network and Streamlit: connections, and on a public server files and messages."""
 
 import asyncio
-import time
 from collections import Counter
 
 from starlette.exceptions import HTTPException
@@ -11,13 +10,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from bertviz_core.corpora import upload_check
 from bertviz_core.settings import Access, access_from_environment
 from pages.shared.server.access import refuse
+from pages.shared.server.credit import Credit, credits_of_server
 from pages.shared.streamlit_internals import message_kind, upload_session, uploaded_bytes
 
 SESSIONS_IN_MEMORY = 10  # sessions whose full uploads, arriving or being checked, fit into memory together
 # On a public server:
 MAX_MESSAGE_BYTES = 5_000_000  # bytes of a message: each has the pasted text
-RATE = 0.5  # runs of a page that a connection may request, per second
-BURST = 20.0  # at once
 FRAGMENT = 0.1  # of a run: a fragment's
 SLOWED = 30  # delayed messages in a row, after which a connection is closed
 
@@ -56,7 +54,11 @@ class Limits:
             return
         self.connected += 1
         try:
-            await self.app(scope, _slowed(receive, send) if self.access.public else receive, send)
+            if self.access.public:
+                with credits_of_server.connection(scope) as (credit, named):
+                    await self.app(named, *_slowed(receive, send, credit))
+            else:
+                await self.app(scope, receive, send)
         finally:
             self.connected -= 1
 
@@ -90,27 +92,35 @@ class Limits:
             raise HTTPException(413, "There is not enough space for this file.")
 
 
-def _slowed(receive: Receive, send: Send) -> Receive:
-    """The messages of one connection, as fast as RATE and BURST allow; it ends where they are too long or too many."""
-    credit = BURST
-    before = time.monotonic()
+def _slowed(receive: Receive, send: Send, credit: Credit) -> tuple[Receive, Send]:
+    """The messages of one connection, as fast as its credit allows; it ends where they are too long or too many."""
     slowed = 0
+    is_open = True
 
     async def next_message() -> Message:
-        nonlocal credit, before, slowed
+        nonlocal slowed, is_open
         event = await receive()
         if event["type"] != "websocket.receive":
             return event
         data = event.get("bytes") or b""
         if len(data) > MAX_MESSAGE_BYTES or slowed > SLOWED:
+            is_open = False
             await send({"type": "websocket.close", "code": 1009})
             return {"type": "websocket.disconnect", "code": 1009}
-        now = time.monotonic()
-        credit = min(BURST, credit + RATE * (now - before))
-        before = now
-        credit -= FRAGMENT if message_kind(data) == "fragment" else 1
-        slowed = slowed + 1 if credit < 0 else 0
-        await asyncio.sleep(max(0.0, -credit / RATE))
-        return event
+        seconds = credit.spend(FRAGMENT if message_kind(data) == "fragment" else 1)
+        slowed = slowed + 1 if seconds else 0
+        await asyncio.sleep(seconds)
+        return event if is_open else {"type": "websocket.disconnect", "code": 1006}
 
-    return next_message
+    async def send_while_open(message: Message) -> None:
+        """Streamlit goes on sending when the connection is closed; of an OSError it knows that it is."""
+        nonlocal is_open
+        if not is_open:
+            raise OSError("The connection is closed.")
+        try:
+            await send(message)
+        except OSError:
+            is_open = False
+            raise
+
+    return next_message, send_while_open

@@ -129,6 +129,12 @@ def test_best_heads_are_read_from_the_mention_to_its_antecedent(tokens):
     assert (ours["direction"], other["direction"]) == DIRECTIONS
     assert ours["accuracy"] == ours["heldout_accuracy"] == result.accuracy[0, 0, 0, 1]
     assert other["accuracy"] == other["heldout_accuracy"] == 1.0
+    for (system, kind), row in frame.iterrows():
+        if row["direction"] and row["n"]:
+            label = system.removeprefix("head ").partition(",")[0]
+            is_best = label == result.best(kind, DIRECTIONS.index(row["direction"])).head.key()
+            assert np.isnan(row["heldout_accuracy"]) or is_best, "another head's held-out accuracy is not in its row"
+            assert np.isnan(row["heldout_accuracy"]) or row["heldout_accuracy"] <= row["accuracy"]
     assert list(frame.index.get_level_values("system"))[-1] == other.name[0]
 
 
@@ -312,7 +318,7 @@ def test_the_model_equals_the_oracle(request, which, settings):
     assert {name: row[name] for name in expected} == pytest.approx(expected)
     for kind, n in zip(TYPES, view.n[1:], strict=True):
         best = view.best(kind)
-        row = view.row(best, kind, picked_on=kind) | {"head": best.head.label()}
+        row = view.row(best, kind) | {"head": best.head.label()}
         expected = oracle.best_head(counts, model.layers, model.heads, (kind,)) if n else {}
         assert {name: row[name] for name in expected} == pytest.approx(expected, nan_ok=True)
     written_out = oracle.baselines(list(documents.values()), *asked)

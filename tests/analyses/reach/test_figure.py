@@ -52,7 +52,7 @@ def test_every_input_is_in_one_tenth(planted):
 def test_layers_have_a_panel_for_each_kind_of_number(planted):
     titles = [note.text for note in paper_figure(planted).layout.annotations]
     assert {"Mean distance, tokens", "Sink rate"} <= {*titles} and "dashed: inactive below 0.5" not in titles
-    assert f"dashed: uniform attention, all tokens {planted.uniform:.3g}" in titles
+    assert f"dashed: uniform attention, all tokens {planted['uniform'][0, 0]:.3g}" in titles
     assert ALL_ZERO in planted.absence
     maps_alone = planted.provenance | {"model": planted.provenance["model"] | {"capture": "returned maps"}}
     assert NOT_KNOWN in replace(planted, provenance=maps_alone).absence

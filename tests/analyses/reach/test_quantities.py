@@ -27,7 +27,7 @@ TEXT = "Mills turn in the river, day and night. They feed the town.\nThe town sl
 
 def measure(batch, attention):
     """(batch, head, quantity) of one layer."""
-    return reach.measure(batch, reach.look(batch, attention), attention.causal)[0]
+    return reach.measure(batch, reach.look(batch, attention), attention.causal, [attention.mask])[0]
 
 
 def strongest_pairs(batch, attention):

@@ -94,7 +94,7 @@ def test_random_attention_in_batches_and_chunks(documents, causal, ends):
             else:
                 *both, effective = oracle.ratio(by_unit)
                 np.testing.assert_allclose(values, both, rtol=1e-4, atol=1e-6)
-                assert found["token_units"][share, token] == pytest.approx(effective)
+                assert found["token_units"][share, token, layer] == pytest.approx(effective)
 
 
 def test_counts_are_the_corpus_counts_and_the_least_is_kept():

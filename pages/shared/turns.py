@@ -1,0 +1,93 @@
+"""Turns of pages that run: they share one interpreter, and a few at a time are sooner done than all at once."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+MAX_RUNNING_PAGES = 2
+TURN_TIMEOUT_S = 2.0  # seconds that a page waits for its turn: an earlier page may be loading a large model
+HASTY_TIMEOUT_S = 30.0  # seconds that a page of a hasty reader waits
+NOT_HASTY = 0.5  # share of a reader's free runs that must be left for a page to have any of the turns
+
+
+@dataclass(eq=False)
+class Turn:
+    """A page that runs, or waits for that.
+
+    Attributes:
+        credit: The share of the free runs that are left to its reader now, 1 at most.
+        hasty: Whether the reader had used most of them when the page began.
+        ready: Set when it has its turn.
+    """
+
+    credit: Callable[[], float]
+    hasty: bool = False
+    ready: threading.Event = field(default_factory=threading.Event)
+
+
+class Turns:
+    """The turns of a server. The page of the reader who has used the fewest runs is the next, and hasty readers share
+    all turns but one, so that whoever reads at the usual pace never waits for them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: list[Turn] = []
+        self._waiting: list[Turn] = []  # in the order in which they came
+        self._current = threading.local()
+
+    @contextmanager
+    def page_turn(self, credit: Callable[[], float] = lambda: 1.0) -> Iterator[None]:
+        """Wait for a turn, no longer than a page may, and have it in this thread."""
+        turn = Turn(credit, hasty=credit() < NOT_HASTY)
+        self._take(turn)
+        self._current.turn = turn
+        try:
+            yield
+        finally:
+            self._current.turn = None
+            self._give_back(turn)
+
+    @contextmanager
+    def given_back(self) -> Iterator[None]:
+        """Let another page have the turn of this thread, if it has one, while this one waits for something else."""
+        turn: Turn | None = getattr(self._current, "turn", None)
+        if turn is None:
+            yield
+            return
+        self._give_back(turn)
+        try:
+            yield
+        finally:
+            self._take(turn)
+
+    def _take(self, turn: Turn) -> None:
+        turn.ready.clear()
+        with self._lock:
+            self._waiting.append(turn)
+        self._call_next()
+        turn.ready.wait(HASTY_TIMEOUT_S if turn.hasty else TURN_TIMEOUT_S)
+        with self._lock:
+            if turn in self._waiting:
+                self._waiting.remove(turn)
+
+    def _give_back(self, turn: Turn) -> None:
+        with self._lock:
+            if turn in self._running:
+                self._running.remove(turn)
+        self._call_next()
+
+    def _call_next(self) -> None:
+        with self._lock:
+            while len(self._running) < MAX_RUNNING_PAGES and self._waiting:
+                # Of equal ones the first that came.
+                turn = max(self._waiting, key=lambda each: (not each.hasty, each.credit()))
+                hasty = sum(each.hasty for each in self._running)
+                if turn.hasty and hasty >= MAX_RUNNING_PAGES - 1:
+                    return
+                self._waiting.remove(turn)
+                self._running.append(turn)
+                turn.ready.set()
+
+
+turns = Turns()
