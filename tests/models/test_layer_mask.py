@@ -129,6 +129,7 @@ def test_a_network_that_knows_nothing_is_not_said_to_look_near_or_narrowly(knows
     assert low < high / 2, "the window is narrow"
     np.testing.assert_allclose(reach["distance"], reach["uniform"], rtol=0.05)
     answer = most_look_near(reach)
+    low, high = reach["uniform_ordinary"].min(), reach["uniform_ordinary"].max()
     assert answer.state != "shown" and f"{low:.1f}" in answer.sentence and f"{high:.1f}" in answer.sentence
     assert narrow_heads(entropy, 0.9).endswith("no head.")
     for result, figure in ((entropy, entropy_figure(entropy)), (reach, reach_figure(reach))):

@@ -22,8 +22,9 @@ def results(report: Report) -> Results:
 
 
 def naming(results: Results) -> list[Finding]:
-    """The findings whose sentence names the head with the highest value of a quantity."""
-    found = every_finding(results)
+    """The findings whose sentence names the head with the highest value of a quantity; that of reach is about the head
+    that looks the nearest, with the lowest."""
+    found = [each for each in every_finding(results) if each.id != "reach.near"]
     return [each for each in found if each.head and each.quantity and f"ead {each.head.label()} " in each.sentence]
 
 

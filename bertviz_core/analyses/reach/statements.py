@@ -59,9 +59,11 @@ def distance_finding(analysis: str, column: HeadColumn, result: Reach) -> Findin
     sink = max(rates, key=lambda name: rates[name], default="")
     if not sink or rates[sink] <= MOST:
         return found
-    between = f"{_with_interval(result, 'distance_ordinary', found.head)} tokens"
-    if np.isnan(result["distance_ordinary"][found.head]):
-        between = "not known, as they get nothing"
+    between = "not known, as they get nothing"
+    if "distance_ordinary" not in result:
+        between = "not known, as no input has two of them"
+    elif not np.isnan(result["distance_ordinary"][found.head]):
+        between = f"{_with_interval(result, 'distance_ordinary', found.head)} tokens"
     return replace(
         found,
         sentence=f"{found.sentence} But {_token(sink)} is its sink in {rates[sink]:.0%} of the inputs, and as far as "
