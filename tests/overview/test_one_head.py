@@ -15,6 +15,8 @@ from bertviz_core.overview.summary import every_finding
 from bertviz_core.paper_report.report import Report
 from bertviz_core.tour import STEPS, answers, head_roles
 
+LOWEST = ("reach.near", "reach.inactive")  # findings about the head with the lowest value
+
 
 @pytest.fixture(scope="module")
 def results(report: Report) -> Results:
@@ -22,9 +24,8 @@ def results(report: Report) -> Results:
 
 
 def naming(results: Results) -> list[Finding]:
-    """The findings whose sentence names the head with the highest value of a quantity; that of reach is about the head
-    that looks the nearest, with the lowest."""
-    found = [each for each in every_finding(results) if each.id != "reach.near"]
+    """The findings whose sentence names the head with the highest value of a quantity."""
+    found = [each for each in every_finding(results) if each.id not in LOWEST]
     return [each for each in found if each.head and each.quantity and f"ead {each.head.label()} " in each.sentence]
 
 
