@@ -30,7 +30,7 @@ from tests.support.families import FAMILIES, save
 
 SHORT = Settings(max_length=24)
 LAYERS, HEADS = 2, 3
-TOKENS = SimpleNamespace(pad=0, cls=2, sep=3, punctuation=np.array([5, 6]))
+TOKENS = SimpleNamespace(pad=0, cls=2, sep=3, punctuation=np.array([5, 6]), structural=np.array([2, 3]))
 TEXT = "The cat sat on the mat , and slept .\nThe dog slept near the door .\n\nA river runs .\n"
 
 
