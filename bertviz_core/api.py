@@ -25,7 +25,7 @@ from bertviz_core.models.loading import LoadedModels, model_in_memory
 from bertviz_core.models.model import AttentionModel, missing_lm_head
 from bertviz_core.one_head.clear_input import CaptionedSvg, clear_input, lines
 from bertviz_core.one_head.description import one_head
-from bertviz_core.one_head.training import stored_steps, with_training
+from bertviz_core.one_head.training import with_stored_training
 from bertviz_core.overview.stored_results import results_of
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.report import ReportRequest
@@ -79,6 +79,7 @@ def analyze(
         opened = Store(None if store is True else Path(store))
     request.settings.check(request.checkpoint.max_length)
     run_pass.check_model(request)
+    run_pass.check_head(view, request.checkpoint)
     result = compute.find(opened, request)
     if result is None:
         load = load_from_memory(model, request.checkpoint)
@@ -176,8 +177,7 @@ def head(
     settings = Settings(mode=mode, weights=weights)  # type: ignore[arg-type]
     opened = Store(None if store is None or isinstance(store, bool) else Path(store))
     results = results_of(opened, checkpoint, settings)
-    steps = stored_steps(opened, checkpoint, settings)
-    shown = with_training(one_head(results, chosen), results, steps)
+    shown = with_stored_training(one_head(results, chosen), results, opened, checkpoint)
 
     def draw_lines() -> CaptionedSvg | None:
         clear = clear_input(results, shown.head)

@@ -103,7 +103,7 @@ if not columns(results):
 known = known_of(results)
 shown = shown_of(results, selection.head, known)
 if shown.facts:
-    shown = with_training(shown, results, stored.over_training(selection, shown.facts[0].analysis))
+    shown = with_training(shown, stored.over_training(selection, shown.facts[0].analysis))
 clear = clear_of(results, selection.head)
 header.retitle(f"Head {plain(selection.head.full_label())}")
 st.markdown(f"**{plain(shown.does)}** {plain(shown.apart)}")

@@ -141,7 +141,7 @@ page.finding(findings_of(ANALYSES["probes"], result)[0], bold=True)
 left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**Table 3 as a chart**")
-    alt = "For each probe its score with its interval, and the paper's score"
+    alt = "For each probe its score with its interval" + ", and the paper's score" * result.counts_as_paper
     page.chart(page.drawn(paper_figure, result), "probes-figure", alt, selection.basis)
 with right:
     st.markdown("**Accuracy by distance to the governor**")
@@ -181,11 +181,13 @@ released = (
     "with its own vector."
 )
 is_released = any(probe.endswith(AS_RELEASED) for probe in result.probes)
-st.caption(
-    "UAS excludes punctuation, as in the paper except for its right-branching "
+as_in_paper = (
+    ", as in the paper except for its right-branching "
     f"{paper.TABLE_3_WITH_PUNCTUATION['right-branching']}, which is over all words ({paper.TABLE_1[ALL][2]} in "
-    f"Table 1, offset +1).{released if is_released else ''}"
+    "Table 1, offset +1)"
 )
+beside = as_in_paper if result.counts_as_paper else ""
+st.caption(f"UAS excludes punctuation{beside}.{released if is_released else ''}")
 if layer := result.about.get("structural"):
     name = f"layer {layer['layer']}" if layer["layer"] else "the embeddings"
     st.caption(f"Best layer of the structural probe, chosen without the test set: {name}; rank {layer['rank']}.")

@@ -18,6 +18,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import with_names_split
 from bertviz_core.analyses.base.result import describe_header, origin
 from bertviz_core.analyses.run import compute
+from bertviz_core.analyses.run.run_pass import check_head
 from bertviz_core.cli import INPUT, Console, parameters, with_console
 from bertviz_core.cli.input_commands import inputs_app
 from bertviz_core.comparison.result import Comparison, compare
@@ -35,7 +36,7 @@ from bertviz_core.models.loading import load
 from bertviz_core.one_head.clear_input import CaptionedSvg, clear_input, lines
 from bertviz_core.one_head.description import one_head as describe_head
 from bertviz_core.one_head.files import SUFFIXES, to_bytes, to_text
-from bertviz_core.one_head.training import stored_steps, with_training
+from bertviz_core.one_head.training import with_stored_training
 from bertviz_core.overview import stored_results
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.report import ReportRequest
@@ -61,6 +62,7 @@ def add_analysis(analysis: Analysis) -> None:
         view.check()
         console.check_out(exports.suffixes(analysis.name))
         request = console.request(analysis, options, files)
+        check_head(view, request.checkpoint)
         with console.working_store() as store:
             result = console.computed(request, store)
             shown = view.show(result, request, partial(compute.find, store))
@@ -112,8 +114,7 @@ def one_head(
     model = checkpoint.find_checkpoint(console.model, console.revision)
     store = Store(console.store)
     results = stored_results.results_of(store, model, console.settings())
-    steps = stored_steps(store, model, console.settings())
-    shown = with_training(describe_head(results, Head.parse(head)), results, steps)
+    shown = with_stored_training(describe_head(results, Head.parse(head)), results, store, model)
 
     def draw_lines() -> CaptionedSvg | None:
         clear = clear_input(results, shown.head)

@@ -7,57 +7,83 @@ import numpy as np
 
 from bertviz_core.analyses.base.head_figures import HeadCurve, HeadFigure, HeadRow
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.result import Result, Results
+from bertviz_core.analyses.base.result import Provenance, Result, Results
+from bertviz_core.analyses.run import compute
 from bertviz_core.emergence.training import training_of
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.one_head.description import OneHead
-from bertviz_core.overview.stored_results import largest
-from bertviz_core.settings import Settings
+from bertviz_core.overview.stored_results import stored_results
 
 TITLE = "When it arose"
-# The results of one step by analysis
-Step = tuple[int, Results]
+# A step, and its result of an analysis
+Step = tuple[int, Result]
 
 
-def stored_steps(store: Store, checkpoint: Checkpoint, settings: Settings) -> list[Step]:
-    """The steps of the training that a checkpoint is of, each with its largest results; empty where none is known."""
+def with_stored_training(shown: OneHead, results: Results, store: Store, checkpoint: Checkpoint) -> OneHead:
+    """`with_training` of what is stored of the training that a checkpoint is of."""
+    return (
+        with_training(shown, stored_steps(store, checkpoint, results[shown.facts[0].analysis]))
+        if shown.facts
+        else shown
+    )
+
+
+def stored_steps(store: Store, checkpoint: Checkpoint, own: Result) -> list[Step]:
+    """The steps of the training that a checkpoint is of, of which the same analysis of the same corpus and settings as
+    `own` is stored; empty where no training is known."""
     training = training_of(checkpoint)
     if training is None:
         return []
-    models = zip(training.steps, training.checkpoints, strict=True)
-    return [(step, largest(store, each.fingerprint(), settings)) for step, each in models]
+    keys = {
+        stored.provenance["model"]["fingerprint"]: stored.key
+        for stored in stored_results(store)
+        if stored.analysis == own.analysis and _input(stored.provenance) == _input(own.provenance)
+    }
+    steps = []
+    for step, each in zip(training.steps, training.checkpoints, strict=True):
+        key = keys.get(each.fingerprint())
+        result = compute.read(store, key, own.analysis) if key else None
+        if result is not None:
+            steps.append((step, result))
+    return steps
 
 
-def with_training(shown: OneHead, results: Results, steps: Sequence[Step]) -> OneHead:
-    """The same with the curve of its first fact over a training, where two steps or more have that fact.
+def _input(provenance: Provenance) -> list[object]:
+    """What is equal in all results of one training; names of files are not."""
+    files = {"corpus": provenance["corpus"]} | provenance.get("others", {})
+    digests = {role: file["digest"] for role, file in files.items()}
+    return [digests, provenance["settings"], provenance["options"]]
+
+
+def with_training(shown: OneHead, steps: Sequence[Step]) -> OneHead:
+    """The same with the curve of its first fact over a training, where two steps or more have that number.
 
     Args:
         shown: What is known of the head.
-        results: The results that it is made of.
-        steps: The steps of the training in order, with their results.
+        steps: The steps of the training in order, each with its result of the fact's analysis, of the same corpus and
+            settings.
     """
     if not shown.facts:
         return shown
     fact = shown.facts[0]
-    figure = arising(fact.analysis, fact.row, steps, results[fact.analysis])
+    figure = arising(fact.analysis, fact.row, steps)
     return replace(shown, figures=((fact.analysis, figure), *shown.figures)) if figure else shown
 
 
-def arising(name: str, row: HeadRow, steps: Sequence[Step], own: Result) -> HeadFigure | None:
+def arising(name: str, row: HeadRow, steps: Sequence[Step]) -> HeadFigure | None:
     """A number of a head over its training.
 
     Args:
         name: The name of its analysis.
         row: The number now.
-        steps: The steps in order, with their results.
-        own: The result that has the number now; those of other input are left out.
+        steps: As in `with_training`.
 
     Returns:
         The curve, and the first step at which the head had passed half of the way; None where fewer than two steps have
         the number.
     """
-    known = [(step, found) for step, results in steps if (found := _same(name, row, results.get(name), own))]
+    known = [(step, found) for step, result in steps if (found := _read(name, row, result))]
     if len(known) < 2:
         return None
     rows = [found for _, found in known]
@@ -74,15 +100,9 @@ def arising(name: str, row: HeadRow, steps: Sequence[Step], own: Result) -> Head
     return HeadFigure(TITLE, curve=curve, sentence=_sentence(row.name, [step for step, _ in known], rows))
 
 
-def _same(name: str, row: HeadRow, result: Result | None, own: Result) -> HeadRow | None:
-    """The row of the same name of a result of the same corpus and settings."""
-    if result is None or _input(result) != _input(own):
-        return None
-    return next((each for each in ANALYSES[name].head_rows(result, row.head) if each.name == row.name), None)
-
-
-def _input(result: Result) -> list[object]:
-    return [result.provenance[part] for part in ("corpus", "settings", "options")]
+def _read(name: str, row: HeadRow, result: Result) -> HeadRow | None:
+    """The same number of another result, whether or not it sets the head apart there; None where it has none."""
+    return next((each for each in ANALYSES[name].every_head_row(result, row.head) if each.name == row.name), None)
 
 
 def _sentence(name: str, steps: Sequence[int], rows: Sequence[HeadRow]) -> str:

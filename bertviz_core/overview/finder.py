@@ -22,6 +22,7 @@ import pandas as pd
 
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
+from bertviz_core.corpora.treebank import RENAMED
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, first_number
 from bertviz_core.numbers import NATS
@@ -75,7 +76,8 @@ def find(results: Results, text: str) -> pd.DataFrame:
     shift = first_number() - 1
     counted = table.assign(layer=table["layer"] + shift, head=table["head"] + shift)
     searched = searched_numbers(results)
-    known = {simplified(name): name for name in searched} | names_of(table, results)
+    original = {simplified(label): name for label, name in RENAMED.items() if name in searched}
+    known = original | {simplified(name): name for name in searched} | names_of(table, results)
     counted = counted.assign(**{name: values for name, values in searched.items() if name not in counted})
     return table[find_rows(counted, text, known)].reset_index(drop=True)
 

@@ -128,7 +128,7 @@ def _column_tables(analysis: Analysis, result: Result) -> Iterator[str]:
             baseline = f"{name}: {column.text(float(levels[head]))}"
         bert = paper.LAYER_MEANS.get(column.quantity)
         papers = ABSENT
-        if bert and analysis.has_paper_means:
+        if bert and analysis.has_paper_means and isinstance(result, HeadAverages) and result.counts_as_paper:
             papers = f"layer {int(np.argmax(bert)) + 1}: {max(bert)}"
             header += [column.short, "paper"]
             means_by_layer += [[f"{mean:.2f}" for mean in means], [f"{mean:g}" for mean in bert]]

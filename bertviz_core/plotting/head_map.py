@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,6 +14,9 @@ from bertviz_core.numbers import number, percentage, quantity
 from bertviz_core.plotting import CATEGORIES, COLORBAR, DIVERGING, SEQUENTIAL, Scale, finish
 
 INK = (76, 110, 245)  # color of small pictures (red, green, blue)
+MARKER = 17  # pixels
+WIDTH = 640  # of all layers of a map of markers in a file, pixels
+MOST_NUMBERS = 24  # on an axis
 FAINTEST = 0.07  # opacity of a weight of 0, so that a small picture shows where it ends
 
 
@@ -144,7 +148,7 @@ def map_figure(head_map: HeadMap) -> go.Figure:
     layers, heads = head_map.layers, head_map.heads
     base = head_map.base
     if head_map.values is None:
-        return _finished(_markers(head_map), head_map)
+        return _sized(_markers(head_map), head_map)
     squares = go.Heatmap(
         x=[str(layer + base) for layer in range(layers)],
         y=[str(head + base) for head in range(heads)],
@@ -166,27 +170,65 @@ def _finished(figure: go.Figure, head_map: HeadMap) -> go.Figure:
     for axis, count in (("xaxis", head_map.layers), ("yaxis", head_map.heads)):
         names = [str(number + head_map.base) for number in range(count)]
         figure.layout[axis].update(categoryorder="array", categoryarray=names)
+    return _sized(figure, head_map)
+
+
+def _sized(figure: go.Figure, head_map: HeadMap) -> go.Figure:
     # Pixels, so that the cells are about square, and few heads of many layers are no strip.
     cell = max(6, min(34, max(240 // head_map.layers, 144 // head_map.heads)))
     return finish(figure, 140 + round(1.1 * head_map.heads * cell), margin={"t": 10, "b": 90})
 
 
 def _markers(head_map: HeadMap) -> go.Figure:
-    """A dot for each head, with the marker and the letter of its group."""
+    """A dot for each head, with the marker and the letter of its group. Several markers of a head stand in a row, as in
+    the browser, so the axes are of numbers."""
     hover = dict(zip(all_keys(head_map.layers, head_map.heads), head_map.hover, strict=True))
+    places = _places(head_map)
     figure = go.Figure()
-    for group in head_map.groups:
+    for index, group in enumerate(head_map.groups):
         heads = list(map(Head.parse, group.heads))
+        sizes = [7 if group.small else places[label, index].size for label in group.heads]
         figure.add_scatter(
-            x=[str(head.layer + head_map.base) for head in heads],
-            y=[str(head.head + head_map.base) for head in heads],
+            x=[head.layer + head_map.base + places[head.key(), index].aside for head in heads],
+            y=[head.head + head_map.base for head in heads],
             mode="markers+text" if group.letter else "markers",
             text=[group.letter] * len(heads),
-            textfont={"color": "#ffffff", "size": 11},
-            marker={"color": group.color, "symbol": group.symbol, "size": 7 if group.small else 17},
+            textfont={"color": "#ffffff", "size": [min(11, 0.65 * size) for size in sizes]},
+            marker={"color": group.color, "symbol": group.symbol, "size": sizes},
             name=group.name or "none of these",
             showlegend=bool(group.name),
             hovertext=[hover[label] for label in group.heads],
             hovertemplate="%{hovertext}<extra></extra>",
         )
-    return figure
+    figure.update_xaxes(_numbers(head_map.layers, head_map.base), title="layer")
+    return figure.update_yaxes(_numbers(head_map.heads, head_map.base, is_down=True), title="head")
+
+
+class _Place(NamedTuple):
+    """Of a marker: how far it stands from the middle of its cell, in cells to the right, and its size in pixels."""
+
+    aside: float
+    size: float
+
+
+def _places(head_map: HeadMap) -> dict[tuple[str, int], _Place]:
+    """From the label of a head and the index of its group to the place of the marker."""
+    of_head: dict[str, list[int]] = {}
+    for index, group in enumerate(head_map.groups):
+        for label in group.heads:
+            of_head.setdefault(label, []).append(index)
+    cell = WIDTH / head_map.layers  # pixels
+    places = {}
+    for label, groups in of_head.items():
+        step = min(1.3 * MARKER / cell, 0.94 / len(groups))  # cells
+        size = min(MARKER, 0.88 * step * cell) if len(groups) > 1 else MARKER
+        for rank, index in enumerate(groups):
+            places[label, index] = _Place((rank - (len(groups) - 1) / 2) * step, size)
+    return places
+
+
+def _numbers(count: int, base: int, is_down: bool = False) -> dict[str, Any]:
+    """An axis that has the numbers of layers or heads."""
+    ends = [base - 0.6, base + count - 0.4]
+    ticks = {"tick0": base, "dtick": -(-count // MOST_NUMBERS), "range": ends[::-1] if is_down else ends}
+    return CATEGORIES | {"type": "linear"} | ticks

@@ -12,7 +12,7 @@ from bertviz_core import tasks
 from bertviz_core.analyses.base.reading_warnings import reading_warnings, split_warning
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.base.result import Result, Results
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run import chunks, runtime_estimate
 from bertviz_core.analyses.run.compute import passes, shared
 from bertviz_core.analyses.run.run_pass import can_compute, check_model
@@ -38,7 +38,7 @@ def results(selection: Selection) -> dict[str, Result]:
     return {name: result for name, result in stored.items() if result is not None}
 
 
-def over_training(selection: Selection, analysis: str) -> list[tuple[int, Results]]:
+def over_training(selection: Selection, analysis: str) -> list[tuple[int, Result]]:
     """The steps of the training that the model is a checkpoint of, each with its stored result of an analysis; empty
     where no training is known, or where it takes long to find out which results are of its weights."""
     training = training_of(selection.checkpoint, services.access())
@@ -47,7 +47,7 @@ def over_training(selection: Selection, analysis: str) -> list[tuple[int, Result
     request = selection.request(analysis)
     requests = [replace(request, checkpoint=each) for each in training.checkpoints]
     found = zip(training.steps, map(services.find, requests), strict=True)
-    return [(step, {analysis: result}) for step, result in found if result is not None]
+    return [(step, result) for step, result in found if result is not None]
 
 
 def everything(selection: Selection) -> list[Request]:

@@ -10,7 +10,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.models.checkpoint import DEMO, find_checkpoint
 
 DENIALS = {"surface_patterns.current"}  # that most heads put little attention on the token itself
-OF_MAPS = ("surface_patterns", "entropy", "reach")
+OF_MAPS = ("surface_patterns", "entropy", "reach", "clustering", "induction")
 OF_LOSS = ("ablation", "sep_gradients")
 SHAPE = (2, 4, 64)  # layers, heads, width
 INPUTS = 10

@@ -6,7 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import bertviz_core as bv
+from bertviz_core.analyses.run import compute
 from bertviz_core.corpora.source import from_path
+from bertviz_core.errors import SettingsError
 from tests.support import predicting
 from tests.support.running import run, written
 
@@ -138,3 +141,23 @@ def test_a_model_whose_weights_are_no_numbers_is_refused_in_one_line(nan_folder:
     done = run("dependency-heads", "treebank", "--model", nan_folder, "--max-length", "64", "--no-store", "--quiet")
     assert done.returncode == 2 and "weights are not finite numbers" in done.stderr
     assert len(done.stderr.splitlines()) <= 2
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("surface-patterns", "encyclopedia"),
+        ("dependency-heads", "treebank"),
+        ("coreference-heads", "coreference"),
+        ("clustering", "encyclopedia"),
+        ("probes", "treebank"),
+    ],
+)
+def test_a_head_that_the_model_lacks_is_refused_before_anything_is_computed(
+    command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compute, "compute", lambda *_, **__: pytest.fail("it is computed"))
+    done = run(*command, "--head", "99-1", "--max-length", 61, store=tmp_path / "store")
+    assert done.stderr == "error: This model has no head 99-1. Choose one of 1-1 to 6-12.\n"
+    with pytest.raises(SettingsError, match="no head 99-1"):
+        bv.analyze(command[0], corpus=command[1], head=(99, 1), max_length=61, store=tmp_path / "store")

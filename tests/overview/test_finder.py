@@ -1,6 +1,7 @@
 """Heads by an expression: it finds what Python's own comparison of the numbers finds, and says what it cannot read."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -150,6 +151,23 @@ def test_it_knows_the_names_that_pages_show(results):
         least = float(values.median())
         found = find(results, f"(not layer < 1) and ({name} > {least!r})")["label"].tolist()
         assert found == labels(table, values, least) != [], name
+
+
+@pytest.mark.parametrize(
+    ("own", "name"), [("obj", "dobj"), ("compound", "nn"), ("nmod:poss", "poss"), ("aux:pass", "auxpass")]
+)
+def test_a_relation_is_found_by_the_label_of_the_treebank_too(results, own, name):
+    expected = find(results, f"{name} > 0.3")
+    assert len(expected) and find(results, f"{own} > 0.3").equals(expected)
+
+
+def test_a_label_that_another_name_has_is_not_taken_from_it(results):
+    """Where a treebank has rows of both labels, each finds its own."""
+    result = results["dependency_heads"]
+    relations = ["obj" if name == "det" else name for name in result.relations]
+    both = results | {"dependency_heads": replace(result, relations=relations)}
+    assert find(both, "obj > 0.3")["label"].tolist() == find(results, "det > 0.3")["label"].tolist()
+    assert find(both, "dobj > 0.3")["label"].tolist() == find(results, "dobj > 0.3")["label"].tolist()
 
 
 def test_relations_and_types_of_mentions_can_be_asked(results):

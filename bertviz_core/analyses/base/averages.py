@@ -11,6 +11,7 @@ import pandas as pd
 from bertviz_core import numbers
 from bertviz_core.analyses.base.result import Result, head_frame, to_lists
 from bertviz_core.analyses.base.statistics import Estimate, independent_items, t_quantile, units_text, wilson
+from bertviz_core.corpora.language import is_english
 from bertviz_core.heads import Head, all_labels
 from bertviz_core.plotting import DIVERGING, NEUTRAL, SEQUENTIAL, HeadSeries, Marker, head_map
 
@@ -133,6 +134,12 @@ class HeadAverages(Result):
                 text = self.texts[str(number)]
                 segments.append(Segment(number, value, text["where"], text["tokens"]))
         return segments
+
+    @property
+    def counts_as_paper(self) -> bool:
+        """Whether the paper's numbers are of the same language, and of tokens that see all others."""
+        tokens = (token.strip() for text in self.texts.values() for token in text["tokens"])
+        return not self.provenance["model"]["causal"] and is_english(tokens)
 
     @property
     def units_text(self) -> str:

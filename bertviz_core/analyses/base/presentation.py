@@ -301,6 +301,11 @@ class Presentation(Registered):
         """The head's numbers of these columns, from which come the facts that set it apart from other heads."""
         return [row for _, row in self.numbered(result, head)]
 
+    def every_head_row(self, result: Result, head: Head) -> list[HeadRow]:
+        """All numbers of the head that `head_rows` may choose from, among which a number is found by its name at every
+        step of a training; by default `head_rows`, which chooses none."""
+        return self.head_rows(result, head)
+
     def numbered(self, result: Result, head: Head) -> list[tuple[HeadColumn, HeadRow]]:
         """The columns of `head_columns` in which the head has a number, each with that."""
         rows = ((column, column_row(column, result, head)) for column in self.head_columns(result))

@@ -6,13 +6,13 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core import paper
 from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable, percent_text
 from bertviz_core.analyses.base.statistics import share
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, chosen_of
 from bertviz_core.analyses.coreference_heads.baselines import COMPARED
 from bertviz_core.analyses.coreference_heads.groups import BREAKDOWNS, TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.coreference_heads.systems_table import cited
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import finish, tabular
 from bertviz_core.plotting.head_map import accuracy_map, map_figure
@@ -121,13 +121,13 @@ def has_genders(result: AntecedentCounts, choice: DirectedHead) -> bool:
 
 
 def paper_table(result: AntecedentCounts) -> PaperTable:
-    """Table 2 for a report: the systems and the best heads by type of mention, then the paper's rows where as
-    many mentions count."""
+    """Table 2 for a report: the systems and the best heads by type of mention, then the paper's rows beside its own
+    corpus."""
     rows = []
     for system, part in result.to_frame().groupby("system", sort=False):
         cells = {row.type: percent_text(row.accuracy, row.low, row.high) for row in part.itertuples()}
         rows.append([str(system), *(cells.get(kind, ABSENT) for kind in TYPE_ROWS)])
-    beside = paper.TABLE_2 if result.counts_as_paper else {}
+    beside = cited(result)
     for name, numbers in beside.items():
         absent = [ABSENT] * (len(TYPE_ROWS) - len(numbers))
         rows.append([f"{name} (paper)", *map(str, numbers), *absent])

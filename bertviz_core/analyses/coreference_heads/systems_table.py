@@ -1,5 +1,6 @@
 """Table 2 as the page shows it: each system, the best heads and the chosen head on each type of mention."""
 
+import re
 from typing import Any
 
 from bertviz_core import paper
@@ -9,20 +10,20 @@ from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
-from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent
 
 PAPER_HEAD = "head 5-4"
+# CoNLL-2012 names its documents by genre and source, as nw/wsj/24/wsj_2400; other corpora use its format too.
+PAPER_DOCUMENT = re.compile("(bc|bn|mz|nw|pt|tc|wb)/.")
 PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
 
 
 def cited(counts: AntecedentCounts) -> dict[str, tuple[int, ...]]:
     """The paper's Table 2, beside numbers of the corpus that it is about, counted as there."""
-    origin = counts.provenance
-    is_sample = origin["corpus"]["name"] in SAMPLES["coreference"]
-    is_papers = "CoNLL-2012" in origin["format"] and not is_sample and counts.counts_as_paper
-    return paper.TABLE_2 if is_papers else {}
+    is_papers = all(PAPER_DOCUMENT.match(document["name"]) for document in counts.stored.first_documents)
+    is_papers &= "CoNLL-2012" in counts.provenance["format"]
+    return paper.TABLE_2 if is_papers and counts.counts_as_paper else {}
 
 
 def best_by_type(counts: AntecedentCounts) -> list[DirectedHead | None]:

@@ -187,6 +187,12 @@ class DependencyAnalysis(Analysis):
         assert isinstance(result, DependencyHeads)
         return self._found(result, head) + head_facts.preferred_rows(result, DEFAULT_VIEW, head)
 
+    def every_head_row(self, result: Result, head: Head) -> list[HeadRow]:
+        """Its UAS, and all relations and classes of words."""
+        assert isinstance(result, DependencyHeads)
+        found = head_facts.every_relation_row(result.default_view(), head)
+        return super().head_rows(result, head) + found + head_facts.every_class_row(result, DEFAULT_VIEW, head)
+
     def _found(self, result: DependencyHeads, head: Head) -> list[HeadRow]:
         return super().head_rows(result, head) + head_facts.relation_rows(result.default_view(), head)
 

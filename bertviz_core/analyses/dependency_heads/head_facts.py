@@ -12,6 +12,7 @@ from bertviz_core.analyses.dependency_heads.figure import example_svg
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, DIRECTIONS
 from bertviz_core.analyses.dependency_heads.head_relations import (
     Relation,
+    every_relation,
     relation_heads,
     relations,
     surest_sentences,
@@ -54,17 +55,29 @@ def relation_rows(counts: RelationCounts, head: Head) -> list[HeadRow]:
     """The relations that the head finds above the best fixed offset, each head in its better direction."""
     (best,) = relations(counts, [head])
     accuracy = counts.better[0]
-    lows, highs = counts.intervals()
-    rows = []
-    for each in best:
-        row = counts.relations.index(each.name)
-        at = (each.choice.direction, row, *head)
-        name = f"{_with_meaning(each.name)} found" + (f", {each.counted}" if each.counted else "")
-        interval = float(lows[at]), float(highs[at])
-        offset = f"best offset {each.offset:+d}:"
-        shown = share_row(name, accuracy[row], head, interval=interval, baseline=each.baseline, baseline_name=offset)
-        rows.append(shown)
-    return rows
+    ends = counts.intervals()
+    return [_relation_row(counts, each, accuracy[counts.relations.index(each.name)], ends) for each in best]
+
+
+def every_relation_row(counts: RelationCounts, head: Head) -> list[HeadRow]:
+    """The same of all relations; of a causal model in each direction, among the words that this direction counts."""
+    ends = counts.intervals()
+    return [_relation_row(counts, each, shares, ends) for each, shares in every_relation(counts, head)]
+
+
+def _relation_row(
+    counts: RelationCounts, relation: Relation, shares: np.ndarray, ends: tuple[np.ndarray, np.ndarray]
+) -> HeadRow:
+    """A row of `relation_rows`, among the (layer, head) accuracies of all heads; `ends` is `counts.intervals()`."""
+    at = (relation.choice.direction, counts.relations.index(relation.name), *relation.choice.head)
+    return share_row(
+        f"{_with_meaning(relation.name)} found" + (f", {relation.counted}" if relation.counted else ""),
+        shares,
+        relation.choice.head,
+        interval=(float(ends[0][at]), float(ends[1][at])),
+        baseline=relation.baseline,
+        baseline_name=f"best offset {relation.offset:+d}:",
+    )
 
 
 def word_figures(result: DependencyHeads, view: str, head: Head) -> list[HeadFigure]:
@@ -86,9 +99,17 @@ def preferred_rows(result: DependencyHeads, view: str, head: Head) -> list[HeadR
     classes = WordClasses(result)
     by_scheme = [_word_rows(classes, scheme, head) for scheme in classes.schemes(view)]
     best = [max(rows, key=lambda row: row.value - row.baseline) for rows in by_scheme if rows]
-    return [
-        replace(row, name=f"attention to words that goes to {row.name}") for row in best if row.value > row.baseline
-    ]
+    return [_with_whole_name(row) for row in best if row.value > row.baseline]
+
+
+def every_class_row(result: DependencyHeads, view: str, head: Head) -> list[HeadRow]:
+    """The share of every class of words in the head's attention, under the names of `preferred_rows`."""
+    classes = WordClasses(result)
+    return [_with_whole_name(row) for scheme in classes.schemes(view) for row in _word_rows(classes, scheme, head)]
+
+
+def _with_whole_name(row: HeadRow) -> HeadRow:
+    return replace(row, name=f"attention to words that goes to {row.name}")
 
 
 def _word_rows(classes: WordClasses, scheme: str, head: Head) -> list[HeadRow]:

@@ -63,6 +63,21 @@ def relations(counts: RelationCounts, heads: Sequence[Head], count: int = 3) -> 
     return by_head
 
 
+def every_relation(counts: RelationCounts, head: Head) -> list[tuple[Relation, np.ndarray]]:
+    """All relations of which words count, whether or not the head is above an offset, in its better direction; of a
+    causal model in each direction, because each counts other words. With the (layer, head) accuracies of all heads."""
+    words = np.broadcast_to(counts.counted.sum(0)[..., None, None], counts.accuracy.shape)
+    directions = np.broadcast_to(np.arange(len(DIRECTIONS))[:, None, None, None], words.shape)
+    in_each = zip(counts.accuracy, words, directions, strict=True)
+    found = []
+    for values in in_each if counts.is_causal else [counts.better]:
+        for row, name in enumerate(counts.relations):
+            if name not in NO_RELATION and values[1][row, *head]:
+                shares = values[0][row]
+                found.append((_relation(counts, values, row, head, ranks(shares)), shares))
+    return found
+
+
 def relation_heads(counts: RelationCounts, count: int = 3) -> list[Relation]:
     """The best heads of the relations that they find, see `RelationCounts.above`, the clearest ones first."""
     better = counts.better

@@ -10,14 +10,15 @@ def cards(result: Entropy) -> list[Card]:
     """The mean entropies of the first and the last layer, and the head that attends most broadly."""
     entropy = result["entropy"]
     means = entropy.mean(1)
-    printed = paper.LAYER_MEANS["entropy"]
+    first, *_, last = paper.LAYER_MEANS["entropy"]
     entries = [
-        ("Mean entropy, first layer", f"{means[0]:.2f} nats", f"paper: {printed[0]:.1f}"),
-        ("Mean entropy, last layer", f"{means[-1]:.2f} nats", f"paper: {printed[-1]:.1f}"),
+        ("Mean entropy, first layer", f"{means[0]:.2f} nats", f"paper: {first:.1f}"),
+        ("Mean entropy, last layer", f"{means[-1]:.2f} nats", f"paper: {last:.1f}"),
     ]
     if "from_cls" in result.present:
-        last = result["from_cls"].mean(1)[-1]
-        entries.append(("From [CLS], last layer", f"{last:.2f} nats", f"paper: {paper.FROM_CLS_LAST_LAYER:.2f}"))
+        from_cls = result["from_cls"].mean(1)[-1]
+        entries.append(("From [CLS], last layer", f"{from_cls:.2f} nats", f"paper: {paper.FROM_CLS_LAST_LAYER:.2f}"))
     broadest = highest(entropy)
     label = f"Highest entropy, {broadest.label()}: largest weight per token"
-    return [*entries, (label, f"{result['max_weight'][broadest]:.1%}", "paper: about 10%")]
+    entries.append((label, f"{result['max_weight'][broadest]:.1%}", "paper: about 10%"))
+    return entries if result.counts_as_paper else [(name, value, "") for name, value, _ in entries]

@@ -53,13 +53,16 @@ class GuessedEdge(NamedTuple):
 
 
 def table_3(result: Probes) -> pd.DataFrame:
-    """A row for each probe, in percent, beside the paper's scores without punctuation and with it. Of two rows of a
-    probe the paper's is the one as released; the best offset has Table 1's where it is the same."""
+    """A row for each probe, in percent, beside the paper's scores without punctuation and with it, where these are of
+    the same language and words. Of two rows of a probe the paper's is the one as released; the best offset has Table
+    1's where it is the same."""
     frame = result.to_frame()
     frame[["score", "low", "high", "with_punctuation"]] *= 100
     names = frame["probe"].where(~(frame["probe"] + AS_RELEASED).isin(result.probes)).str.removesuffix(AS_RELEASED)
     _, _, score, offset = paper.TABLE_1["all"]
     best = {"best-offset": score} if result.about["best_offset"] == offset else {}
+    if not result.counts_as_paper:
+        names = pd.Series("", frame.index)
     return frame.assign(
         probe=[title(probe, result) for probe in result.probes],
         paper=names.map(paper.TABLE_3).astype(float),
@@ -87,21 +90,24 @@ def paper_table(result: Probes) -> PaperTable:
         papers = next((f"{score:g}" for score in scores if not np.isnan(score)), ABSENT)
         score = percent_text(row.score, row.low, row.high)
         with_punctuation = percent_text(row.with_punctuation)
-        rows.append([shown["probe"], row.metric, score, with_punctuation, papers, f"{row.parameters:,}"])
-    header = ["probe", "metric", "score", "with punctuation", "paper (WSJ)", "parameters"]
+        beside = [papers] if result.counts_as_paper else []
+        rows.append([shown["probe"], row.metric, score, with_punctuation, *beside, f"{row.parameters:,}"])
+    beside = ["paper (WSJ)"] if result.counts_as_paper else []
+    header = ["probe", "metric", "score", "with punctuation", *beside, "parameters"]
     return PaperTable("Table 3: percent with the 95% interval", header, rows)
 
 
 def latex(result: Probes) -> str:
     """Table 3 (booktabs): of the paper's two scores of a probe the one that there is."""
     frame = table_3(result)
-    columns = ["probe", "metric", "score", "low", "high", "with_punctuation", "paper"]
+    beside = ["paper"] if result.counts_as_paper else []
+    columns = ["probe", "metric", "score", "low", "high", "with_punctuation", *beside]
     table = frame.assign(paper=frame["paper"].fillna(frame["paper_with_punctuation"]))[columns]
     return tabular(table.rename(columns=lambda name: name.capitalize().replace("_", " ")))
 
 
 def paper_figure(result: Probes) -> go.Figure:
-    """A line for each probe: its score with the 95% interval, that with punctuation, and the paper's."""
+    """A line for each probe: its score with the 95% interval, that with punctuation, and the paper's, see `table_3`."""
     frame = table_3(result)
     names = frame["probe"]
     including = frame["paper_with_punctuation"]
@@ -120,7 +126,7 @@ def paper_figure(result: Probes) -> go.Figure:
     for values, name, marker, hover in (
         (frame["with_punctuation"], "with punctuation", circle, "UAS with punctuation %{x:.1f}%"),
         (frame["paper"].fillna(including), "paper (BERT-base, WSJ)", diamond, "%{x}% in the paper%{customdata}"),
-    ):
+    )[: 1 + result.counts_as_paper]:
         figure.add_scatter(
             x=values,
             y=names,

@@ -27,10 +27,11 @@ def cards(result: Probes) -> list[Card]:
     """The scores of the probes on attention beside the paper's, the selectivity, and words without a vector."""
     entries = []
     table = table_3(result)
-    for probe, score, printed in zip(result.probes, result.score, table["paper"].fillna(0), strict=True):
-        if probe.startswith("attention") and printed:
-            text = "as released; " if probe.endswith(AS_RELEASED) else ""
-            entries.append((title(probe.removesuffix(AS_RELEASED)), f"{score:.1%}", f"{text}paper: {printed:g}%"))
+    for probe, score, printed in zip(result.probes, result.score, table["paper"], strict=True):
+        if probe.startswith("attention") and probe + AS_RELEASED not in result.probes:
+            notes = ["as released"] if probe.endswith(AS_RELEASED) else []
+            notes += [f"paper: {printed:g}%"] if result.counts_as_paper else []
+            entries.append((title(probe.removesuffix(AS_RELEASED)), f"{score:.1%}", "; ".join(notes)))
     if control := result.about.get("control"):
         selectivity = f"{100 * control['selectivity']:.1f}"
         entries.append(("Selectivity, attention only", selectivity, f"control task: {control['accuracy']:.1%}"))
@@ -41,12 +42,14 @@ def cards(result: Probes) -> list[Card]:
 
 
 def scores_part(result: Probes) -> Part:
-    """Table 3, in percent, beside the paper's numbers."""
+    """Table 3, in percent, beside the paper's numbers where they count the same."""
     units = result.about["units"]
     table = table_3(result).round(1)
     table["95%"] = [f"{low:.1f} to {high:.1f}" for low, high in zip(table["low"], table["high"], strict=True)]
     names = {"with_punctuation": "with punctuation", "paper_with_punctuation": "paper, with punctuation"}
     order = ["probe", "metric", "score", "95%", "paper", *names.values(), "parameters", "trained", "seconds"]
+    if not result.counts_as_paper:
+        order = [name for name in order if not name.startswith("paper")]
     over = units_text(units["test"], units["unit"])
     return Part("table_3", f"Table 3 (%); 95% intervals over {over}", table.rename(columns=names)[order])
 

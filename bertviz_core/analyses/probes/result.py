@@ -10,6 +10,7 @@ from typing_extensions import Doc
 from bertviz_core.analyses.base.request import View
 from bertviz_core.analyses.base.result import Result, choosing, tidy, to_lists
 from bertviz_core.analyses.base.statistics import share
+from bertviz_core.corpora.language import is_english
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_keys, highest
 from bertviz_core.numbers import plural
@@ -128,6 +129,12 @@ class Probes(Result):
     @property
     def restriction(self) -> str:
         return CAUSAL if self.provenance["model"]["causal"] else ""
+
+    @property
+    def counts_as_paper(self) -> bool:
+        """Whether the paper's numbers are of the same language, and of words that see all others."""
+        words = (word for sentence in self.sentences for word in sentence["words"])
+        return not self.provenance["model"]["causal"] and is_english(words)
 
     @property
     def is_demonstration(self) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from bertviz_core.analyses.base.corpus_run import CorpusRun
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.request import Request, key_version
+from bertviz_core.analyses.base.request import Request, View, key_version
 from bertviz_core.analyses.base.result import Provenance, Result
 from bertviz_core.analyses.run import runtime_estimate
 from bertviz_core.analyses.run.chunks import ChunkedPass, Chunks, Parts, compute_chunk, share_done
@@ -21,9 +21,11 @@ from bertviz_core.engine.forward_pass import Accumulator
 from bertviz_core.engine.progress import LOADING, Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError
+from bertviz_core.heads import Head
 from bertviz_core.inputs.encoded_corpus import CorpusReading, Reading, cut
 from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.models import loading
+from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import AttentionModel, check_norms, require_lm_head, with_weights
 from bertviz_core.models.surroundings import in_standard_arithmetic
 from bertviz_core.paper import CITATION
@@ -39,6 +41,13 @@ def check_model(request: Request) -> None:
     check_norms(request.checkpoint, request.settings.weights)
     if needs_language_model([request]):
         require_lm_head(request.checkpoint)
+
+
+def check_head(view: View, checkpoint: Checkpoint) -> None:
+    """Raises SettingsError where the head that is to be reported is none of the model's."""
+    head = getattr(view, "head", None)
+    if head is not None:
+        Head.parse(head).check(checkpoint.layers, checkpoint.heads)
 
 
 def can_compute(request: Request) -> bool:

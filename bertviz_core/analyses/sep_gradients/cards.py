@@ -16,7 +16,8 @@ def cards(result: SepGradients) -> list[Card]:
     if peak := sink(result):
         name = TOKENS[peak.token][0]
         title = f"Attention to {name}, layer {peak.layer + first_number()}, {result.input_name}"
-        printed = max(paper.LAYER_MEANS["to_sep"])
-        entries.append((title, f"{peak.attention:.2f}", f"paper: [SEP], {printed:.2f}"))
-        entries.append((f"Gradient, {name} / other", f"{peak.ratio:.2f}", "paper: near 0"))
+        printed = (f"paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}", "paper: near 0")
+        notes = printed if result.counts_as_paper else ("", "")
+        entries.append((title, f"{peak.attention:.2f}", notes[0]))
+        entries.append((f"Gradient, {name} / other", f"{peak.ratio:.2f}", notes[1]))
     return entries

@@ -127,10 +127,11 @@ class SurfacePatternsAnalysis(Analysis):
         assert isinstance(result, SurfacePatterns)
         values = result["previous"]
         head = highest(values)
-        over = f"paper: {paper.HEADS_OVER_HALF['previous']} heads over 0.5"
+        over = f"paper: {paper.HEADS_OVER_HALF['previous']} heads over 0.5" if result.counts_as_paper else ""
         entries = [("Previous token, clearest", f"{head.label()}: {values[head]:.2f}", over)]
         for quantity in sinks(result)[:1]:
             value = f"{result[quantity].mean(1).max():.2f}"
-            note = f"unmasked text; paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}"
+            printed = f"; paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}" if result.counts_as_paper else ""
+            note = f"unmasked text{printed}"
             entries.append((f"To {BY_QUANTITY[quantity].short}, highest layer", value, note))
         return entries

@@ -13,7 +13,7 @@ def cards(result: SurfacePatterns, over: float) -> list[Card]:
         (
             f"{name.capitalize()} token: heads > {over:g}",
             f"{(result[name] > over).sum()}",
-            f"paper: {count} over {HALF}",
+            f"paper: {count} over {HALF}" if result.counts_as_paper else "",
         )
         for name, count in paper.HEADS_OVER_HALF.items()
         if name in result.present
@@ -23,6 +23,6 @@ def cards(result: SurfacePatterns, over: float) -> list[Card]:
         layer = int(means.argmax()) + first_number()
         printed = max(paper.LAYER_MEANS["to_sep"])
         token = "" if name == "to_sep" else "[SEP], "
-        note = f"unmasked text; paper: {token}{printed:.2f}"
+        note = "unmasked text" + (f"; paper: {token}{printed:.2f}" if result.counts_as_paper else "")
         entries.append((f"To {BY_QUANTITY[name].short}, max: layer {layer}", f"{means.max():.2f}", note))
     return entries

@@ -211,8 +211,8 @@ def test_intervals_of_shares_cover_the_rate_wherever_it_is(units):
             values = random.random((len(documents), 400)) < of_document[documents]
             low, high = rates_of(values, documents).limits("one")
             covered.append(float(((low <= rate) & (rate <= high)).mean()))
-    assert 0.93 <= np.mean(covered) <= 0.99, covered
-    assert min(covered) > 0.8
+    assert 0.95 <= np.mean(covered) <= 0.991, covered  # 99.0, 97.2, 95.8 and 95.2%
+    assert min(covered) > 0.92
 
 
 def test_exports_and_texts_have_both_ends_of_the_interval_of_a_share():
