@@ -20,6 +20,7 @@ from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.engine import forward_pass
 from bertviz_core.engine.progress import Progress
 from bertviz_core.inputs.encoding import collate
+from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.attention import LayerAttention, register
 from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.models.loading import load_tokens, prepare
@@ -28,9 +29,14 @@ BATCH = 4  # segments: 512 tokens, as the pass has them on a CPU
 SHAPES = ("gpt2", "llama")
 
 
+def _tokens() -> Tokens:
+    """The demo's tokenizer, as that of a decoder."""
+    return Tokens(load_tokens(find_checkpoint("demo")).tokenizer, one_text=True)
+
+
 def one_pass(shape: str, count: int) -> Work:
     """Maps reduced inside the layer, nothing kept."""
-    tokens = load_tokens(find_checkpoint("demo"))
+    tokens = _tokens()
     segments = segments_of(tokens, count)
     model = prepare(_decoder(shape, register()), tokens, find_checkpoint("demo"))
 
@@ -46,7 +52,7 @@ def returned(shape: str, count: int) -> Work:
     """The maps of all layers returned by the model's own attention, then measured."""
     import torch
 
-    tokens = load_tokens(find_checkpoint("demo"))
+    tokens = _tokens()
     segments = sorted(segments_of(tokens, count), key=len)
     decoder = _decoder(shape, "eager").eval().requires_grad_(False)
     decoder.config.use_cache = False

@@ -30,6 +30,7 @@ from bertviz_core.engine import forward_pass
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import temporary_store
 from bertviz_core.inputs.encoding import Encoded
+from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.models.loading import load_tokens, prepare
@@ -201,7 +202,8 @@ def llama(bench: Bench) -> None:
     with bench.memory() as memory:
         with torch.device(bench.device):
             loaded = AutoModel.from_config(config, attn_implementation=register(), dtype=torch.bfloat16)
-        model = prepare(loaded, bench.tokens, find_checkpoint("demo"), bench.device)
+        tokens = Tokens(bench.tokens.tokenizer, one_text=True)
+        model = prepare(loaded, tokens, find_checkpoint("demo"), bench.device)
         size = sum(each.numel() for each in loaded.parameters())
         weights = memory()
         segments = bench.segments[:256]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -166,9 +166,11 @@ class TextCorpus:
 
     Attributes:
         source: The file.
+        separator: What stands between the paragraphs of a text.
     """
 
     source: Source
+    separator: ClassVar[str] = "\n"
 
     def paragraphs(self, skipped: Skipped | None = None) -> Iterator[Paragraph]:
         """Every line that is not blank. Lines of <doc> and </doc>, and lines of mark-up or tables in a text that has
@@ -206,6 +208,8 @@ class TextCorpus:
 
 class TreebankText(TextCorpus):
     """A paragraph for each sentence of a treebank: its `# text`, else its words with spaces between."""
+
+    separator = " "
 
     def paragraphs(self, skipped: Skipped | None = None) -> Iterator[Paragraph]:
         """The text of every sentence; those without words are counted in `skipped`.
@@ -251,6 +255,8 @@ def _full_text(block: Sequence[Line]) -> str:
 
 class CoreferenceText(TextCorpus):
     """A paragraph for each sentence of documents with coreference: its words with spaces between."""
+
+    separator = " "
 
     def paragraphs(self, skipped: Skipped | None = None) -> Iterator[Paragraph]:
         found = Skipped()

@@ -55,6 +55,7 @@ class Batch:
         cls: (batch, token) bool, whether it is CLS.
         sep: (batch, token) bool, whether it is SEP.
         punctuation: (batch, token) bool, whether it is a full stop or a comma.
+        special: (batch, token) bool, whether it stands for no word: it is CLS, SEP, BOS or the like.
     """
 
     examples: tuple[Encoded, ...]
@@ -64,6 +65,7 @@ class Batch:
     cls: Tensor
     sep: Tensor
     punctuation: Tensor
+    special: Tensor
 
     @cached_property
     def numbers(self) -> Tensor:
@@ -77,8 +79,8 @@ class Batch:
 
     @cached_property
     def ordinary(self) -> Tensor:
-        """(batch, token) bool: tokens that are neither CLS, SEP nor the first of their input."""
-        ordinary = self.mask & ~(self.cls | self.sep)
+        """(batch, token) bool: tokens that are neither special nor the first of their input."""
+        ordinary = self.mask & ~self.special
         ordinary[:, 0] = False
         return ordinary
 
@@ -99,6 +101,12 @@ def mean_over(mask: Tensor) -> Tensor:
     return mask / mask.sum(1, keepdim=True)
 
 
+def structural(example: Encoded, tokens: Tokens) -> np.ndarray:
+    """(token,) bool: whether a token is special and stands for no word."""
+    special = np.isin(example.ids, tokens.structural)
+    return special if example.words is None else special & (example.words < 0)
+
+
 def collate(examples: Iterable[Encoded], tokens: Tokens, device: str) -> Batch:
     """Pad examples to the longest and mark the classes of their tokens."""
     import torch
@@ -108,7 +116,8 @@ def collate(examples: Iterable[Encoded], tokens: Tokens, device: str) -> Batch:
     types = padded([example.types for example in rows], 0)
     mask = padded([np.ones_like(example.ids) for example in rows], 0).astype(bool)
     classes = (mask & (ids == tokens.cls), mask & (ids == tokens.sep), mask & np.isin(ids, tokens.punctuation))
-    return Batch(rows, *(torch.from_numpy(array).to(device) for array in (ids, types, mask, *classes)))
+    special = padded([structural(example, tokens).astype(np.int64) for example in rows], 0).astype(bool)
+    return Batch(rows, *(torch.from_numpy(array).to(device) for array in (ids, types, mask, *classes, special)))
 
 
 def padded(rows: Sequence[np.ndarray], padding: int) -> np.ndarray:

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, compress, pairwise
+from itertools import accumulate, compress, pairwise
 from unicodedata import category
 
 import numpy as np
 
-from bertviz_core.inputs.encoding import Encoded
+from bertviz_core.inputs.encoding import Encoded, structural
 from bertviz_core.inputs.tokens import JOINT, Tokens
 from bertviz_core.text_display import visible
 
@@ -65,10 +65,7 @@ def layout_of(example: Encoded, tokens: Tokens, second: int | None = None) -> La
         ends = np.flatnonzero(example.ids == tokens.sep)
         second = int(ends[0]) + 1 if len(ends) else len(example)
     side = (np.arange(len(example)) >= second).astype(np.int64)
-    # [MASK] and [UNK] stand for words, except in the frame: the unknown token of some tokenizers is BOS.
-    frame = set(chain(*tokens.frame))
-    ordinary = [token for token in (tokens.mask, tokens.unk) if token is not None and token not in frame]
-    special = np.isin(example.ids, tokens.special) & ~np.isin(example.ids, ordinary)
+    special = structural(example, tokens)
     if example.words is None:
         begins = ~_continues(tokens.names(example.ids), tokens)
     else:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, count
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,16 +18,30 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.inputs.encoded_corpus import EncodedCorpus, Reading
 from bertviz_core.inputs.encoding import Encoded, encode_text, encode_words, framed
 
-EncodedLine = tuple[int, list[int]]  # line, ids
 INPUTS = 100  # inputs of random tokens where the settings have no limit
 # Tokens of a sequence: in one of two, the token before would be the one after the first occurrence.
 MIN_SEQUENCE_TOKENS = 3
 MAX_TOKENS = 1_000_000  # the most tokens of FirstSegments
 
 
+class EncodedLine(NamedTuple):
+    """A line of text.
+
+    Attributes:
+        number: Its number in the file, from 1.
+        text: Its text.
+        ids: Its tokens, without special ones.
+    """
+
+    number: int
+    text: str
+    ids: list[int]
+
+
 @dataclass
 class Segments(EncodedCorpus[Encoded]):
-    """The segments of a text corpus, `[CLS] A [SEP] B [SEP]`, as in BERT's pre-training or as in the release."""
+    """The segments of a text corpus, `[CLS] A [SEP] B [SEP]`, as in BERT's pre-training or as in the release; of a
+    model to which two texts are one, the beginning of their lines as one text."""
 
     unit = "segments"
 
@@ -43,27 +58,37 @@ class Segments(EncodedCorpus[Encoded]):
             unended = corpus.unended() if type(corpus) is TextCorpus else None
             chunks = _released(chunks, unended, reading.skipped)
         for number, (document, chunk) in enumerate(chunks):
-            rng = random.Random(f"{self.settings.seed}/{document}/{chunk[0][0]}")
-            cut = rng.randint(1, len(chunk) - 1) if len(chunk) > 1 else 1
-            lines = [ids for _, ids in chunk]
-            sides = [list(chain(*part)) for part in (lines[:cut], lines[cut:]) if part]
-            frame = self.tokens.frame if len(sides) == 2 else self.tokens.single
-            for line, ids in chunk:
-                if len(ids) > self.room(self.tokens.single):
-                    reading.skipped.add("a line longer than a passage (cut to fit)", f"line {line}")
-            fitting = [[side] for side in _fit(sides, self.room(frame), rng)]
-            inputs = framed(fitting, frame, 0 if self.settings.paper else 1)[:2]
+            for line in chunk:
+                if len(line.ids) > self.room(self.tokens.single):
+                    reading.skipped.add("a line longer than a passage (cut to fit)", f"line {line.number}")
+            if self.tokens.one_text:
+                inputs = self._one_text(corpus.separator.join(line.text for line in chunk))
+            else:
+                inputs = self._pair(chunk, random.Random(f"{self.settings.seed}/{document}/{chunk[0].number}"))
             yield Encoded(number, _where(chunk), *inputs, document_number=document)
+
+    def _one_text(self, text: str) -> tuple[np.ndarray, np.ndarray]:
+        """(ids, types) of the beginning of a text, as the tokenizer itself frames and cuts it."""
+        ids = self.tokens.encode(text)[: self.room(self.tokens.single)]
+        return framed([[ids]], self.tokens.single)[:2]
+
+    def _pair(self, chunk: list[EncodedLine], rng: random.Random) -> tuple[np.ndarray, np.ndarray]:
+        """(ids, types) of lines that are cut into A and B at random; of a single line as A."""
+        cut = rng.randint(1, len(chunk) - 1) if len(chunk) > 1 else 1
+        sides = [list(chain(*(line.ids for line in part))) for part in (chunk[:cut], chunk[cut:]) if part]
+        frame = self.tokens.frame if len(sides) == 2 else self.tokens.single
+        fitting = [[side] for side in _fit(sides, self.room(frame), rng)]
+        return framed(fitting, frame, 0 if self.settings.paper else 1)[:2]
 
     def _chunks(self, paragraphs: Iterator[Paragraph], reading: Reading) -> Iterator[tuple[int, list[EncodedLine]]]:
         """(document, lines) of each segment."""
         budget = self.room(self.tokens.frame)
-        minimum = 1 if self.settings.paper else 2
+        minimum = 1 if self.settings.paper or self.tokens.one_text else 2
         reading.counts["lines"] = 0
         document = 0
         chunk: list[EncodedLine] = []
         for paragraph in paragraphs:
-            is_full = len(chunk) >= minimum and sum(len(ids) for _, ids in chunk) >= budget
+            is_full = len(chunk) >= minimum and sum(len(line.ids) for line in chunk) >= budget
             if chunk and (is_full or paragraph.document != document):
                 yield document, chunk
                 chunk = []
@@ -73,7 +98,7 @@ class Segments(EncodedCorpus[Encoded]):
             ids = encode_text(paragraph.text, self.tokens, where, reading.skipped)
             if ids:
                 reading.counts["lines"] += 1
-                chunk.append((paragraph.line, ids))
+                chunk.append(EncodedLine(paragraph.line, paragraph.text, ids))
             else:
                 reading.skipped.add("a line in which the tokenizer finds no token", where, unit="lines")
         if chunk:
@@ -143,7 +168,7 @@ def _released(
 
 
 def _where(chunk: list[EncodedLine]) -> str:
-    return f"line {chunk[0][0]}" + (f"-{chunk[-1][0]}" if len(chunk) > 1 else "")
+    return f"line {chunk[0].number}" + (f"-{chunk[-1].number}" if len(chunk) > 1 else "")
 
 
 def _fit(sides: list[list[int]], budget: int, rng: random.Random) -> list[list[int]]:

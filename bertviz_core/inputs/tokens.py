@@ -44,20 +44,24 @@ class Tokens:
         pad: The id of padding; 0 without one.
         unknown: The id that stands for text without a token.
         special: (token,) ids of all special tokens, with those of the frames.
-        ordinary: (token,) ids of all others.
+        structural: (token,) ids of those that stand for no word: not [MASK] and [UNK], where these are nothing else.
+        ordinary: (token,) ids of all others, without those that were added to the vocabulary, which may be untrained.
         punctuation: (token,) ids of full stops and commas.
         prefix: What stands before a piece that continues a word; empty for none.
         suffix: What stands at the end of a word, or of a piece that the next one continues; empty where nothing does.
+        one_text: Whether two texts are one to the model, which begins and ends once.
         single: The special ids before and after a lone segment A.
-        frame: The special ids before A, between A and B, and after B.
+        frame: The special ids before A, between A and B, and after B; those of `single` where two texts are one.
         byte_level: Whether names are written in BYTES.
         marks_spaces: Whether names show where words begin.
         spaced: Whether they do so only after a space, not at the start of a text.
         bytes_as_letters: Whether a name is the letters whose numbers are its bytes, as in ByT5.
     """
 
-    def __init__(self, tokenizer: Any) -> None:
+    def __init__(self, tokenizer: Any, *, one_text: bool = False) -> None:
+        """Look at a tokenizer; `one_text` says that two texts are one to its model, as to decoders."""
         self.tokenizer = t = tokenizer
+        self.one_text = one_text
         self.cls: int | None = t.cls_token_id
         self.sep: int | None = t.sep_token_id
         self.unk: int | None = t.unk_token_id
@@ -66,14 +70,16 @@ class Tokens:
         self.unknown: int = self.pad if self.unk is None else self.unk
         vocabulary = t.get_vocab()
         self.single = frame_of(t, pair=False)
-        self.frame = frame_of(t, pair=True)
+        self.frame = self.single if one_text else frame_of(t, pair=True)
         # Those around a text are special, also where the tokenizer does not name them, such as codes of languages.
         self._reserved = {*t.all_special_ids, *chain(*self.single, *self.frame)}
         self.special = np.array(sorted(self._reserved), dtype=np.int64)
-        self.ordinary = np.setdiff1d(np.array(list(vocabulary.values()), dtype=np.int64), self.special)
+        self.structural = np.array(sorted(self._reserved - self._of_words()), dtype=np.int64)
+        self._added = set(t.get_added_vocab())  # written as text, not in BYTES
+        learned = [i for token, i in vocabulary.items() if token not in self._added] or list(vocabulary.values())
+        self.ordinary = np.setdiff1d(np.array(learned, dtype=np.int64), self.special)
         self.punctuation = np.array([i for token, i in vocabulary.items() if _bare(token) in (".", ",")])
         self._spelled = any_of(special_names(t))
-        self._added = set(t.get_added_vocab())  # written as text, not in BYTES
         self.prefix = _prefix(t, vocabulary)
         self._cached_encode = lru_cache(100_000)(self.encode)
         bare, after_space, two = (self.names(self.encode(text)) for text in ("a", " a", "a a"))
@@ -83,6 +89,12 @@ class Tokens:
         self.spaced = self.marks_spaces and not any(name.startswith(marks) for name in bare[:1])
         self.bytes_as_letters = not self.byte_level and self.names(self.encode("é"))[-2:] == ["Ã", "©"]
         self.suffix = "" if self.prefix or self.marks_spaces else _suffix(t, vocabulary)
+
+    def _of_words(self) -> set[int | None]:
+        """The special tokens that stand for words: [MASK] and [UNK], where they do not begin, end or pad a text too."""
+        t = self.tokenizer
+        others = (t.bos_token_id, t.eos_token_id, t.pad_token_id, self.cls, self.sep)
+        return {self.mask, self.unk} - {*others, *chain(*self.single, *self.frame)}
 
     def encode(self, text: str) -> list[int]:
         """Ids without special tokens; "[SEP]" in a text stays text.

@@ -171,7 +171,7 @@ def predict_without(
         batch_tokens: As many sets go through the model together as fit into so many tokens.
     """
     first = int(heads.any(0).any(-1).nonzero()[0])
-    names = ("ids", "types", "mask", "cls", "sep", "punctuation")
+    names = ("ids", "types", "mask", "cls", "sep", "punctuation", "special")
     with torch.inference_mode():
         for chosen in heads.split(max(1, batch_tokens // batch.ids.numel())):
             size = len(chosen)

@@ -13,7 +13,7 @@ from typing import Any
 from bertviz_core.errors import DownloadNeeded, ModelError, SettingsError
 from bertviz_core.models import model_sources
 from bertviz_core.models.checkpoint_files import fingerprint, read_config, read_weights
-from bertviz_core.models.configuration import HEADS, LAYERS, common_numbers, config_int, longest_input
+from bertviz_core.models.configuration import HEADS, LAYERS, common_numbers, config_int, longest_input, reads_one_text
 from bertviz_core.settings import LOCAL, Access
 
 DEMO = "demo"
@@ -72,6 +72,11 @@ class Checkpoint:
         """The most tokens, special ones included, that the position embeddings allow; None for no limit."""
         longest = longest_input(self.config)
         return longest if self.longest is None else min(self.longest, longest or self.longest)
+
+    @property
+    def reads_one_text(self) -> bool:
+        """Whether two texts are one to the model, as to decoders; else tokens stand between them."""
+        return reads_one_text(self.config)
 
     def fingerprint(self) -> str:
         """sha256 (hex) over the weights, the configuration and the tokenizer: equal files, equal results."""

@@ -22,6 +22,18 @@ AFTER_PADDING = (
     *("data2vec-text", "luke", "mluke", "ibert", "esm", "lilt", "markuplm", "layoutlmv3"),
 )
 AFTER_ONE = ("mpnet",)
+# Families of encoders, which read two texts side by side, with tokens of their own between them. A test looks for
+# further ones in transformers.
+ENCODERS = (
+    *("albert", "bert", "bert-generation", "big_bird", "camembert", "canine", "convbert", "data2vec-text", "deberta"),
+    *("deberta-v2", "distilbert", "dpr", "electra", "ernie", "esm", "esmc", "eurobert", "flaubert", "fnet", "funnel"),
+    *("gte", "ibert", "jina_embeddings_v3", "layoutlm", "layoutlmv3", "lilt", "longformer", "longt5", "luke"),
+    *("markuplm", "megatron-bert", "mluke", "mobilebert", "modernbert", "modernvbert", "mpnet", "mra", "mt5", "neomme"),
+    *("nomic_bert", "nystromformer", "perceiver", "reformer", "rembert", "roberta", "roberta-prelayernorm", "roc_bert"),
+    *("roformer", "splinter", "squeezebert", "switch_transformers", "t5", "tapas", "ultrabert", "ultravbert", "umt5"),
+    *("xlm", "xlm-roberta", "xlm-roberta-xl", "xlnet", "xmod", "yoso"),
+)
+OF_ENCODERS = ("ForMaskedLM", "ForPreTraining")  # endings of the names of classes that predict masked words
 MAX_COUNT = 512  # the most layers, or heads of a layer
 MAX_SIZE = 1_000_000  # the largest value of any other number
 MAX_LABELS = 10_000  # the most labels: transformers writes a name for each
@@ -84,6 +96,14 @@ def config_int(config: Config, name: str) -> int:
     """A number of the configuration; 0 where it is missing or a number for each layer."""
     value = config.get(name)
     return value if type(value) is int else 0
+
+
+def reads_one_text(config: Config) -> bool:
+    """Whether two texts are one to the model, which begins once, as a decoder's do; else tokens stand between them."""
+    if config.get("is_decoder") or config.get("causal"):  # BERT's relatives, and XLM, can be decoders.
+        return True
+    classes = map(str, config.get("architectures") or ())
+    return config.get("model_type") not in ENCODERS and not any(name.endswith(OF_ENCODERS) for name in classes)
 
 
 def longest_input(config: Config) -> int | None:

@@ -30,6 +30,14 @@ def full_visibility(batch: Batch, causal: bool) -> Tensor:
     return visible.tril() if causal else visible
 
 
+def leaves_visible(added: Tensor) -> Tensor:
+    """Where what a layer adds to its scores, of any shape, masks nothing, bool. What is masked gets the lowest number
+    of its type; higher numbers may be biases of distances."""
+    import torch
+
+    return added > torch.finfo(added.dtype).min / 2
+
+
 def layer_mask(batch: Batch, seen: Tensor, causal: bool) -> LayerMask | None:
     """What a layer leaves visible.
 
@@ -59,9 +67,7 @@ def mask_of_maps(batch: Batch, weights: Tensor, causal: bool) -> LayerMask | Non
 
 def layer_masks(batch: Batch, causal: bool) -> Callable[[Tensor | None], LayerMask | None]:
     """`layer_mask` of what is added to the scores of a layer, (batch or 1, 1 or head, query, key), None for nothing; it
-    is computed once for all layers that share a mask. What is masked gets the lowest number of its type."""
-    import torch
-
+    is computed once for all layers that share a mask."""
     known: list[tuple[Tensor, LayerMask | None]] = []
 
     def of_layer(added: Tensor | None) -> LayerMask | None:
@@ -70,8 +76,7 @@ def layer_masks(batch: Batch, causal: bool) -> Callable[[Tensor | None], LayerMa
         for mask, found in known:
             if mask is added:
                 return found
-        # Higher numbers may be biases of distances.
-        seen = added[..., : batch.mask.shape[1]] > torch.finfo(added.dtype).min / 2
+        seen = leaves_visible(added[..., : batch.mask.shape[1]])
         known.append((added, layer_mask(batch, seen, causal)))
         return known[-1][1]
 

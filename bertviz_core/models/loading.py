@@ -82,7 +82,7 @@ def load_tokens(checkpoint: Checkpoint) -> Tokens:
     with _tokenizer_explained(checkpoint):
         tokenizer = auto.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         _check_vocabulary(tokenizer, folder)
-        return Tokens(tokenizer)
+        return Tokens(tokenizer, one_text=checkpoint.reads_one_text)
 
 
 def _check_vocabulary(tokenizer: Any, folder: Path) -> None:
@@ -229,6 +229,9 @@ def prepare(
     model.length_limit = tried_limit(encoder) if known is None else known
     with _explained(checkpoint):
         verified = verify_once(model) if described else verify(model)
+        if verified.causal and not tokens.one_text:
+            what = f"{checkpoint.name!r} is an encoder by its config.json, and its tokens attend to earlier ones only."
+            raise ModelError(what, hint='If it is a decoder, write `"is_decoder": true` into its config.json.')
         return replace(verified, language_model=loaded if predicts else None)
 
 
@@ -300,7 +303,7 @@ def model_in_memory(
             restore_forward(part)
         copied = _cast(copied, device, getattr(torch, dtype))
     with _tokenizer_explained(checkpoint):
-        tokens = Tokens(tokenizer)
+        tokens = Tokens(tokenizer, one_text=checkpoint.reads_one_text)
     loaded = copied if predicts else _encoder_of(copied.base_model)
     is_described = not checkpoint.unknown_code
     return prepare(loaded, tokens, checkpoint, device, predicts=predicts, described=is_described)

@@ -13,8 +13,9 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoding import Batch, Encoded, padded
 from bertviz_core.inputs.tokens import Tokens
-from bertviz_core.models.attention import at_least_float32
+from bertviz_core.models.attention import AttentionInternals, at_least_float32
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.layer_mask import leaves_visible
 from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, predicts_next_words, running, word_scores
 from bertviz_core.models.surroundings import in_standard_arithmetic
 
@@ -143,12 +144,14 @@ class LayerGradient:
         gradient: (batch, head, query, key) gradient of each segment's own loss, with its sign, in that segment's
             softmaxed weights; nats for a unit of attention.
         predictions: What the whole model predicts.
+        visible: (batch, 1 or head, query, key) bool, whether the query may see the key.
     """
 
     layer: int
     weights: Tensor
     gradient: Tensor
     predictions: Predictions
+    visible: Tensor
 
 
 @in_standard_arithmetic
@@ -168,7 +171,7 @@ def backward(
     Raises:
         ModelError: The gradient does not reach every layer.
     """
-    layers, maps = 0, list[Tensor]()
+    layers, maps, visible = 0, list[Tensor](), list[Tensor]()
 
     def begin(_module: Any, _inputs: Any, embedded: Any) -> Tensor:
         if not isinstance(embedded, torch.Tensor):  # I-BERT's embeddings are numbers and their scale.
@@ -179,17 +182,27 @@ def backward(
     def show(layer: int, values: list[Tensor], gradient: Tensor) -> None:
         nonlocal layers
         layers += 1
-        layer_gradient = LayerGradient(layer, at_least_float32(values.pop()), at_least_float32(gradient), predictions)
+        layer_gradient = LayerGradient(
+            layer=layer,
+            weights=at_least_float32(values.pop()),
+            gradient=at_least_float32(gradient),
+            predictions=predictions,
+            visible=visible[layer],
+        )
         for observe in observers:
             observe(layer_gradient)
 
+    def keep(scores: AttentionInternals) -> None:
+        maps.append(scores.weights)
+        visible.append(_visible(scores))
+
     shown, labels = mask_and_label(batch, targets)
-    options: dict[str, Any] = {"output_attentions": True}
-    if model.observable:
-        options = {"observer": lambda scores: maps.append(scores.weights)}
+    options: dict[str, Any] = {"observer": keep} if model.observable else {"output_attentions": True}
     with torch.enable_grad(), model.encoder.get_input_embeddings().register_forward_hook(begin):
         total, predictions, output = predict_words(model, shown, labels, **options)
-        maps = maps or list(output.attentions)
+        if not model.observable:  # The masks of these are not known, so that a weight of 0 is taken for masked.
+            maps = list(output.attentions)
+            visible = [weights.detach() > 0 for weights in maps]
         del output
         reached = sum(weights.requires_grad for weights in maps)
         if reached < len(maps):  # HRM computes all but its last steps without a graph.
@@ -203,6 +216,13 @@ def backward(
         torch.autograd.grad(total, first, allow_unused=True)
     if layers != model.layers:
         raise _without_gradient(layers, model)
+
+
+def _visible(scores: AttentionInternals) -> Tensor:
+    """(batch, 1 or head, query, key) bool: whether the mask leaves the key to the query, however small its weight."""
+    if scores.mask is None:
+        return torch.ones_like(scores.weights[:, :1], dtype=torch.bool)
+    return leaves_visible(scores.mask)
 
 
 def _without_gradient(layers: int, model: AttentionModel) -> ModelError:

@@ -67,7 +67,8 @@ def from_text(
     *,
     pre_split: bool = False,
 ) -> OneInput:
-    """Encode `[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]`; the longer side loses its end if they are too long.
+    """Encode `[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]`; the longer side loses its end if they are too long. Where
+    two texts are one to the model, A and B are its lines.
 
     Args:
         text: A, or its words, each of which stays one whatever is in it.
@@ -83,6 +84,9 @@ def from_text(
     pre_split = pre_split or not (isinstance(text, str) and isinstance(second, str))
     written = [_words(part, pre_split) for part in (text, second)]
     written = [words for words in written if any(word.strip() for word in words)]
+    if tokens.one_text and written:
+        words = [*chain(*written)]
+        written = [words if pre_split else ["\n".join(words)]]
     if pre_split:
         sides = [[_pieces(word, tokens) for word in words] for words in written]
     else:

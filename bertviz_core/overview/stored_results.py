@@ -9,7 +9,7 @@ import pandas as pd
 
 from bertviz_core.analyses.base.findings import DECIDED, Finding
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.request import key_version
+from bertviz_core.analyses.base.request import is_current
 from bertviz_core.analyses.base.result import Provenance, Results, csv_bytes, describe_header, origin
 from bertviz_core.analyses.run import compute
 from bertviz_core.engine.store import Store
@@ -46,7 +46,7 @@ def stored_results(store: Store) -> Iterator[StoredResult]:
         if header is None or header[0] not in ANALYSES:
             continue
         analysis, provenance = header
-        if provenance.get("key_version") == key_version(analysis):
+        if is_current(analysis, provenance):
             yield StoredResult(key, analysis, provenance)
 
 

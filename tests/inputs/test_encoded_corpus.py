@@ -1,6 +1,7 @@
 import gzip
 import lzma
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -79,8 +80,10 @@ def test_every_example_comes_once_with_those_of_like_length_and_no_batch_is_over
 
 def test_padding_is_of_no_class_even_where_its_id_is_one_of_a_class(causal_pad=IDS["sep"]):
     """GPT-2 has no padding token, some tokenizers use SEP: padding still must not count as SEP."""
-    tokens = type("T", (), {"pad": causal_pad, "cls": 1, "sep": 2, "punctuation": np.array([3, causal_pad])})
+    classes = {"punctuation": np.array([3, causal_pad]), "structural": np.array([1, 2])}
+    tokens = SimpleNamespace(pad=causal_pad, cls=1, sep=2, **classes)
     batch = collate([encode(0, ["other"]), encode(1, ["other", "sep", "other"])], tokens, "cpu")
     assert batch.ids[0].tolist() == [4, 2, 2]
     assert not batch.sep[0].any() and not batch.punctuation[0].any()
-    assert batch.sep[1].tolist() == [False, True, False]
+    assert batch.sep[1].tolist() == batch.special[1].tolist() == [False, True, False]
+    assert not batch.special[0].any()

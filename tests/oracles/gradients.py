@@ -37,8 +37,13 @@ def token_classes(tokenizer: Any, ids: Sequence[int]) -> list[str]:
     return classes if classes[0] in ("sep", "cls") else ["first", *classes[1:]]
 
 
-def class_values(maps: np.ndarray, slopes: np.ndarray, classes: Sequence[str], name: str) -> dict[str, np.ndarray]:
-    """(layer, head) `to_`, `_times_attention` and `attention_to_` of one class in a segment; {} where it is absent."""
+def class_values(
+    maps: np.ndarray, slopes: np.ndarray, classes: Sequence[str], name: str, hidden: np.ndarray
+) -> dict[str, np.ndarray]:
+    """(layer, head) `to_`, `_times_attention` and `attention_to_` of one class in a segment; {} where it is absent.
+
+    hidden: (layer, query, key), whether the mask hides the key from the query.
+    """
     layers, heads, n, _ = maps.shape
     columns = [j for j in range(n) if classes[j] == name]
     if not columns:
@@ -50,7 +55,7 @@ def class_values(maps: np.ndarray, slopes: np.ndarray, classes: Sequence[str], n
         pairs = 0
         for i in range(n):
             for j in columns:
-                if maps[layer, head, i, j] == 0:  # hidden by a mask
+                if hidden[layer, i, j]:
                     continue
                 pairs += 1
                 slope += abs(slopes[layer, head, i, j])

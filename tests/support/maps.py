@@ -13,7 +13,7 @@ from bertviz_core.models.attention import LayerAttention
 
 IDS = {"cls": 1, "sep": 2, "punct": 3, "other": 4}
 KINDS = {number: kind for kind, number in IDS.items()}
-TOKENS = SimpleNamespace(pad=0, cls=1, sep=2, punctuation=np.array([3]))
+TOKENS = SimpleNamespace(pad=0, cls=1, sep=2, punctuation=np.array([3]), structural=np.array([1, 2]))
 
 segment_kinds = st.lists(st.sampled_from(list(IDS)), min_size=1, max_size=9)
 corpora = st.lists(segment_kinds, min_size=1, max_size=8)
@@ -73,4 +73,4 @@ def literal(logits: np.ndarray, causal: bool = False) -> np.ndarray:
     return powers / powers.sum(-1, keepdims=True)
 
 
-MASKS = ("ids", "types", "mask", "cls", "sep", "punctuation")
+MASKS = ("ids", "types", "mask", "cls", "sep", "punctuation", "special")

@@ -38,6 +38,7 @@ class AblationAnalysis(Analysis[Ablation, ColumnView[Ablation]]):
     """Changes of the loss without heads."""
 
     name = "ablation"
+    key_version = 2
     title = "Ablation"
     summary = "Change of the loss without each head, without groups of heads, and without attention to the sink."
     section = "Does a head matter?"

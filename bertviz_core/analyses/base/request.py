@@ -14,6 +14,7 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings, Weights
 
 FORMAT = 1  # raised when all stored results become invalid; those of one analysis by its `key_version`
+ONE_TEXT = 1  # raised when those of models to which two texts are one, as decoders, become invalid
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Request:
         Equal requests have equal keys on any machine: no names, paths, devices or library versions enter them.
         """
         parts = {
-            "format": key_version(self.analysis),
+            "format": key_version(self.analysis, one_text=self.checkpoint.reads_one_text),
             "analysis": self.analysis,
             "model": self.checkpoint.fingerprint(),
             "corpus": self.source.digest,
@@ -63,9 +64,17 @@ class Request:
         return Request(analysis, self.checkpoint, self.source, self.settings)
 
 
-def key_version(analysis: str) -> list[int]:
-    """FORMAT and the analysis's `key_version`, in keys and in provenance: a result with others is not current."""
-    return [FORMAT, REGISTERED[analysis].key_version]
+def key_version(analysis: str, *, one_text: bool) -> list[int]:
+    """FORMAT and the analysis's `key_version`, and ONE_TEXT of a model to which two texts are one, in keys and in
+    provenance: a result with others is not current."""
+    return [FORMAT, REGISTERED[analysis].key_version, *([ONE_TEXT] if one_text else [])]
+
+
+def is_current(analysis: str, provenance: Mapping[str, Any]) -> bool:
+    """Whether a result with this provenance was computed as it would be now; that of a causal model from one text."""
+    found = provenance.get("key_version")
+    current = key_version(analysis, one_text=True)
+    return bool(found == current or (found == current[:-1] and not provenance["model"].get("causal")))
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ class InductionAnalysis(Analysis[Induction, ColumnView[Induction]]):
     """Attention within repeated sequences of random tokens."""
 
     name = "induction"
+    key_version = 2
     title = "Induction heads"
     summary = (
         "Attention within repeated sequences of random tokens: to what followed a token's first occurrence, to that "

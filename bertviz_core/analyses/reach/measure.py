@@ -19,6 +19,7 @@ from bertviz_core.engine import packing
 from bertviz_core.inputs.encoded_corpus import EncodedCorpus
 from bertviz_core.inputs.encoding import Batch, Encoded
 from bertviz_core.inputs.tensors import in_float64, to_host
+from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.model import AttentionModel
 
@@ -47,9 +48,7 @@ class ReachSums(SegmentSums[LayerAttention]):
 
     ranked: ClassVar[slice] = slice(len(QUANTITIES))
 
-    def __init__(
-        self, layers: int, heads: int, device: str, seed: int, special: tuple[int | None, int | None], causal: bool
-    ) -> None:
+    def __init__(self, layers: int, heads: int, device: str, seed: int, tokens: Tokens, causal: bool) -> None:
         """Begin with empty sums.
 
         Args:
@@ -57,19 +56,19 @@ class ReachSums(SegmentSums[LayerAttention]):
             heads: The number of heads of a layer.
             device: Where the values are computed.
             seed: The seed of the draws.
-            special: The ids of CLS and SEP; None where the model has none.
+            tokens: The model's tokenizer.
             causal: Whether a token sees only itself and earlier ones.
         """
         measured = partial(_measure_layer, causal=causal)
         super().__init__((*QUANTITIES, *OFFSETS), measured, layers, heads, device, SINKS)
-        self.arguments = (layers, heads, device, seed, special, causal)
+        self.arguments = (layers, heads, device, seed, tokens, causal)
         self.seed = seed
         self.causal = causal
         shape = (layers, heads, TENTHS, KEPT, len(FIELDS))
         self.counts = torch.zeros(shape[:3], dtype=torch.int64)
         # Positions and numbers are integers below 2^53, which float64 has exactly.
         self.kept = torch.full(shape, torch.inf, dtype=torch.float64)
-        self.tokens = TokenSums(layers, heads, special, causal)
+        self.tokens = TokenSums(layers, heads, tokens, causal)
         self.reader: MapReader | None = None
         self.waiting: list[Tensor] = []
 
@@ -173,5 +172,4 @@ def _draw(seed: int, number: int) -> int:
 
 def accumulator(model: AttentionModel, request: Request) -> ReachSums:
     """The accumulator for one pass."""
-    special = (model.tokens.cls, model.tokens.sep)
-    return ReachSums(model.layers, model.heads, model.device, request.settings.seed, special, model.causal)
+    return ReachSums(model.layers, model.heads, model.device, request.settings.seed, model.tokens, model.causal)

@@ -13,7 +13,7 @@ from torch import Tensor
 from bertviz_core.analyses.base import statistics
 from bertviz_core.analyses.reach.result import FIRST_TOKEN, LEAST, SHARES, head_tokens
 from bertviz_core.analyses.reach.token_table import TokenTable
-from bertviz_core.inputs.encoding import Batch, Encoded
+from bertviz_core.inputs.encoding import Batch, Encoded, structural
 from bertviz_core.inputs.tensors import to_host
 from bertviz_core.inputs.tokens import Tokens
 
@@ -47,16 +47,16 @@ class TokenSums:
         is_batch: Whether rows were added since the chunk began: then it may be any part of a chunk.
     """
 
-    def __init__(self, layers: int, heads: int, special: tuple[int | None, int | None], causal: bool) -> None:
+    def __init__(self, layers: int, heads: int, tokens: Tokens, causal: bool) -> None:
         """Begin without tokens.
 
         Args:
             layers: The number of layers.
             heads: The number of heads of a layer.
-            special: The ids of CLS and SEP; None where the model has none.
+            tokens: The model's tokenizer.
             causal: Whether a token sees only itself and earlier ones.
         """
-        self.special = special
+        self.tokenizer = tokens
         self.causal = causal
         self.shape = (layers, heads)
         self.most = head_tokens(layers * heads)
@@ -101,7 +101,7 @@ class TokenSums:
         self.is_batch = False
         if not self.batches:
             return
-        chunk = type(self)(*self.shape, self.special, self.causal)
+        chunk = type(self)(*self.shape, self.tokenizer, self.causal)
         chunk._sum(self.batches, *to_host([torch.cat(self.rows, 1), *self._local()]))
         self.batches = []
         self.rows = []
@@ -222,7 +222,7 @@ class TokenSums:
     def _numbers(self, example: Encoded) -> np.ndarray:
         """(token,) the number of each token of an input."""
         numbers = example.ids + 1
-        if example.ids[0] not in self.special:
+        if example.ids[0] not in (self.tokenizer.cls, self.tokenizer.sep):
             numbers[0] = FIRST
         return numbers
 
@@ -230,8 +230,7 @@ class TokenSums:
         """(token, share) what each token would receive and give if each row were uniform over what it sees under full
         attention."""
         length = len(example)
-        cls, sep = self.special  # None equals no id
-        ordinary = (example.ids != cls) & (example.ids != sep)
+        ordinary = ~structural(example, self.tokenizer)
         ordinary[0] = False
         seen = np.arange(1, length + 1) if self.causal else np.full(length, length)
         others = (np.cumsum(ordinary) if self.causal else ordinary.sum()) - 1

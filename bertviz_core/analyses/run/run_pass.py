@@ -167,7 +167,7 @@ def _provenance(request: Request, model: AttentionModel, reading: Reading) -> Pr
     others = {role: {"name": source.name, "digest": source.digest} for role, source in request.others.items()}
     return {
         "analysis": request.analysis,
-        "key_version": key_version(request.analysis),
+        "key_version": key_version(request.analysis, one_text=checkpoint.reads_one_text),
         "model": {
             "name": checkpoint.name,
             "revision": checkpoint.revision,

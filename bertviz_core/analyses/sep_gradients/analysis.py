@@ -28,6 +28,7 @@ class SepGradientsAnalysis(Analysis[SepGradients, ColumnView[SepGradients]]):
     """Gradients of the loss in attention, by class of target token."""
 
     name = "sep_gradients"
+    key_version = 2
     title = "Sink gradients"
     summary = "Gradients of the loss in attention to [SEP], other special tokens, and words (section 3.2; Figure 3)."
     section = "Section 3.2, Figure 3"

@@ -21,12 +21,12 @@ from bertviz_core.settings import Settings
 def measure(batch: Batch, gradients: LayerGradient) -> Tensor:
     """(batch, head, quantity) for QUANTITIES, G = |dL/dA|: the mean of G over rows i and keys j in a class, the sums
     over j of A G and of A, mean over i. NaN where a segment lacks the class; padding never counts, nor does a key that
-    a mask hides from a row: its weight is 0, and nothing can change it (docs/methods.md, section 3)."""
+    a mask hides from a row: nothing can change its weight (docs/methods.md, section 3)."""
     first = ~(batch.sep | batch.cls)
     first[:, 1:] = False
     punctuation = batch.punctuation & ~first
-    other = batch.mask & ~(batch.sep | punctuation | batch.cls | first)
-    visible = (gradients.weights > 0).to(gradients.weights)  # (batch, head, query, key)
+    other = batch.mask & ~(batch.special | punctuation | first)
+    visible = gradients.visible.to(gradients.weights)  # (batch, 1 or head, query, key)
     size = gradients.gradient.abs() * visible
     classes = torch.stack([batch.sep, punctuation, batch.cls, other, first], -1).to(size)  # (batch, key, class)
     counts = classes.sum(1)[:, None]  # (batch, 1, class)

@@ -98,6 +98,7 @@ class SurfacePatternsAnalysis(Analysis[SurfacePatterns, SurfaceView]):
     """Attention to neighbors, special tokens and punctuation."""
 
     name = "surface_patterns"
+    key_version = 2
     title = "Surface patterns"
     summary = "Attention to offsets, special tokens and punctuation, for every head (section 3.1, 3.2; Figure 2)."
     section = "Section 3.1–3.2, Figure 2"

@@ -53,7 +53,7 @@ def measure_with_lengths(batch: Batch, attention: LayerAttention) -> Tensor:
     correlation over the tokens j of |f(x_j)| with the mean over i of A[i, j] (docs/methods.md, section 11)."""
     lengths = attention.vector_norms
     assert lengths is not None and attention.attention is not None, "attention weights have no lengths"
-    other = batch.mask & ~(batch.cls | batch.sep | batch.punctuation)
+    other = batch.mask & ~(batch.special | batch.punctuation)
     classes = torch.stack([mean_over(marked) for marked in (batch.cls, batch.sep, batch.punctuation, other)], -1)
     received = (batch.row_weights[:, None, None] @ attention.attention)[:, :, 0]  # (batch, head, key)
     correlation = _spearman(lengths, received, batch.mask)[..., None]

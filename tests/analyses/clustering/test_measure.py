@@ -30,7 +30,7 @@ from tests.support.families import FAMILIES, save
 
 SHORT = Settings(max_length=24)
 LAYERS, HEADS = 2, 3
-TOKENS = SimpleNamespace(pad=0, cls=2, sep=3, punctuation=np.array([5, 6]))
+TOKENS = SimpleNamespace(pad=0, cls=2, sep=3, punctuation=np.array([5, 6]), structural=np.array([2, 3]))
 TEXT = "The cat sat on the mat , and slept .\nThe dog slept near the door .\n\nA river runs .\n"
 
 
@@ -65,7 +65,7 @@ def feed(part: DivergenceSums, maps: list[np.ndarray], width: int = 0) -> None:
     longest = max(width, *(m.shape[-1] for m in maps))
     if longest > max(map(len, examples)):  # a longer example that is taken away again leaves its padding
         batch = collate([*examples, Encoded(9, "", np.full(longest, 7), np.zeros(longest, int))], TOKENS, "cpu")
-        masks = (batch.ids, batch.types, batch.mask, batch.cls, batch.sep, batch.punctuation)
+        masks = (batch.ids, batch.types, batch.mask, batch.cls, batch.sep, batch.punctuation, batch.special)
         batch = type(batch)(batch.examples[:-1], *(mask[:-1] for mask in masks))
     else:
         batch = collate(examples, TOKENS, "cpu")

@@ -42,7 +42,7 @@ def logits_of(example):
 
 def chunk_sums(examples, causal, size):
     """The sums of one chunk, in batches of this size."""
-    sums = ReachSums(LAYERS, 2, "cpu", 0, (CLS, SEP), causal)
+    sums = ReachSums(LAYERS, 2, "cpu", 0, maps.TOKENS, causal)
     for first in range(0, len(examples), size):
         rows = examples[first : first + size]
         part = sums.new_empty()
@@ -54,7 +54,7 @@ def chunk_sums(examples, causal, size):
 
 def summed(chunks, causal=False, size=3, *, as_bytes=False):
     """The fields of tokens of a corpus in these chunks."""
-    total = ReachSums(LAYERS, 2, "cpu", 0, (CLS, SEP), causal)
+    total = ReachSums(LAYERS, 2, "cpu", 0, maps.TOKENS, causal)
     for examples in chunks:
         sums = chunk_sums(examples, causal, size)
         total.merge(total.from_bytes(sums.to_bytes()) if as_bytes else sums)
@@ -147,7 +147,7 @@ def test_planted_heads(causal):
     from_word = torch.eye(size)[0].repeat(size, 1)
     from_word[3] = torch.eye(size)[1]
     weights = torch.stack([uniform, at_word, from_word])
-    sums = ReachSums(1, 3, "cpu", 0, (CLS, SEP), causal)
+    sums = ReachSums(1, 3, "cpu", 0, maps.TOKENS, causal)
     batch = collate(examples, maps.TOKENS, "cpu")
     part = sums.new_empty()
     part.update(batch, LayerAttention(0, weights.expand(30, -1, -1, -1).contiguous(), None, causal))

@@ -66,7 +66,8 @@ def test_worked_example() -> None:
     weights = torch.tensor([[0.2, 0.3, 0.5], [0.1, 0.3, 0.6], [0.2, 0.2, 0.6]])[None, None]
     gradient = torch.tensor([[-0.2, 0.4, 0.1], [0.4, -0.8, 0.2], [0.6, 0.0, -0.3]])[None, None]
     nothing = torch.zeros(0)
-    layer = LayerGradient(0, weights, gradient, Predictions(nothing, nothing, nothing, nothing, nothing))
+    predictions = Predictions(nothing, nothing, nothing, nothing, nothing)
+    layer = LayerGradient(0, weights, gradient, predictions, weights > 0)
     batch = collate([maps.encode(0, ["cls", "other", "sep"])], maps.TOKENS, "cpu")
     values = sep_gradients.measure(batch, layer)[0, 0].tolist()
     found = dict(zip(QUANTITIES, values, strict=True))
@@ -89,7 +90,7 @@ def test_equals_one_segment_at_a_time_with_plain_autograd(family: str, tmp_path:
         maps, slopes, loss, hits = reference.gradient(plain, example["input_ids"], types, example["labels"])
         classes = reference.token_classes(model.tokens.tokenizer, example["original_ids"])
         for name in CLASSES:
-            for quantity, values in reference.class_values(maps, slopes, classes, name).items():
+            for quantity, values in reference.class_values(maps, slopes, classes, name, (maps == 0).all(1)).items():
                 found.setdefault(quantity, []).append(values)
         losses, right = [*losses, loss], right + hits
         masked += sum(label != -100 for label in example["labels"])
@@ -105,6 +106,39 @@ def test_equals_one_segment_at_a_time_with_plain_autograd(family: str, tmp_path:
     assert result.loss == pytest.approx(np.mean(losses), rel=1e-5)
     assert (result.right, result.predicted) == (right, masked)
     assert result.accuracy == right / masked
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2", "llama"])
+def test_a_weight_that_underflows_to_0_is_not_masked(family: str, tmp_path: Path) -> None:
+    """Heads that are sharp to a fault give exactly 0 to tokens that they see: these count as any other."""
+    model, plain = load(save(family, tmp_path)), eager(family, tmp_path)
+    for each in (model.language_model, plain):
+        for name, parameter in each.named_parameters():
+            if any(part in name for part in ("query.weight", "c_attn.weight", "q_proj.weight")):
+                parameter.data *= 40
+    example = next(iter(segments(model)))
+    labels = next(iter(labeled(model, segments(model))))
+    types = labels["token_type_ids"] if model.has_types else None
+    maps, slopes, _, _ = reference.gradient(plain, labels["input_ids"], types, labels["labels"])
+    classes = reference.token_classes(model.tokens.tokenizer, labels["original_ids"])
+    size = len(classes)
+    hidden = np.triu(np.ones((size, size), dtype=bool), 1) if model.causal else np.zeros((size, size), dtype=bool)
+    seen = maps.astype(np.float32)[:, :, ~hidden]
+    assert (seen == 0).any()
+    expected = reference.class_values(maps, slopes, classes, "other", np.stack([hidden] * model.layers))
+    result = computed(model, Only(example, segments(model)))
+    np.testing.assert_allclose(result["to_other"], expected["to_other"], rtol=1e-3, atol=1e-9)
+
+
+class Only:
+    """One segment alone."""
+
+    def __init__(self, example: Any, inputs: Segments) -> None:
+        self.source, self.tokens, self.settings = inputs.source, inputs.tokens, inputs.settings
+        self.examples = [example]
+
+    def __iter__(self) -> Any:
+        return iter(self.examples)
 
 
 @pytest.mark.parametrize("batch_tokens", [40, 512])
