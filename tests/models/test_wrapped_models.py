@@ -1,6 +1,7 @@
 """Models in memory that something is wrapped around: taken off where that is exact, else refused in a sentence."""
 
 from functools import partial
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -51,11 +52,17 @@ def compiled_in_place(model):
     return model
 
 
+def parallel(model):
+    """On the CPU, whatever devices other tests have simulated."""
+    with patch("torch.nn.parallel.data_parallel._get_available_device_type", return_value=None):
+        return torch.nn.DataParallel(model)
+
+
 WRAPPED = {
     "compiled": torch.compile,
     "compiled in place": compiled_in_place,
-    "parallel": torch.nn.DataParallel,
-    "both": lambda model: torch.compile(torch.nn.DataParallel(model)),
+    "parallel": parallel,
+    "both": lambda model: torch.compile(parallel(model)),
     "mixed precision": prepared,
     "dispatched": dispatched,
 }

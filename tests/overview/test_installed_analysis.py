@@ -46,7 +46,7 @@ class Installed(Analysis):
 def results(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The shipped surface patterns, and their numbers again as those of the installed analysis."""
     patterns = shipped.result("surface_patterns")
-    values = {field.name: getattr(patterns, field.name) for field in fields(patterns)}
+    values = {field.name: getattr(patterns, field.name) for field in fields(patterns) if field.init}
     for module in (clearest_heads, head_columns, summary):
         monkeypatch.setattr(module, "ANALYSES", {**ANALYSES, "installed": Installed()})
     return {"surface_patterns": patterns, "installed": InstalledAverages(**values)}

@@ -158,7 +158,8 @@ def test_a_model_is_fetched_and_analyzed_as_far_as_it_can_be(store, tiny_folder,
     names = ("entropy", "sep_gradients")  # the second needs an MLM head, which this model lacks
     wanted = [Request(name, paper_model(), uploaded, SETTINGS) for name in names]
     perform(crossed(tasks.download(["someone/model"], wanted, store)), Progress(), last_model_loader())
-    entropy, gradients = (compute.find(store, replace(request, checkpoint=downloaded)) for request in wanted)
+    named = replace(downloaded, name="someone/model")
+    entropy, gradients = (compute.find(store, replace(request, checkpoint=named)) for request in wanted)
     assert entropy.provenance["model"]["name"] == "someone/model" and gradients is None
 
 
