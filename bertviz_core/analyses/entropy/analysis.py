@@ -19,6 +19,7 @@ from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.base.accumulators import SegmentSums
+    from bertviz_core.models.attention import LayerAttention
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class EntropyAnalysis(Analysis[Entropy, EntropyView]):
     has_attention_lines = True
     prefix = ""
 
-    def accumulator(self, model: AttentionModel, request: Request) -> "SegmentSums":
+    def accumulator(self, model: AttentionModel, request: Request) -> "SegmentSums[LayerAttention]":
         from bertviz_core.analyses.entropy import measure
 
         return measure.accumulator(model, request)

@@ -38,7 +38,7 @@ def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> 
     return torch.stack(means, -1)
 
 
-def accumulator(model: AttentionModel, request: Request) -> SegmentSums:
+def accumulator(model: AttentionModel, request: Request) -> SegmentSums[LayerAttention]:
     """The accumulator for one pass; mode "as in the paper" smooths as the release does (docs/methods.md, section 4)."""
     smoothed = partial(measure, smoothed=request.settings.paper)
-    return SegmentSums(QUANTITIES, smoothed, model.layers, model.heads, model.device)
+    return SegmentSums[LayerAttention](QUANTITIES, smoothed, model.layers, model.heads, model.device)

@@ -56,7 +56,9 @@ class InductionAnalysis(Analysis[Induction, ColumnView[Induction]]):
 
         return measure(batch, layer)
 
-    def finish(self, accumulator: "SegmentSums", examples: RandomSequences, provenance: Provenance) -> Induction:
+    def finish(
+        self, accumulator: "SegmentSums[LayerAttention]", examples: RandomSequences, provenance: Provenance
+    ) -> Induction:
         """Create the result; every sequence is drawn independently, and so is a unit."""
         values = accumulator.fields(examples) | {"unit": "sequences"}
         return Induction(provenance=provenance, length=examples.size, **values)

@@ -22,6 +22,7 @@ from bertviz_core.settings import Settings
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.base.prediction_sums import PredictionSums
+    from bertviz_core.models.loss import LayerGradient
 
 
 class SepGradientsAnalysis(Analysis[SepGradients, ColumnView[SepGradients]]):
@@ -69,7 +70,7 @@ class SepGradientsAnalysis(Analysis[SepGradients, ColumnView[SepGradients]]):
         """Attention to the sink above its gradient, with their ratio in the answer."""
         return no_op_figure(result, with_ratio=is_answered)
 
-    def accumulator(self, model: AttentionModel, request: Request) -> "PredictionSums":
+    def accumulator(self, model: AttentionModel, request: Request) -> "PredictionSums[LayerGradient]":
         from bertviz_core.analyses.sep_gradients import measure
 
         return measure.accumulator(model, request)
@@ -79,7 +80,7 @@ class SepGradientsAnalysis(Analysis[SepGradients, ColumnView[SepGradients]]):
         model: AttentionModel,
         settings: Settings,
         examples: Iterable[Encoded],
-        accumulators: Sequence["PredictionSums"],
+        accumulators: Sequence["PredictionSums[LayerGradient]"],
         progress: Progress,
         batch_tokens: int | None,
     ) -> None:

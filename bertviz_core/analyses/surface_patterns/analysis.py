@@ -40,6 +40,7 @@ from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.base.accumulators import SegmentSums
+    from bertviz_core.models.attention import LayerAttention
 
 
 LENGTHS = "Lengths of the vectors"
@@ -116,7 +117,7 @@ class SurfacePatternsAnalysis(Analysis[SurfacePatterns, SurfaceView]):
     has_attention_lines = True
     prefix = ""
 
-    def accumulator(self, model: AttentionModel, request: Request) -> "SegmentSums":
+    def accumulator(self, model: AttentionModel, request: Request) -> "SegmentSums[LayerAttention]":
         from bertviz_core.analyses.surface_patterns import measure
 
         return measure.accumulator(model, request)

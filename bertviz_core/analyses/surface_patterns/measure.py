@@ -40,12 +40,12 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
     return torch.stack([current, previous, following, *to_classes, to_first], -1)
 
 
-def accumulator(model: AttentionModel, request: Request) -> SegmentSums:
+def accumulator(model: AttentionModel, request: Request) -> SegmentSums[LayerAttention]:
     """The accumulator for one pass; of norms with the lengths of vectors."""
     sizes = (model.layers, model.heads, model.device)
     if request.settings.weights == "norms":
-        return SegmentSums(QUANTITIES + NORM_QUANTITIES, measure_with_lengths, *sizes)
-    return SegmentSums(QUANTITIES, measure, *sizes)
+        return SegmentSums[LayerAttention](QUANTITIES + NORM_QUANTITIES, measure_with_lengths, *sizes)
+    return SegmentSums[LayerAttention](QUANTITIES, measure, *sizes)
 
 
 def measure_with_lengths(batch: Batch, attention: LayerAttention) -> Tensor:

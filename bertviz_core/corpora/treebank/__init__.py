@@ -52,7 +52,7 @@ class Sentence:
     def __len__(self) -> int:
         return len(self.words)
 
-    def to_json(self) -> dict[str, list]:
+    def to_json(self) -> dict[str, list[Any]]:
         """What the release's preprocessing writes for a sentence; of `heads`, 0 is the root."""
         return {"words": list(self.words), "relns": list(self.relations), "heads": list(self.governors)}
 
