@@ -92,7 +92,8 @@ class Cells {
   // the letter on a marker, on the map and in its legend
   letter(group, x, y, size) {
     const fill = isInk(group) ? "var(--st-background-color, #ffffff)" : "#ffffff";
-    const font = { fill, "font-weight": 600, "font-size": Math.min(this.map.font, 0.62 * size) };
+    const least = 0.92 * this.map.font; // what can be read
+    const font = { fill, "font-weight": 600, "font-size": Math.max(least, Math.min(this.map.font, 0.62 * size)) };
     return set(this.map.text(group.letter, x, y), font);
   }
 

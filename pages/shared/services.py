@@ -125,13 +125,17 @@ def _read(store: Store, key: str, analysis: str) -> Result:
 def model(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
     """A loaded model; while it is loaded a spinner is drawn. One that was never opened is first opened by a process
     with limits; raises ModelError where that fails."""
+    place = st.empty()  # one place for all that is said meanwhile, so that what follows keeps its own, and its focus
     opening = first_openings().open(checkpoint, dtype)
     if not opening.done():
-        with st.spinner("Opening the model for the first time, apart from the server"), turns.given_back():
+        spinner = st.spinner("Opening the model for the first time, apart from the server")
+        with place.container(), spinner, turns.given_back():
             wait_for(opening)
     opening.result()
-    with st.spinner("Loading the model"):
-        return loaded_models().get(checkpoint, dtype)
+    with place.container(), st.spinner("Loading the model"):
+        loaded = loaded_models().get(checkpoint, dtype)
+    place.empty()
+    return loaded
 
 
 def wait_for(work: Future[Any]) -> None:
