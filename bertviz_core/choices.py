@@ -5,7 +5,6 @@ the range of a number, the number of characters of a text in an address, the lab
 """
 
 from dataclasses import dataclass, fields
-from math import isnan
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
@@ -62,6 +61,8 @@ MOST = 10**9 - 1  # the largest whole number of an address
 Positive = Annotated[int, Between(1, MOST)]
 Count = Annotated[int, Between(0, MOST)]
 Share = Annotated[float, Between(0.0, 1.0)]
+# Of the values that a field takes, by the field's.
+TYPES: dict[Any, tuple[type, ...]] = {bool: (bool,), int: (int,), float: (int, float), str: (str,)}
 _hints: dict[type, dict[str, Any]] = {}  # of each kind of choices
 
 
@@ -76,23 +77,41 @@ class Choices:
 
     def check(self) -> None:
         """Raise SettingsError for a value that its field does not take."""
-        for name in hints(type(self)):
+        for name, hint in hints(type(self)).items():
             value = getattr(self, name)
-            if value is None:
+            if value is None and is_optional(hint):
                 continue
             for each in value if isinstance(value, tuple) else (value,):
                 _check(type(self), name, each)
 
 
 def _check(kind: type[Choices], name: str, value: Any) -> None:
-    if (options := options_of(kind, name)) and value not in options:
-        raise SettingsError(f"{name} cannot be {value!r}.", hint=f"Choose one of {', '.join(map(str, options))}.")
+    if not _is_taken(kind, name, value):
+        raise SettingsError(f"{name} cannot be {value!r}.", hint=_what_is_taken(kind, name))
+
+
+def _is_taken(kind: type[Choices], name: str, value: Any) -> bool:
+    """Whether a field takes a value; True and 1.5 are no whole numbers."""
+    if options := options_of(kind, name):
+        return value in options
+    types = TYPES.get(required(hints(kind)[name]))
+    if types and (not isinstance(value, types) or (isinstance(value, bool) and bool not in types)):
+        return False
     limits = limits_of(kind, name)
-    if limits and (not isinstance(value, int | float) or isnan(value) or not limits.low <= value <= limits.high):
-        hint = f"Choose a number from {limits.low:g} to {limits.high:g}."
-        if limits.high == MOST:
-            hint = f"Choose {limits.low:g} or more."
-        raise SettingsError(f"{name} cannot be {value!r}.", hint=hint)
+    return limits is None or limits.low <= value <= limits.high
+
+
+def _what_is_taken(kind: type[Choices], name: str) -> str:
+    """What a field takes, in a sentence."""
+    base = required(hints(kind)[name])
+    if options := options_of(kind, name):
+        return f"Choose one of {', '.join(map(str, options))}."
+    if (limits := limits_of(kind, name)) is None:
+        return "Choose True or False." if base is bool else "Give a text." if base is str else "Give a number."
+    whole = "whole number" if base is int else "number"
+    if limits.high == MOST:
+        return f"Choose a {whole} of {limits.low:g} or more."
+    return f"Choose a {whole} from {limits.low:g} to {limits.high:g}."
 
 
 def hints(kind: type[Choices]) -> dict[str, Any]:

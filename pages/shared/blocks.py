@@ -116,8 +116,8 @@ def _input(example: Example) -> None:
     """An input without a drawing: its title and notes, and its text, at length where a part of it is marked."""
     if example.marked is None:
         with page.row("center", gap="xsmall"):
-            text = plain(example.text[:BEGINNING])
-            st.markdown(f"**{plain(example.title)}**: :gray[{text} …]", width="content")
+            text = plain(beginning(example.text))
+            st.markdown(f"**{plain(example.title)}**: :gray[{text}]", width="content")
             _open(example)
         return
     start, end = example.marked
@@ -125,6 +125,18 @@ def _input(example: Example) -> None:
     notes = "".join(f" {plain(note)}" for note in example.notes)
     st.markdown(f"**{plain(example.title)}**:{notes}  \n:gray[{left}] **{middle}** :gray[{right}]")
     _open(example)
+
+
+def beginning(text: str) -> str:
+    """The first whole words of a passage, and a sign that it goes on; all of one that is short.
+
+    >>> beginning("before there were mechanical ones , people made do with the sun")
+    'before there were mechanical ones , people made do with the …'
+    """
+    if len(text) <= BEGINNING:
+        return text
+    whole = text[: BEGINNING + 1].rsplit(" ", 1)[0]  # A text without spaces is cut within its word.
+    return f"{whole[:BEGINNING]} …"
 
 
 def _open(example: Example) -> None:

@@ -1,5 +1,7 @@
 """Every page, once, as it opens on what ships: the quick test of the whole app."""
 
+from unittest.mock import patch
+
 import pytest
 
 from bertviz_core.analyses.base.registry import ANALYSES, findings
@@ -8,6 +10,7 @@ from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, sinks
 from bertviz_core.heads import Head
 from bertviz_core.overview.summary import behaviors_finding
 from bertviz_core.paper_report.report import Report
+from pages.shared import page
 from pages.shared.frame import links
 from tests.support.driving import metrics, open_app, unescaped, words
 from tests.support.shipped import clearest, result
@@ -77,3 +80,12 @@ def test_only_passages_of_a_text_are_listed_each_on_one_line() -> None:
     assert len(lines) == 5 and all(len(line) < 200 for line in lines)
     app = open_app("induction")
     assert not app.exception and not any("shows it most" in each.value for each in app.header)
+
+
+@pytest.mark.parametrize("name", ["entropy", "surface_patterns"])
+def test_another_head_shares_the_figures(name: str) -> None:
+    """The page gives figures the result that all heads share, so that each is built once for all of them."""
+    open_app(name, head="1-2")
+    with patch.object(page.FigureSpec, "of", side_effect=page.FigureSpec.of) as built:
+        app = open_app(name, head="3-4")
+    assert not app.exception and not built.called

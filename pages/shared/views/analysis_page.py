@@ -37,9 +37,9 @@ def chosen(view: View[Any], found: Result) -> Result:
 
 
 @memoized
-def blocks_of(analysis: Analysis[Any, Any], shown: Result) -> list[Block]:
-    """`Analysis.shown`."""
-    return analysis.shown(shown)
+def blocks_of(analysis: Analysis[Any, Any], view: View[Any], found: Result) -> list[Block]:
+    """`Analysis.blocks` of the result that all heads share, by which figures are drawn once for all of them."""
+    return [*analysis.blocks(found, view.resolve(found))]
 
 
 def show(name: str) -> None:
@@ -56,7 +56,7 @@ def show(name: str) -> None:
     view, beside = with_others(session.view(analysis.view), request)
     found = prepared(view.showing(), result, beside)
     shown = chosen(view, found)
-    drawn = blocks_of(analysis, shown)
+    drawn = blocks_of(analysis, view, found)
     with line:
         draw_choices(view, found, drawn)
     header.retitle(plain(analysis.page_title(result)))
