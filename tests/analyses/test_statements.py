@@ -207,3 +207,11 @@ def test_a_sentence_of_shares_or_scores_names_whose_each_is():
 def test_every_analysis_with_statements_is_tested_here():
     others = {"ablation", "sep_gradients", "coreference_heads", "dependency_heads", "probes", "clustering"}
     assert {name for name in BUILT_IN if ANALYSES[name].statements} == {*AVERAGES, *others}
+
+
+def test_the_sentence_of_the_sink_says_that_its_number_is_a_share_of_attention():
+    result = of_averages("surface_patterns")
+    (statement,) = (each for each in ANALYSES["surface_patterns"].statements if each.name == "sink")
+    sentence = statement.finding("surface_patterns", "", result).sentence
+    highest = max(result[name].mean(1).max() for name in ("to_cls", "to_sep"))
+    assert f": {highest:.2f} of the attention in layer " in sentence

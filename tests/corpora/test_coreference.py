@@ -154,7 +154,7 @@ def test_entities_that_are_no_chains_are_refused(text, message):
 
 def test_a_row_narrower_than_its_format_is_refused_with_its_line():
     wide = "\t".join(["1", "saw", *"_________________", "(1)"])
-    with pytest.raises(InputError, match="line 1: The row has 3 columns"):
+    with pytest.raises(InputError, match="line 1: The row has 3 columns; rows with a parse have at least 11"):
         read(f"0\tShe\t(1)\n{wide}\n")
 
 

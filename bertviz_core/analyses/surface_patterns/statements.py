@@ -146,8 +146,8 @@ def sink(result: HeadAverages) -> Answer:
     return Answer(
         state=decide(layer_intervals(result, quantity, len(ranked)), HALF)[layer],
         sentence=f"The sink, the special token that receives the most attention, is {BY_QUANTITY[quantity].short}: "
-        f"{mean[layer]:.2f} in layer {layer + first_number()}, the highest mean of a layer, and {mean.mean():.2f} over "
-        f"all layers; more than {HALF} in {where}.",
+        f"{mean[layer]:.2f} of the attention in layer {layer + first_number()}, the highest mean of a layer, and "
+        f"{mean.mean():.2f} over all layers; more than {HALF} in {where}.",
         head=highest(result[quantity]),
         quantity=quantity,
         number=f"{BY_QUANTITY[quantity].short}, with {mean[layer]:.2f} in layer {layer + first_number()}",

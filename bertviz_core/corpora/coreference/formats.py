@@ -116,9 +116,16 @@ def _check_width(draft: Draft, fields: list[str], width: int, line: int) -> None
         fields.pop()
     is_complete = len(fields) >= WIDE if width >= WIDE else len(fields) == width
     if width < 3 or not is_complete:
-        minimum = "; a file of chains has at least three: index, word, chains."
-        expected = minimum if width < 3 else f" where the file has {width}."
+        expected = _expected_width(width)
         raise draft.source.error(f"The row has {len(fields)} columns{expected}", "Fix or remove the row.", line)
+
+
+def _expected_width(width: int) -> str:
+    """The end of a sentence about a row whose number of columns is not the file's."""
+    if width < 3:
+        return "; a file of chains has at least three: index, word, chains."
+    # Rows of such a file may differ, and none need have the width of the first.
+    return f"; rows with a parse have at least {WIDE}." if width >= WIDE else f" where the file has {width}."
 
 
 def _split_sentences(draft: Draft, width: int) -> Draft:
