@@ -141,7 +141,10 @@ def test_the_sink_is_the_token_that_receives_most_whichever_it_is():
     values = {"to_cls": [[0.9, 0.7], [0.1, 0.1]], "to_sep": [[0.1, 0.1], [0.6, 0.5]]}
     finding = found("surface_patterns.sink", averages("surface_patterns", **values))
     assert finding.state == SHOWN and finding.quantity == "to_cls" and finding.head == (0, 0)
-    assert "is [CLS]: 0.80 of the attention in layer 1" in finding.sentence and "more than 0.5 in layer 1." in finding.sentence
+    assert (
+        "is [CLS]: 0.80 of the attention in layer 1" in finding.sentence
+        and "more than 0.5 in layer 1." in finding.sentence
+    )
     two = averages("surface_patterns", to_cls=[[0.9], [0.6]])
     assert found("surface_patterns.sink", two).sentence.endswith("more than 0.5 in layers 1, 2.")
     swapped = averages("surface_patterns", to_cls=values["to_sep"], to_sep=values["to_cls"])
