@@ -193,7 +193,7 @@ def main() -> None:
     task = json.load(sys.stdin)
     dtype = task.pop("dtype")
     with suppress(AttributeError, OSError):  # Windows has no such function.
-        os.nice(10)
+        os.nice(5)  # Pages come before it, but a reader waits for it.
         Path("/proc/self/oom_score_adj").write_text("1000")
     from bertviz_core.models.libraries import logging
 
