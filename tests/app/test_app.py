@@ -38,7 +38,7 @@ def test_norms_of_the_address_are_read_and_compared_with_the_weights() -> None:
     message = words(app)
     assert app.selectbox(key="weights").value == "norms"
     assert "rank correlation of a token's vector length" in message
-    assert plain.toggle(key="both").label == "Add norms" and "rank correlation" not in words(plain)
+    assert plain.toggle(key="both").label == "Add the other measure" and "rank correlation" not in words(plain)
     assert app.metric[2].value != plain.metric[2].value
     app.toggle(key="both").set_value(True).run()
     assert not app.exception

@@ -245,7 +245,7 @@ def test_a_sentence_of_a_treebank_comes_with_its_pins_and_the_way_back() -> None
     assert not app.error
     assert (parameter(app, "pin"), parameter(app, "dependents")) == (None, "from1,to2,from9")  # no entry of the history
     (link,) = [link for link in app.get("page_link") if link.proto.label == "Back to Dependency heads"]
-    assert "relation=det" in link.proto.query_string and "which=right" in link.proto.query_string
+    assert "relation=det" in link.proto.query_string and "guesses=right" in link.proto.query_string
     app.text_input(key="text").set_value("The boats sailed home").run()
     assert not app.error and parameter(app, "dependents") is parameter(app, "back") is None
 

@@ -69,7 +69,9 @@ def _values(choices: AnalysisChoices, kind: type[View[Any]] | type[Options]) -> 
 def kind_of(page: str) -> type[PageChoices]:
     """The choices of a page."""
     known = {kind.page_name: kind for kind in PAGES}
-    return known[page] if page in known else _of_analysis(ANALYSES[page])
+    if page in ANALYSES:
+        return _of_analysis(ANALYSES[page])
+    return known.get(page) or type("NoPage", (PageChoices,), {"page_name": page})  # before the first page is opened
 
 
 def _of_analysis(analysis: Analysis[Any, Any]) -> type[AnalysisChoices]:
