@@ -191,6 +191,7 @@ def test_pages_on_stored_results_import_neither_torch_nor_transformers() -> None
     code = """
 import sys
 from streamlit.testing.v1 import AppTest
+from tests.support.driving import switch
 from tests.support.navigation import frame_at_every_page
 frame_at_every_page()
 app = AppTest.from_file("app.py", default_timeout=60).run()
