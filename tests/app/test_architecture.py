@@ -25,7 +25,7 @@ from tests.support.driving import ROOT, analyze, open_app, uploader, wait_for_jo
 
 pytestmark = pytest.mark.slow
 
-LOOP = {"_work", "_perform", "outcome"}  # of the queue's thread, and of the worker process
+LOOP = {"_work", "_perform", "outcome", "computing"}  # of the queue's thread, of the worker process, and around a pass
 LISTED = re.compile(r"^\d+\. `(\w+)` in (?:`([\w/.]+)`|the analysis's `measure.py`)", re.MULTILINE)
 Step = tuple[str, str]  # function, file
 
