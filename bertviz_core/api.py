@@ -22,7 +22,8 @@ from bertviz_core.exports import check_path, write_bytes
 from bertviz_core.heads import Head, HeadLike
 from bertviz_core.models import single_input
 from bertviz_core.models.checkpoint import Checkpoint, Model, checkpoint_of
-from bertviz_core.models.loading import LoadedModels, model_in_memory
+from bertviz_core.models.loaded_models import LoadedModels
+from bertviz_core.models.loading import model_in_memory
 from bertviz_core.models.model import AttentionModel, missing_lm_head
 from bertviz_core.one_head.clear_input import CaptionedSvg, clear_input, lines
 from bertviz_core.one_head.description import one_head

@@ -24,7 +24,7 @@ from bertviz_core.heads import Head
 from bertviz_core.inputs import encoded_corpus
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.inputs.tensors import device_of_sums
-from bertviz_core.models import loading, single_input
+from bertviz_core.models import devices, loading, single_input
 from bertviz_core.models.checkpoint import describe, find_checkpoint
 from bertviz_core.models.model import with_weights
 from bertviz_core.settings import Execution, Settings
@@ -283,8 +283,8 @@ def test_mixed_devices_and_numpy_are_refused_as_a_gpu_does():
 
 def test_mps_is_never_chosen_by_itself(monkeypatch):
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
-    assert loading.choose_device("mps") == "mps"
-    assert loading.choose_device("auto") in ("cpu", "cuda")
+    assert devices.choose_device("mps") == "mps"
+    assert devices.choose_device("auto") in ("cpu", "cuda")
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     with pytest.raises(SettingsError, match="Apple"):
-        loading.choose_device("mps")
+        devices.choose_device("mps")

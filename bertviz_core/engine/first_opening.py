@@ -27,7 +27,7 @@ from bertviz_core.engine.store import DAY, Store
 from bertviz_core.errors import BertvizError, ModelError, StoreError
 from bertviz_core.inputs import tokenizer_file
 from bertviz_core.models import checkpoint as checkpoints
-from bertviz_core.models import loading
+from bertviz_core.models import devices, loading
 from bertviz_core.models.checkpoint import DEMO_FOLDER, Checkpoint
 from bertviz_core.models.checkpoint_files import tokenizer_folder
 
@@ -135,7 +135,7 @@ def _seconds(checkpoint: Checkpoint) -> int:
 
 def _memory(checkpoint: Checkpoint, dtype: str) -> int:
     """Bytes that loading a model may take."""
-    size = sum(path.stat().st_size for path in _weights(checkpoint)) + checkpoint.parameters() * loading.BYTES[dtype]
+    size = sum(path.stat().st_size for path in _weights(checkpoint)) + checkpoint.parameters() * devices.BYTES[dtype]
     return MEMORY + WEIGHTS_AT_ONCE * size
 
 

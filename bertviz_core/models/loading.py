@@ -1,20 +1,20 @@
-"""Makes of a checkpoint, or of a model in memory, one that can be observed, and caches loaded models."""
+"""Makes of a checkpoint, or of a model in memory, one that can be observed."""
 
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bertviz_core.errors import BertvizError, ModelError, SettingsError
+from bertviz_core.errors import BertvizError, ModelError
 from bertviz_core.inputs import tokenizer_file
 from bertviz_core.inputs.tokenizer_file import AS_IN_FILE, FILE
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.checkpoint_files import tokenizer_folder
+from bertviz_core.models.devices import check_memory, choose_device
 from bertviz_core.models.load_report import compare
 from bertviz_core.models.model import (
     DISCRIMINATORS,
@@ -26,10 +26,7 @@ from bertviz_core.models.model import (
 )
 from bertviz_core.models.rotary import forget_earlier_inputs, has_dynamic, length_limit, tried_limit
 from bertviz_core.models.surroundings import in_standard_arithmetic
-from bertviz_core.settings import DEVICES
 
-MAX_BYTES = 4 * 10**9  # bytes of cached weights: nine models of BERT-base's size
-BYTES = {"float32": 4, "bfloat16": 2}
 _loading = threading.Lock()  # transformers patches its own classes while it loads, and two at once leave them patched
 
 
@@ -330,78 +327,3 @@ def _cast(model: Any, device: str, dtype: Any) -> Any:
         if name.endswith("inv_freq"):
             setattr(part, name, buffer.to(device))
     return model
-
-
-def choose_device(device: str) -> str:
-    """Choose cuda for `auto` where there is one, else cpu, never mps, which has been tried on a simulated device only.
-
-    Raises:
-        SettingsError: The device is missing.
-    """
-    from bertviz_core.models.libraries import torch
-
-    if device not in DEVICES:
-        raise SettingsError(f"There is no device {device!r}.", hint=f"Choose one of {', '.join(DEVICES)}.")
-    has_cuda = torch.cuda.is_available()
-    if device == "cuda" and not has_cuda:
-        raise SettingsError("This machine has no CUDA device.", hint="Use --device cpu.")
-    if device == "mps" and not torch.backends.mps.is_available():
-        raise SettingsError("This machine has no GPU of Apple's, or PyTorch does not see it.", hint="Use --device cpu.")
-    return ("cuda" if has_cuda else "cpu") if device == "auto" else device
-
-
-def check_memory(checkpoint: Checkpoint, device: str, dtype: str) -> None:
-    """Raises ModelError, before a weight is read, where the weights alone are larger than the free memory."""
-    needed = checkpoint.parameters() * BYTES[dtype]
-    for memory, free in _free_memory(device).items():
-        if needed > free:
-            what = f"The weights of {checkpoint.name!r} take {needed / 1e9:.1f} GB in {dtype}"
-            hint = "Choose a smaller model" + (", or --dtype bfloat16." if dtype != "bfloat16" else ".")
-            raise ModelError(f"{what}, and {free / 1e9:.1f} GB of {memory} memory are free.", hint=hint)
-
-
-def _free_memory(device: str) -> dict[str, int]:
-    """Free bytes by kind of memory, where the system says: weights pass through the machine's on their way to a GPU."""
-    import torch
-
-    free = {}
-    with suppress(OSError, StopIteration):
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        free["the machine's"] = 1024 * int(next(line for line in lines if line.startswith("MemAvailable")).split()[1])
-    if device.startswith("cuda"):
-        free["the GPU's"] = torch.cuda.mem_get_info(device)[0]
-    return free
-
-
-class LoadedModels:
-    """A thread-safe cache of models for single inputs.
-
-    Attributes:
-        max_bytes: The most bytes of weights that it keeps, of the most recently used models; or one larger model.
-    """
-
-    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        self.max_bytes = max_bytes
-        self._models: OrderedDict[tuple[str, str, str], tuple[AttentionModel, int]] = OrderedDict()
-        # Models are loaded one at a time: two at once take twice the memory and no less time.
-        self._loading = threading.Lock()
-
-    def get(self, checkpoint: Checkpoint, dtype: str, device: str = "auto") -> AttentionModel:
-        """A model of the cache, which is loaded if it is not there; the least recently used ones make room for it.
-
-        Args:
-            checkpoint: The model.
-            dtype: The type of its parameters, one of DTYPES.
-            device: Where it runs, one of DEVICES.
-        """
-        key = (checkpoint.fingerprint(), dtype, device)
-        with suppress(KeyError):  # The model is not loaded, or another thread drops it.
-            self._models.move_to_end(key)
-            return self._models[key][0]
-        with self._loading:
-            if key not in self._models:  # another thread may have loaded it
-                size = checkpoint.parameters() * BYTES[dtype]
-                while self._models and size + sum(taken for _, taken in list(self._models.values())) > self.max_bytes:
-                    self._models.popitem(last=False)
-                self._models[key] = load_to_view(checkpoint, device, dtype), size
-            return self._models[key][0]

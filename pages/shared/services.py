@@ -28,7 +28,7 @@ from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.inputs.segments import FirstSegments, Segments
 from bertviz_core.models import loading, single_input
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.loading import LoadedModels
+from bertviz_core.models.loaded_models import LoadedModels
 from bertviz_core.models.model import AttentionModel, with_weights
 from bertviz_core.overview.stored_results import StoredResult, stored_results
 from bertviz_core.settings import Settings, Weights, access_from_environment

@@ -8,7 +8,7 @@ import pytest
 
 from bertviz_core.analyses.run.run_pass import last_model_loader
 from bertviz_core.engine.progress import Progress
-from bertviz_core.models.loading import LoadedModels
+from bertviz_core.models.loaded_models import LoadedModels
 from bertviz_core.tasks import Task, perform
 from tests.support.driving import ROOT
 

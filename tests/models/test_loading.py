@@ -1,7 +1,4 @@
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -12,12 +9,11 @@ from transformers.activations import NewGELUActivation
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.errors import ModelError, SettingsError
+from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoding import collate
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import forward
-from bertviz_core.models.loading import LoadedModels
 from bertviz_core.settings import Settings
 from tests.support import families
 
@@ -98,69 +94,6 @@ def test_a_tokenizer_of_another_model_is_refused(folder):
     families.roberta_bpe().save_pretrained(folder)
     with pytest.raises(ModelError, match="names 320 tokens, its model knows"):
         loading.load(checkpoint.find_checkpoint(str(folder)), "cpu")
-
-
-def test_a_device_that_is_not_there_is_refused(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert loading.choose_device("auto") == "cpu"
-    with pytest.raises(SettingsError, match="--device cpu"):
-        loading.choose_device("cuda")
-    with pytest.raises(SettingsError, match="auto, cpu, cuda"):
-        loading.choose_device("tpu")
-
-
-def asked(name: str, parameters: int = 10):
-    return SimpleNamespace(fingerprint=lambda: name, parameters=lambda: parameters)
-
-
-@pytest.fixture
-def loads(monkeypatch):
-    """Names in the order of loading; fails where two are loaded at once."""
-    names, busy = [], threading.Lock()
-
-    def load(asked, device, dtype):
-        assert busy.acquire(blocking=False), "two models are loaded at once"
-        time.sleep(0.02)
-        names.append(f"{asked.fingerprint()} {dtype}")
-        busy.release()
-        return object()
-
-    monkeypatch.setattr(loading, "load_to_view", load)
-    return names
-
-
-def test_two_readers_with_two_models_load_each_once(loads):
-    models, found = LoadedModels(), []
-
-    def reader(name: str) -> None:
-        found.extend(models.get(asked(name), "float32") for _ in range(5))
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(reader, "abab"))
-    assert sorted(loads) == ["a float32", "b float32"]
-    assert len(found) == 20 and len(set(map(id, found))) == 2
-    models.get(asked("a"), "bfloat16")
-    assert loads[-1] == "a bfloat16"
-
-
-def test_the_one_longest_unused_makes_room(loads):
-    models = LoadedModels(max_bytes=100)  # two models of 10 weights of 4 bytes
-    for name in "abacb":
-        models.get(asked(name), "float32")
-    assert [load[0] for load in loads] == ["a", "b", "c", "b"]
-    models.get(asked("large", 1000), "float32")
-    models.get(asked("large", 1000), "float32")
-    assert [load.split()[0] for load in loads][4:] == ["large"]
-
-
-@pytest.mark.parametrize("memory", ["the machine's", "the GPU's"])
-def test_a_model_that_does_not_fit_says_so_before_it_is_loaded(memory, tmp_path, monkeypatch):
-    found = checkpoint.find_checkpoint(str(families.save(families.FAMILIES["bert"], tmp_path)))
-    monkeypatch.setattr(loading, "_free_memory", lambda device: {memory: 4 * found.parameters() - 1})
-    monkeypatch.setattr(loading, "load_tokens", None)  # nothing is loaded
-    with pytest.raises(ModelError, match=f"0.0 GB of {memory} memory are free.*bfloat16"):
-        loading.load(found, "cpu")
-    loading.check_memory(found, "cpu", "bfloat16")
 
 
 def test_models_that_are_loaded_at_once_leave_transformers_as_it_was(masked_folder):
