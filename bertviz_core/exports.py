@@ -165,8 +165,8 @@ def to_html(result: Result) -> bytes:
     skipped = describe_skipped(result.provenance["skipped"])
     warnings = [element("p class=strong", line) for line in reading_warnings(result)]
     shown = blocks_of(result)
-    said = chosen_sentences(shown) if result.choices else []
-    chosen = [element("p class=strong", line) for line in said]
+    chosen_lines = chosen_sentences(shown) if result.choices else []
+    chosen = [element("p class=strong", line) for line in chosen_lines]
     sections = [element("h1", title), *warnings, *chosen, bullets(sentences(result)), bullets(result.notes)]
     sections += [_block_html(block) for block in flat(shown)]
     sections += [element("h2", "Table"), _table_html(result.to_frame())]

@@ -12,8 +12,8 @@ from bertviz_core.errors import ModelError
 from bertviz_core.settings import HUB_SECONDS
 
 T = TypeVar("T")
-KEPT = 30.0  # seconds for which an answer is given again
-KEPT_ERROR = 10.0  # seconds for which an error is, to those who do not wait
+ANSWER_LIFETIME = 30.0  # seconds for which an answer is given again
+ERROR_LIFETIME = 10.0  # seconds for which an error is, to those who do not wait
 MOST = 1 << 11  # answers that are remembered
 AT_ONCE = threading.BoundedSemaphore(32)  # questions that are on their way
 
@@ -62,8 +62,8 @@ class Question(Generic[T]):
             begun, answer = self._answers.get(arguments, (0.0, None))
             if answer is not None:
                 has_failed = answer.done() and answer.exception() is not None
-                kept = (KEPT_ERROR if keeps_errors else 0.0) if has_failed else KEPT
-                if not answer.done() or time.monotonic() - begun < kept:
+                lifetime = (ERROR_LIFETIME if keeps_errors else 0.0) if has_failed else ANSWER_LIFETIME
+                if not answer.done() or time.monotonic() - begun < lifetime:
                     return answer
             while len(self._answers) >= MOST:
                 self._answers.pop(next(iter(self._answers)))

@@ -16,6 +16,8 @@ from bertviz_core.plotting import CATEGORIES, COLORBAR, DIVERGING, SEQUENTIAL, S
 INK = (76, 110, 245)  # color of small pictures (red, green, blue)
 MARKER = 17  # pixels
 WIDTH = 640  # of all layers of a map of markers in a file, pixels
+SMALLEST_CELL, LARGEST_CELL = 6, 34  # side of a head in a file, pixels
+LEAST_WIDTH, LEAST_HEIGHT = 240, 144  # of all heads in a file, where LARGEST_CELL allows it, pixels
 MOST_NUMBERS = 24  # on an axis
 FAINTEST = 0.07  # opacity of a weight of 0, so that a small picture shows where it ends
 
@@ -175,7 +177,7 @@ def _finished(figure: go.Figure, head_map: HeadMap) -> go.Figure:
 
 def _sized(figure: go.Figure, head_map: HeadMap) -> go.Figure:
     # Pixels, so that the cells are about square, and few heads of many layers are no strip.
-    cell = max(6, min(34, max(240 // head_map.layers, 144 // head_map.heads)))
+    cell = max(SMALLEST_CELL, min(LARGEST_CELL, max(LEAST_WIDTH // head_map.layers, LEAST_HEIGHT // head_map.heads)))
     return finish(figure, 140 + round(1.1 * head_map.heads * cell), margin={"t": 10, "b": 90})
 
 

@@ -79,10 +79,12 @@ def test_every_share_is_a_share_of_what_was_read(tokens, lines, form, max_length
         unknown += ids.count(tokens.unk)
         repeated += ids in seen
         seen.append(ids)
-    said = [line for line in warnings if f"{unknown:,} of {total:,} tokens" in line]
-    assert bool(said) == (unknown > reading_warnings.UNKNOWN_SHARE * total)
-    said = [line for line in warnings if line.startswith(f"{repeated:,} of {len(examples):,} ") and "repeat" in line]
-    assert bool(said) == (repeated > reading_warnings.REPEATED_SHARE * len(examples))
+    mentions = [line for line in warnings if f"{unknown:,} of {total:,} tokens" in line]
+    assert bool(mentions) == (unknown > reading_warnings.UNKNOWN_SHARE * total)
+    mentions = [
+        line for line in warnings if line.startswith(f"{repeated:,} of {len(examples):,} ") and "repeat" in line
+    ]
+    assert bool(mentions) == (repeated > reading_warnings.REPEATED_SHARE * len(examples))
 
 
 def test_unknown_words_behind_the_cut_count_for_nothing(tokens):

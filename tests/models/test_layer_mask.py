@@ -53,8 +53,8 @@ def test_queries_see_the_keys_that_get_a_weight(loaded, family):
     batch, layers = layers_of(loaded(family), (29, 12, 3))
     local = 0
     for layer in layers:
-        got_weight = (layer.weights > 0).any(1) & batch.mask[..., None]
-        assert torch.equal(layer.visible(batch) & batch.mask[..., None], got_weight)
+        has_weight = (layer.weights > 0).any(1) & batch.mask[..., None]
+        assert torch.equal(layer.visible(batch) & batch.mask[..., None], has_weight)
         if layer.mask is not None:
             local += 1
             assert layer.mask.is_local.tolist() == [True, True, False], "the window of 8 has room for three tokens"

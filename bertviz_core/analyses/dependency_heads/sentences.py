@@ -157,8 +157,8 @@ class GuessedSentences:
         is_listed = highest / 255 >= self.query.least_weight
         if self.query.guesses != "all":
             is_right = self.guesses.astype(np.int64) + 1 == self.governors
-            is_asked = self.chosen & (is_right == (self.query.guesses == "right"))
-            is_listed &= np.logical_or.reduceat(is_asked, self.starts)
+            is_requested = self.chosen & (is_right == (self.query.guesses == "right"))
+            is_listed &= np.logical_or.reduceat(is_requested, self.starts)
         return np.where(is_listed, highest, -1)
 
     def having(self, indices: np.ndarray) -> np.ndarray:

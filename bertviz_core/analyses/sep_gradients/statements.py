@@ -37,9 +37,9 @@ def no_op(result: SepGradients) -> Answer:
         matters = f"the gradient there is {ratio:.2f} times that to other tokens"
         matters += f": weaker, but not below {NO_OP} times" * bool(NO_OP <= ratio < WEAKER)
     note = "" if attention >= LEAST else f" That is less than {LEAST:.0%} of its attention: there is no sink."
-    is_asked = other.high[layer] > 0 and not note
+    is_comparable = other.high[layer] > 0 and not note
     return Answer(
-        state=decide(gain)[layer] if is_asked else UNDECIDED,
+        state=decide(gain)[layer] if is_comparable else UNDECIDED,
         sentence=f"Layer {layer + first_number()} puts {attention:.0%} of its attention on {TOKENS[token][0]} "
         f"({result.input_name}), the most that a layer puts on a special token; {matters}.{note}",
         head=highest(result[ATTENTION.format(token)]),
