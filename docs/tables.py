@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.cli import Console
 from bertviz_core.cli.commands import app
-from bertviz_core.corpora.annotated import FORMATS
+from bertviz_core.corpora.annotation_formats import FORMATS
 from bertviz_core.corpora.treebank import RELATIONS
 from bertviz_core.models import unsupported_folders
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import BinaryIO
 
-from bertviz_core.corpora import annotated
+from bertviz_core.corpora import annotation_formats
 from bertviz_core.corpora.format_sampling import survey
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import InputError
@@ -31,7 +31,7 @@ def kinds(source: Source) -> tuple[str, ...]:
     if source.is_text:
         return ("text",)
     found = survey(source)
-    return (*annotated.likely_kinds(found), "text") if found.rows else ("text",)
+    return (*annotation_formats.likely_kinds(found), "text") if found.rows else ("text",)
 
 
 def is_prose(source: Source) -> bool:
@@ -79,8 +79,8 @@ def _beginning(source: Source) -> str:
     """A line that begins a document, for a file with coreference that has none: chains of two files are not the
     same."""
     found = survey(source)
-    form = annotated.recognize("coreference", found) if "coreference" in kinds(source) else None
-    if not isinstance(form, annotated.CoreferenceFormat) or found.new_documents or found.has_document_lines:
+    form = annotation_formats.recognize("coreference", found) if "coreference" in kinds(source) else None
+    if not isinstance(form, annotation_formats.CoreferenceFormat) or found.new_documents or found.has_document_lines:
         return ""
     return form.new_document.format(" ".join(source.name.split()))
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.corpora import annotated
-from bertviz_core.corpora.annotated import FORMATS, CoreferenceCorpus, Treebank, TreebankFormat
+from bertviz_core.corpora import annotation_formats
+from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
+from bertviz_core.corpora.annotation_formats import FORMATS, TreebankFormat
 from bertviz_core.corpora.contents import describe
 from bertviz_core.corpora.files import source_of
 from bertviz_core.corpora.format_detection import is_prose, kinds, to_utf8
@@ -124,7 +125,7 @@ def test_a_format_in_the_table_alone_is_recognized_where_nobody_says_what_a_file
     form = TreebankFormat("governor|word", lambda found: found.first[1][1:2] == "|", lambda found: word)
     text = "2|He\n0|sat\n"
     assert kinds(source(text)) == ("text",)
-    monkeypatch.setattr(annotated, "FORMATS", (*FORMATS, form))
+    monkeypatch.setattr(annotation_formats, "FORMATS", (*FORMATS, form))
     assert kinds(source(text)) == ("treebank", "text")
     assert [paragraph.text for paragraph in read_text(source(text)).paragraphs()] == ["He sat"]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 
 from bertviz_core.analyses.base.presentation import CorpusKind
-from bertviz_core.corpora import annotated
+from bertviz_core.corpora import annotation_formats
 from bertviz_core.engine.uploads import Upload
 from bertviz_core.errors import BertvizError
 from pages.shared import jobs, messages, services, uploads, widgets
@@ -18,8 +18,8 @@ ROLE = "corpus"  # of the files, see `uploads.begin`
 # Descriptions of the files that can be read.
 FORMS: dict[str, str] = {
     "text": "**Text**: one paragraph per line, a blank line between documents; or the authors' JSON",
-    "treebank": f"**Treebank**: {annotated.list_formats('treebank')}",
-    "coreference": f"**Coreference**: {annotated.list_formats('coreference')}",
+    "treebank": f"**Treebank**: {annotation_formats.list_formats('treebank')}",
+    "coreference": f"**Coreference**: {annotation_formats.list_formats('coreference')}",
 }
 PASTE = "paste"
 LONGEST_PASTE = 1_000_000  # characters: the browser sends them again with every click
