@@ -76,12 +76,8 @@ def analyze(
         raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {', '.join(ANALYSES)}.")
     request, view = _request(definition, model, corpus, options)
     execution = Execution(device, batch_tokens)
-    opened = None
-    if store and not request.checkpoint.unknown_code:
-        opened = Store(None if store is True else Path(store))
-    request.settings.check(request.checkpoint.max_length)
-    run_pass.check_model(request)
-    run_pass.check_head(view, request.checkpoint)
+    _check(request, view)
+    opened = _store(store) if store and not request.checkpoint.unknown_code else None
     result = compute.find(opened, request)
     if result is None:
         load = load_from_memory(model, request.checkpoint)
@@ -177,7 +173,7 @@ def head(
         raise SettingsError("A head is described from stored results, and there is no store.", hint=hint)
     checkpoint = checkpoint_of(model)
     settings = Settings(mode=mode, weights=weights)  # type: ignore[arg-type]
-    opened = Store(None if store is None or isinstance(store, bool) else Path(store))
+    opened = _store(True if store is None else store)
     results = results_of(opened, checkpoint, settings)
     shown = with_stored_training(one_head(results, chosen), results, opened, checkpoint)
 
@@ -221,14 +217,18 @@ def report(
     checkpoint = checkpoint_of(model)
     request = ReportRequest(checkpoint, corpora, Settings(**settings))
     request.settings.check(checkpoint.max_length)
-    folder = None if isinstance(store, bool) else Path(store)
-    is_stored = store is not False and not checkpoint.unknown_code
-    with nullcontext(Store(folder)) if is_stored else temporary_store() as opened:
+    is_temporary = store is False or checkpoint.unknown_code
+    with temporary_store() if is_temporary else nullcontext(_store(store)) as opened:
         if announcement := request.announcement(opened):
             print(announcement, file=sys.stderr)
         failed = request.compute(opened, Execution(device), load=load_from_memory(model, checkpoint))
         write_bytes(path, to_html(request.read(opened, failed)))
     return path
+
+
+def _store(store: str | Path | bool) -> Store:
+    """The store in a folder; that of the command line and the app where none is named."""
+    return Store(None if isinstance(store, bool) else Path(store))
 
 
 def _text_or_words(value: str | Sequence[str], name: str) -> str | list[str]:
@@ -278,6 +278,13 @@ def _request(
         options=chosen.in_mode(settings.paper).to_json(),
         others=others,
     ), view
+
+
+def _check(request: Request, view: View[Any]) -> None:
+    """Raises BertvizError where the model cannot do what is asked of it."""
+    request.settings.check(request.checkpoint.max_length)
+    run_pass.check_model(request)
+    run_pass.check_head(view, request.checkpoint)
 
 
 def load_from_memory(model: Model, checkpoint: Checkpoint) -> run_pass.Load | None:

@@ -207,29 +207,38 @@ def prepare(
     _fuse_activations(loaded.eval().requires_grad_(False).to(device))
     encoder = _without_head(loaded) if predicts else loaded
     _check_embeddings(encoder, tokens, checkpoint)
-    encoder.config.use_cache = False  # The cache is of use only for generation.
-    encoder.config.return_dict = True  # Outputs are read by name.
-    has_types = (getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
-    if has_dynamic(encoder):
-        encoder.register_forward_pre_hook(forget_earlier_inputs)
-    checkpoint = replace(checkpoint, longest=_longest_input(encoder))
+    _make_repeatable(encoder)
     model = AttentionModel(
-        checkpoint=checkpoint,
+        checkpoint=replace(checkpoint, longest=_longest_input(encoder)),
         encoder=encoder,
         tokens=tokens,
         device=device,
         layers=checkpoint.layers,
         heads=checkpoint.heads,
-        has_types=has_types,
+        has_types=(getattr(encoder.config, "type_vocab_size", 0) or 0) > 1,
     )
     known = length_limit(encoder.config.to_dict())
     model.length_limit = tried_limit(encoder) if known is None else known
     with _explained(checkpoint):
         verified = verify_once(model) if described else verify(model)
-        if verified.causal and not tokens.one_text:
-            what = f"{checkpoint.name!r} is an encoder by its config.json, and its tokens attend to earlier ones only."
-            raise ModelError(what, hint='If it is a decoder, write `"is_decoder": true` into its config.json.')
-        return replace(verified, language_model=loaded if predicts else None)
+    _check_direction(verified)
+    return replace(verified, language_model=loaded if predicts else None)
+
+
+def _make_repeatable(encoder: Any) -> None:
+    """Let an input have the same outputs, which are read by name, whatever ran before it."""
+    encoder.config.use_cache = False  # The cache is of use only for generation.
+    encoder.config.return_dict = True
+    if has_dynamic(encoder):
+        encoder.register_forward_pre_hook(forget_earlier_inputs)
+
+
+def _check_direction(model: AttentionModel) -> None:
+    """Raises ModelError for an encoder whose tokens attend to earlier ones only."""
+    if model.causal and not model.tokens.one_text:
+        name = model.checkpoint.name
+        what = f"{name!r} is an encoder by its config.json, and its tokens attend to earlier ones only."
+        raise ModelError(what, hint='If it is a decoder, write `"is_decoder": true` into its config.json.')
 
 
 def _without_head(loaded: Any) -> Any:

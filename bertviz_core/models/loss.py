@@ -171,13 +171,7 @@ def backward(
     Raises:
         ModelError: The gradient does not reach every layer.
     """
-    layers, maps, visible = 0, list[Tensor](), list[Tensor]()
-
-    def begin(_module: Any, _inputs: Any, embedded: Any) -> Tensor:
-        if not isinstance(embedded, torch.Tensor):  # I-BERT's embeddings are numbers and their scale.
-            raise _without_gradient(0, model)
-        # No parameter requires a gradient, so the graph begins here; CTRL scales its embeddings in place.
-        return embedded.requires_grad_().clone()
+    layers, maps = 0, _MapsInGraph(model)
 
     def show(layer: int, values: list[Tensor], gradient: Tensor) -> None:
         nonlocal layers
@@ -187,35 +181,64 @@ def backward(
             weights=at_least_float32(values.pop()),
             gradient=at_least_float32(gradient),
             predictions=predictions,
-            visible=visible[layer],
+            visible=maps.visible[layer],
         )
         for observe in observers:
             observe(layer_gradient)
 
-    def keep(scores: AttentionInternals) -> None:
-        maps.append(scores.weights)
-        visible.append(_visible(scores))
-
     shown, labels = mask_and_label(batch, targets)
-    options: dict[str, Any] = {"observer": keep} if model.observable else {"output_attentions": True}
-    with torch.enable_grad(), model.encoder.get_input_embeddings().register_forward_hook(begin):
+    options: dict[str, Any] = {"observer": maps.observe} if model.observable else {"output_attentions": True}
+    with torch.enable_grad(), model.encoder.get_input_embeddings().register_forward_hook(maps.begin):
         total, predictions, output = predict_words(model, shown, labels, **options)
-        if not model.observable:  # The masks of these are not known, so that a weight of 0 is taken for masked.
-            maps = list(output.attentions)
-            visible = [weights.detach() > 0 for weights in maps]
+        if not model.observable:
+            maps.read(output.attentions)
         del output
-        reached = sum(weights.requires_grad for weights in maps)
-        if reached < len(maps):  # HRM computes all but its last steps without a graph.
-            raise _without_gradient(reached, model)
-        first = maps[0]
-        while maps:  # From here on the graph alone owns the maps, and frees each with its hook.
-            weights = maps.pop()
-            # A hook has the map's values until they are shown; the map itself would be a cycle.
-            weights.register_hook(partial(show, len(maps), [weights.detach()]))
-        # The pass back goes no further down than the maps of the first layer.
-        torch.autograd.grad(total, first, allow_unused=True)
+        maps.differentiate(total, show)
     if layers != model.layers:
         raise _without_gradient(layers, model)
+
+
+class _MapsInGraph:
+    """The attention maps of one forward pass, until its loss is differentiated in them.
+
+    Attributes:
+        weights: The map of each layer, in the graph.
+        visible: What its queries may see, as in LayerGradient.
+    """
+
+    def __init__(self, model: AttentionModel) -> None:
+        self._model = model
+        self.weights = list[Tensor]()
+        self.visible = list[Tensor]()
+
+    def begin(self, _module: Any, _inputs: Any, embedded: Any) -> Tensor:
+        """The embeddings as the beginning of the graph, as no parameter requires a gradient."""
+        if not isinstance(embedded, torch.Tensor):  # I-BERT's embeddings are numbers and their scale.
+            raise _without_gradient(0, self._model)
+        return embedded.requires_grad_().clone()  # CTRL scales its embeddings in place.
+
+    def observe(self, scores: AttentionInternals) -> None:
+        """Add the map of the next layer."""
+        self.weights.append(scores.weights)
+        self.visible.append(_visible(scores))
+
+    def read(self, attentions: Iterable[Tensor]) -> None:
+        """Add the maps of a model that cannot be observed: its masks are not known, and a weight of 0 is masked."""
+        self.weights += attentions
+        self.visible += [weights.detach() > 0 for weights in self.weights]
+
+    def differentiate(self, total: Tensor, show: Callable[[int, list[Tensor], Tensor], None]) -> None:
+        """Call `show(layer, [weights], gradient)` for each layer, the last first, which takes the weights out."""
+        reached = sum(weights.requires_grad for weights in self.weights)
+        if reached < len(self.weights):  # HRM computes all but its last steps without a graph.
+            raise _without_gradient(reached, self._model)
+        first = self.weights[0]
+        while self.weights:  # From here on the graph alone owns the maps, and frees each with its hook.
+            weights = self.weights.pop()
+            # A hook has the map's values until they are shown; the map itself would be a cycle.
+            weights.register_hook(partial(show, len(self.weights), [weights.detach()]))
+        # The pass back goes no further down than the maps of the first layer.
+        torch.autograd.grad(total, first, allow_unused=True)
 
 
 def _visible(scores: AttentionInternals) -> Tensor:

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate, chain
 from math import isqrt, log
 
@@ -82,36 +83,59 @@ def from_text(
         InputError: There is no token in the text.
     """
     pre_split = pre_split or not (isinstance(text, str) and isinstance(second, str))
-    written = [_words(part, pre_split) for part in (text, second)]
-    written = [words for words in written if any(word.strip() for word in words)]
-    if tokens.one_text and written:
-        words = [*chain(*written)]
-        written = [words if pre_split else ["\n".join(words)]]
-    if pre_split:
-        sides = [[_pieces(word, tokens) for word in words] for words in written]
-    else:
-        sides = [[tokens.encode(whole) for whole in words] for words in written]
+    written = _sides(text, second, pre_split=pre_split, one_text=tokens.one_text)
+    encode = partial(_pieces, tokens=tokens) if pre_split else tokens.encode
+    sides = [[encode(word) for word in words] for words in written]
     if not any(chain(*sides)):
         raise InputError("There is no token in this text.", hint="Write a sentence.")
     frame = tokens.frame if len(sides) == 2 else tokens.single
-    lengths = [sum(map(len, side)) for side in sides]
-    fitting = list(lengths)
-    while sum(fitting) > settings.max_length - sum(map(len, frame)):
+    length = sum(map(len, chain(*sides)))
+    fitting = _cut(sides, settings.max_length - sum(map(len, frame)))
+    ids, types, owners = framed(sides, frame, 0 if settings.paper else 1)
+    example = Encoded(0, "the text", ids, types, owners if pre_split else None)
+    layout = layout_of(example, tokens, second=len(frame[0]) + fitting[0] + len(frame[1]))
+    if pre_split:
+        layout = _with_words(layout, owners, list(chain(*written)))
+    return OneInput(example, layout, length - sum(fitting), sum(map(tokens.spelled, chain(*written))))
+
+
+def _sides(
+    text: str | Sequence[str], second: str | Sequence[str], *, pre_split: bool, one_text: bool
+) -> list[list[str]]:
+    """The words of each side that has any, each side as one word where the tokenizer is to find them; a single side
+    where two texts are one to the model."""
+    sides = [_words(part, pre_split) for part in (text, second)]
+    sides = [words for words in sides if any(word.strip() for word in words)]
+    if not one_text or not sides:
+        return sides
+    joined = [*chain(*sides)]
+    return [joined if pre_split else ["\n".join(joined)]]
+
+
+def _cut(sides: list[list[list[int]]], most: int) -> list[int]:
+    """Cut tokens off the end of the longer side, in place, until `most` are left; the lengths that fit."""
+    fitting = [sum(map(len, side)) for side in sides]
+    while sum(fitting) > most:
         fitting[fitting.index(max(fitting))] -= 1
     for side, length in zip(sides, fitting, strict=True):
         starts = accumulate(map(len, side), initial=0)
         side[:] = [pieces[: max(0, length - start)] for pieces, start in zip(side, starts, strict=False)]
-    ids, types, owners = framed(sides, frame, 0 if settings.paper else 1)
-    example = Encoded(0, "the text", ids, types, owners if pre_split else None)
-    layout = layout_of(example, tokens, second=len(frame[0]) + fitting[0] + len(frame[1]))
-    if pre_split:  # Words are named as they were written: the tokenizer may have cleaned them, or not know them.
-        names = list(chain(*written))
-        labels = list(layout.words.labels)
-        for unit, word in enumerate(owners[layout.words.start]):
-            if word >= 0:
-                labels[unit] = visible(names[word])
-        layout = replace(layout, words=replace(layout.words, labels=tuple(labels)))
-    return OneInput(example, layout, sum(lengths) - sum(fitting), sum(map(tokens.spelled, chain(*written))))
+    return fitting
+
+
+def _with_words(layout: Layout, owners: np.ndarray, names: Sequence[str]) -> Layout:
+    """The layout with words named as they were written: the tokenizer may have cleaned them, or not know them.
+
+    Args:
+        layout: The tokens and words of an input.
+        owners: (token,) the number of each token's word, -1 for none.
+        names: The words by number.
+    """
+    labels = list(layout.words.labels)
+    for unit, word in enumerate(owners[layout.words.start]):
+        if word >= 0:
+            labels[unit] = visible(names[word])
+    return replace(layout, words=replace(layout.words, labels=tuple(labels)))
 
 
 def _words(part: str | Sequence[str], pre_split: bool) -> list[str]:
