@@ -48,7 +48,7 @@ simulated = pytest.mark.skipif(not SIMULATED, reason="a real device counts no wa
 
 @pytest.fixture(autouse=True)
 def known_device(monkeypatch):
-    monkeypatch.setattr(loading, "DEVICES", (*loading.DEVICES, NAME))
+    monkeypatch.setattr(devices, "DEVICES", (*devices.DEVICES, NAME))
     monkeypatch.setattr(training, "ITERATIONS", 3)  # of hundreds, which are alike
     # The kernel for a CPU rounds otherwise than torch, by 1e-7 nats a token, which mode paper sums over all tokens.
     monkeypatch.setattr(clustering, "build_kernel", lambda: None)

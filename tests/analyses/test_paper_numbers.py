@@ -5,15 +5,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from bertviz_core.analyses.probes.page_parts import cards as probes_cards
-from bertviz_core.analyses.probes.page_parts import scores_part
 
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.coreference_heads import figure as coreference_figure
 from bertviz_core.analyses.coreference_heads.systems_table import cards as coreference_cards
-from bertviz_core.analyses.coreference_heads.systems_table import systems_part
+from bertviz_core.analyses.coreference_heads.systems_table import systems_table
 from bertviz_core.analyses.entropy.cards import cards as entropy_cards
 from bertviz_core.analyses.probes import figure as probes_figure
+from bertviz_core.analyses.probes.page_blocks import cards as probes_cards
+from bertviz_core.analyses.probes.page_blocks import scores_table
 from bertviz_core.analyses.sep_gradients.cards import cards as gradient_cards
 from bertviz_core.analyses.surface_patterns.cards import cards as surface_cards
 from bertviz_core.heads import DirectedHead, Head
@@ -62,7 +62,7 @@ def test_key_numbers(results, name):
 def texts_of_probes(result: Any) -> Iterator[str]:
     for *_, note in probes_cards(result):
         yield note
-    yield from scores_part(result).table.columns
+    yield from scores_table(result).table.columns
     table = probes_figure.paper_table(result)
     assert all(len(row) == len(table.header) for row in table.rows)
     yield from table.header
@@ -90,7 +90,7 @@ def texts_of_coreference(counts: Any) -> Iterator[str]:
     yield table.title
     yield from (row[0] for row in table.rows)
     choice = DirectedHead(0, Head(0, 0))
-    yield systems_part(counts, choice).title
+    yield systems_table(counts, choice).title
     for *_, note in coreference_cards(counts, "all", choice):
         yield note
 

@@ -117,7 +117,7 @@ def test_the_choice_of_an_installed_analysis_is_a_slider_a_link_and_in_its_files
         page.goto(f"{address}/repeated_token?head=2-3&limit=3&over=0.3")
         page.get_by_role("button", name="Analyze").click(timeout=60_000)
         page.get_by_text("More than 30% to earlier occurrences").wait_for(timeout=120_000)
-        assert page.get_by_text("uniform attention:").count() >= 1  # the baseline of its figure
+        page.get_by_text("uniform attention:").first.wait_for()  # the baseline of its figure
         slider = page.get_by_role("slider", name="Name heads above")
         slider.focus()
         slider.press("ArrowRight")

@@ -126,7 +126,7 @@ def test_trees_and_options_of_an_analysis(tiny_folder):
         ("entropy", {"mode": "fast"}, "no mode 'fast'"),
         ("entropy", {"corpus": "The cat sat."}, "in a list"),
         ("entropy", {"model": 3}, "An object of type int is not a model. Give demo"),
-        ("dependency_heads", {"view": "sideways"}, "no view 'sideways'"),
+        ("dependency_heads", {"view": "sideways"}, "view cannot be 'sideways'. Choose one of"),
     ],
 )
 def test_mistakes_are_named(analysis, options, message):

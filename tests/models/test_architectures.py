@@ -10,7 +10,7 @@ from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import checkpoint, loading, verification
 from bertviz_core.models.attention import forward, observed_attention
 from bertviz_core.settings import Settings
-from tests.support.architectures import ARCHITECTURES, INSIDE, REFUSED, RETURNED, save
+from tests.support.architectures import ARCHITECTURES, INSIDE, REFUSED, RETURNED, library_model, save
 from tests.support.families import TEXT
 
 QUICK = ("llama", "gemma2", "gpt_oss", "t5", "stablelm", "deepseek_v3", "convbert", "yoso")
@@ -23,15 +23,12 @@ def load(folder: Path):
 
 def read(folder: Path, source) -> str:
     """How maps are read; those of a padded batch are compared with what the library returns for each input alone."""
-    from transformers import AutoConfig
-
     try:
         model = load(folder)
     except ModelError as refused:
         assert refused.hint
         return REFUSED
-    config = AutoConfig.from_pretrained(folder)
-    eager = type(model.encoder).from_pretrained(folder, config=config, attn_implementation="eager", dtype="float32")
+    eager = library_model(folder, type(model.encoder))
     examples = list(Segments(source(SOURCE), model.tokens, Settings(max_length=40)))
     batch = collate(examples, model.tokens, "cpu")
     assert not batch.mask.all()
@@ -40,9 +37,7 @@ def read(folder: Path, source) -> str:
     for row, example in enumerate(examples):
         with torch.inference_mode():
             inputs = model.inputs(collate([example], model.tokens, "cpu"))
-            own = torch.stack(
-                [maps for maps in eager.eval()(**inputs, output_attentions=True).attentions if maps is not None]
-            )
+            own = torch.stack([maps for maps in eager(**inputs, output_attentions=True).attentions if maps is not None])
         n = len(example)
         ours = torch.stack([layer.weights[row, :, :n] for layer in layers])
         torch.testing.assert_close(ours[..., :n], own[:, 0], atol=1e-5, rtol=0)

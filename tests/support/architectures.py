@@ -131,6 +131,17 @@ def family_of(model_type: str) -> Family:
     return Family(kind.__name__, sizes | ARCHITECTURES[model_type].own, tokenizer)
 
 
+def library_model(folder: Path, kind: type) -> Any:
+    """The model of this class in a folder, with eager attention, as the library alone opens it."""
+    from transformers import AutoModel
+
+    # The encoder of a pair, such as BartEncoder, does not find its weights in the file of the pair.
+    inside_a_pair = kind.__name__.endswith("Encoder")
+    opened = AutoModel if inside_a_pair else kind
+    model = opened.from_pretrained(folder, attn_implementation="eager", dtype="float32").eval()
+    return model.get_encoder() if inside_a_pair else model
+
+
 def save(model_type: str, folder: Path) -> Path:
     """A small random model of a family with a tokenizer, written as save_pretrained does; attention is made uneven."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES

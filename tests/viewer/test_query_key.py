@@ -17,7 +17,7 @@ from bertviz_core.settings import Settings
 from bertviz_core.viewer.query_key import MASKED, compute_query_key
 from tests.oracles import query_key as oracle
 from tests.support import families
-from tests.support.architectures import ARCHITECTURES, INSIDE, save
+from tests.support.architectures import ARCHITECTURES, INSIDE, library_model, save
 
 QUICK = ("llama", "gemma2", "gpt_oss", "t5", "distilbert", "modernbert")
 
@@ -29,7 +29,7 @@ def opened(folder: Path) -> tuple[AttentionModel, OneInput]:
 
 def library_pass(folder: Path, model: AttentionModel, single: OneInput, family: str) -> tuple[list[np.ndarray], Any]:
     """The maps of each layer of the library's own model, and what T5 adds to its scores, (query, key, head)."""
-    eager = type(model.encoder).from_pretrained(folder, attn_implementation="eager", dtype="float32").eval()
+    eager = library_model(folder, type(model.encoder))
     biases: list[torch.Tensor] = []
     if family in ("t5", "mt5"):
         table = eager.get_submodule("encoder.block.0.layer.0.SelfAttention.relative_attention_bias")
