@@ -80,8 +80,8 @@ def head_examples(analysis: Analysis[Any, Any], result: Result) -> list[HeadExam
 
 @memoized
 def head_facts(analysis: Analysis[Any, Any], result: Result, head: Head) -> list[HeadFacts]:
-    """`Analysis.head_facts`."""
-    return analysis.head_facts(result, head)
+    """The tables of `Analysis.of_head`."""
+    return [facts for each in analysis.of_head(result, head) for facts in each.figure.facts]
 
 
 # Of arrays

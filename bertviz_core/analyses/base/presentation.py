@@ -20,8 +20,8 @@ from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.entry_points import Registered
 from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, column_finding, empty_finding
-from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
-from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, column_row
+from bertviz_core.analyses.base.head_facts import HeadExamples
+from bertviz_core.analyses.base.head_figures import Rows, columns_figure
 from bertviz_core.analyses.base.paper_table import PaperTable
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.base.view import View
@@ -316,63 +316,15 @@ class Presentation(Registered, Generic[R, V]):
                     return highest(values)
         return None
 
-    def head_facts(self, result: R, head: Head) -> list[HeadFacts]:
-        """What a result says of one head beside its columns, under the head's numbers on every page.
-
-        Args:
-            result: A stored result of this analysis.
-            head: The chosen head.
-        """
-        return []
-
-    def head_columns(self, result: R) -> list[HeadColumn]:
-        """The columns that the overview shows of a result: where the first token is [CLS], without `to_first`."""
-        is_cls = isinstance(result, HeadAverages) and "to_cls" in result
-        return [
-            column
-            for column in self.columns
-            if column.overview and column.read(result) is not None and not (is_cls and column.quantity == "to_first")
-        ]
-
-    def head_rows(self, result: R, head: Head) -> list[HeadRow]:
-        """The head's numbers of these columns, from which come the facts that set it apart from other heads."""
-        return [row for _, row in self.numbered(result, head)]
-
-    def every_head_row(self, result: R, head: Head) -> list[HeadRow]:
-        """All numbers of the head that `head_rows` may choose from, among which a number is found by its name at every
-        step of a training; by default `head_rows`, which chooses none."""
-        return self.head_rows(result, head)
-
-    def numbered(self, result: R, head: Head) -> list[tuple[HeadColumn, HeadRow]]:
-        """The columns of `head_columns` in which the head has a number, each with that."""
-        rows = ((column, column_row(column, result, head)) for column in self.head_columns(result))
-        return [(column, row) for column, row in rows if row is not None]
-
-    def head_figures(self, result: R, head: Head) -> list[HeadFigure]:
-        """Small figures of one head with the range of all heads behind it, on the page of the head and in its files.
+    def of_head(self, result: R, head: Head) -> Iterator[Rows]:
+        """All that is said of one head: on its page and in its files, under its numbers on every page, on its card and
+        in the overview's table; heads are found by it, too. By default a row for each column of the overview.
 
         Args:
             result: A stored result of this analysis.
             head: The head.
         """
-        rows = self.head_rows(result, head)
-        return [HeadFigure(self.title, tuple(rows))] if rows else []
-
-    def searched_numbers(self, result: R) -> dict[str, np.ndarray]:
-        """Numbers of every head that the overview finds heads by beside its columns.
-
-        Returns:
-            Name, as pages show it -> (layer, head) values.
-        """
-        return {}
-
-    def head_texts(self, result: R, heads: Sequence[Head]) -> dict[str, list[str]]:
-        """Further columns of the overview's table and its exports, by name: of each a text for each of the heads."""
-        return {}
-
-    def card_lines(self, result: R, heads: Sequence[Head]) -> list[list[str]]:
-        """For each of the heads the lines on its card beside the overview's map, which has room for a few."""
-        return [[] for _ in heads]
+        yield Rows(columns_figure, (self.title, self.columns, result, head))
 
     def head_examples(self, result: R) -> list[HeadExamples]:
         """Inputs that show what its best heads do, among the strongest heads on the overview."""

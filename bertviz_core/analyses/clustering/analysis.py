@@ -11,7 +11,7 @@ from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.blocks import Block, Claim, Columns, Control, Heads, Numbers, Say, Table
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadFacts
-from bertviz_core.analyses.base.head_figures import HeadFigure
+from bertviz_core.analyses.base.head_figures import HeadFigure, Rows
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.base.view import Find, View
@@ -169,17 +169,14 @@ class ClusteringAnalysis(Analysis[Clustering, ClusteringView]):
         """The heads in the plane, by layer."""
         return by_layer(result.labeled(Thresholds(), dict(named)))
 
-    def head_facts(self, result: Clustering, head: Head) -> list[HeadFacts]:
+    def of_head(self, result: Clustering, head: Head) -> Iterator[Rows]:
         """The most similar heads, with their divergences."""
+        nearest = " ".join(other.key() for other, _ in result.nearest(head, SIMILAR))
+        yield Rows(self._alike, (result, head), column="nearest", text=nearest)
+
+    def _alike(self, result: Clustering, head: Head) -> HeadFigure:
+        """Its nearest heads, before the divergences of all others, which set no head apart."""
         similar = self._most_similar(result, head)
-        return [HeadFacts("Most similar heads", similar)] if similar else []
-
-    def head_figures(self, result: Clustering, head: Head) -> list[HeadFigure]:
-        """Its nearest heads, before the divergences of all others."""
+        facts = (HeadFacts("Most similar heads", similar),) if similar else ()
         rows = nearest_rows(result, head)
-        return [HeadFigure("Heads that attend most like it", rows)] if rows else []
-
-    def head_texts(self, result: Clustering, heads: Sequence[Head]) -> dict[str, list[str]]:
-        """The most similar heads."""
-        nearest = (result.nearest(head, SIMILAR) for head in heads)
-        return {"nearest": [" ".join(other.key() for other, _ in similar) for similar in nearest]}
+        return HeadFigure("Heads that attend most like it", rows, distinctive=(), facts=facts)

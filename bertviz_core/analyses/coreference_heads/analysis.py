@@ -11,7 +11,7 @@ from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.blocks import Block, Claim, Numbers, Say
 from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.findings import Finding
-from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, share_row
+from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, Rows, share_row
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.behaviors import COREFERENCE
@@ -124,21 +124,24 @@ class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
         """The best head on all mentions, where "coreference" is a target."""
         return result.default_view().best().head if "coreference" in targets else None
 
-    def searched_numbers(self, result: CoreferenceHeads) -> dict[str, np.ndarray]:
-        """The (layer, head) accuracy of each type of mention that there is, from the mention to its antecedent."""
-        counts = result.default_view()
-        types = [(row, kind) for row, kind in enumerate(TYPE_ROWS) if row and counts.n[row]]
-        return {f"antecedents of {TYPE_NAMES[kind]}": counts.accuracy[0, row] for row, kind in types}
-
-    def head_rows(self, result: CoreferenceHeads, head: Head) -> list[HeadRow]:
-        """What it finds of the antecedents of all mentions."""
-        return _type_rows(result.default_view(), head)[:1]
-
-    def head_figures(self, result: CoreferenceHeads, head: Head) -> list[HeadFigure]:
+    def of_head(self, result: CoreferenceHeads, head: Head) -> Iterator[Rows]:
         """What it finds of the antecedents of each type of mention, beside the nearest one with the same head word."""
-        counts = result.default_view()
-        rows = tuple(_type_rows(counts, head))
-        return [HeadFigure("Antecedents that it finds", rows, sentence=counts.restriction)] if rows else []
+        yield Rows(_antecedents_found, (result, head))
+
+
+def _antecedents_found(result: CoreferenceHeads, head: Head) -> HeadFigure:
+    """A row for each type of mention; that of all mentions may set the head apart, and heads are found by the others,
+    from the mention to its antecedent."""
+    counts = result.default_view()
+    rows = tuple(_type_rows(counts, head))
+    types = [(row, kind) for row, kind in enumerate(TYPE_ROWS) if row and counts.n[row]]
+    return HeadFigure(
+        title="Antecedents that it finds",
+        rows=rows,
+        sentence=counts.restriction,
+        distinctive=rows[:1],
+        searched={f"antecedents of {TYPE_NAMES[kind]}": counts.accuracy[0, row] for row, kind in types},
+    )
 
 
 def _type_rows(counts: AntecedentCounts, head: Head) -> list[HeadRow]:

@@ -13,8 +13,8 @@ from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.blocks import Block, Claim, Numbers, Say, Table
 from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.findings import Finding
-from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts, fact_tables
-from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow
+from bertviz_core.analyses.base.head_facts import HeadExamples, fact_tables
+from bertviz_core.analyses.base.head_figures import Rows
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.dependency_heads import head_facts, report
@@ -42,7 +42,7 @@ from bertviz_core.analyses.dependency_heads.statements import (
     relation_finding,
 )
 from bertviz_core.choices import Label
-from bertviz_core.corpora.treebank import ALL, UAS
+from bertviz_core.corpora.treebank import UAS
 from bertviz_core.heads import Head
 from bertviz_core.inputs.annotated_words import Sentences
 from bertviz_core.inputs.tokens import Tokens
@@ -161,48 +161,16 @@ class DependencyAnalysis(Analysis[DependencyHeads, RelationView]):
         counts = result.default_view()
         return next((counts.best_choice(target).head for target in targets if target in counts.relations), None)
 
-    def head_facts(self, result: DependencyHeads, head: Head) -> list[HeadFacts]:
-        """Its best relations, and the words that it attends to."""
-        best = head_facts.best_relations(result.default_view(), head)
-        return best + head_facts.attended_words(result, DEFAULT_VIEW, head)
-
-    def head_rows(self, result: DependencyHeads, head: Head) -> list[HeadRow]:
-        """Its UAS, the relations that it finds furthest above an offset, and the words that it prefers."""
-        return self._found(result, head) + head_facts.preferred_rows(result, DEFAULT_VIEW, head)
-
-    def every_head_row(self, result: DependencyHeads, head: Head) -> list[HeadRow]:
-        """Its UAS, and all relations and classes of words."""
-        found = head_facts.every_relation_row(result.default_view(), head)
-        return super().head_rows(result, head) + found + head_facts.every_class_row(result, DEFAULT_VIEW, head)
-
-    def _found(self, result: DependencyHeads, head: Head) -> list[HeadRow]:
-        return super().head_rows(result, head) + head_facts.relation_rows(result.default_view(), head)
-
-    def head_figures(self, result: DependencyHeads, head: Head) -> list[HeadFigure]:
-        """Its relations against offsets, and the words that it attends to."""
-        (strongest,) = relations(result.default_view(), [head], 1)
-        sentence = strongest[0].sentence if strongest else "It finds no relation better than a fixed offset"
-        found = HeadFigure("Relations that it finds", tuple(self._found(result, head)), sentence=f"{sentence}.")
-        return [found, *head_facts.word_figures(result, DEFAULT_VIEW, head)]
-
-    def searched_numbers(self, result: DependencyHeads) -> dict[str, np.ndarray]:
-        """The (layer, head) accuracy of each relation, in each head's better direction."""
-        counts = result.default_view()
-        rows = zip(counts.relations, counts.better[0], strict=True)
-        return {name: accuracy for name, accuracy in rows if name not in (ALL, UAS)}
-
-    def head_texts(self, result: DependencyHeads, heads: Sequence[Head]) -> dict[str, list[str]]:
-        """The relation that each head finds furthest above an offset, and the words that it attends to."""
-        best = relations(result.default_view(), heads, 1)
-        return {
-            "best_relation": ["".join(relation.name for relation in first) for first in best],
-            "attends_to": ["; ".join(texts) for texts in head_facts.attends_to(result, heads)],
-        }
-
-    def card_lines(self, result: DependencyHeads, heads: Sequence[Head]) -> list[list[str]]:
-        """The strongest relation."""
-        strongest = relations(result.default_view(), heads, 1)
-        return [[relation.sentence for relation in best] for best in strongest]
+    def of_head(self, result: DependencyHeads, head: Head) -> Iterator[Rows]:
+        """Its UAS, the relations that it finds furthest above an offset, and the words that it attends to."""
+        best = relations(result.default_view(), head, 1)
+        names, lines = ("".join(texts) for texts in ([each.name for each in best], [each.sentence for each in best]))
+        figure = head_facts.relations_figure
+        yield Rows(figure, (self.columns, result, head), column="best_relation", text=names, line=lines)
+        words = "; ".join(head_facts.preferred(result, DEFAULT_VIEW, head))
+        yield Rows(head_facts.words_facts, (result, DEFAULT_VIEW, head), column="attends_to", text=words)
+        for scheme in result.word_classes.schemes(DEFAULT_VIEW):
+            yield Rows(head_facts.words_figure, (result, DEFAULT_VIEW, scheme, head))
 
     def head_examples(self, result: DependencyHeads) -> list[HeadExamples]:
         """Sentences of the clearest relations."""
