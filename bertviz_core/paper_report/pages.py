@@ -107,7 +107,8 @@ def _section(analysis: Analysis[Any, Any], result: Result) -> Iterator[str]:
             caption = f"{block.title}. {result.provenance['corpus']['name']}: {corpus_size(result.provenance)}."
             yield _figure(block.figure.update_layout(width=WIDTH), caption)
     if analysis.paper_table:
-        yield table(*analysis.paper_table(result.default_view()))
+        shown = analysis.paper_table(result.default_view())
+        yield table(shown.title, shown.header, shown.rows)
     elif analysis.columns:
         yield from _column_tables(analysis, result)
 
@@ -129,9 +130,9 @@ def _column_tables(analysis: Analysis[Any, Any], result: Result) -> Iterator[str
         if column.baseline:
             levels, name = column.baselines(result)
             baseline = f"{name}: {column.text(float(levels[head]))}"
-        bert = paper.LAYER_MEANS.get(column.quantity)
+        bert = column.paper_means
         papers = ABSENT
-        if bert and analysis.has_paper_means and isinstance(result, HeadAverages) and result.counts_as_paper:
+        if bert and isinstance(result, HeadAverages) and result.counts_as_paper:
             papers = f"layer {int(np.argmax(bert)) + 1}: {max(bert)}"
             header += [column.short, "paper"]
             means_by_layer += [[f"{mean:.2f}" for mean in means], [f"{mean:g}" for mean in bert]]

@@ -33,10 +33,7 @@ class Installed(Analysis):
     name = "installed"
     title = "Installed"
     result_class = InstalledAverages
-    columns = (averaged_column("current", "attention to the token itself", name="the token itself"),)
-
-    def clearest(self, result: Result) -> dict[str, str]:
-        return {"current": "the token itself"}
+    columns = (averaged_column("current", "attention to the token itself", role="the token itself"),)
 
     def of_head(self, result: Result, head: Head) -> Iterator[Rows]:
         label = head.label()

@@ -119,7 +119,6 @@ def test_they_are_computed_once_and_again_when_a_result_is_new(planted_report):
 def test_a_plugin_draws_its_heads_as_a_built_in_analysis_does(planted_report, planted_folder, monkeypatch):
     class Plugin(Analysis):
         name = "plugin"
-        has_attention_lines = True
 
         def drawn_inputs(self, result, tokens):
             example = encode_words(["the", "cat", "sat", "on", "the", "mat", "."], tokens, 0, "line 1", Skipped())

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import plotly.graph_objects as go
 from typing_extensions import Doc
@@ -46,6 +46,7 @@ SIMILAR = 3  # heads that are named beside one on other pages
 class ClusteringView(View[Clustering]):
     """How heads are embedded in the plane, from which average on they have a behavior, and the head to report."""
 
+    marks_named_heads: ClassVar[bool] = True
     root: Annotated[
         bool,
         Label("Square-root distance"),
@@ -121,7 +122,6 @@ class ClusteringAnalysis(Analysis[Clustering, ClusteringView]):
     }
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
-    marks_named_heads = True
 
     def claim(self, result: Clustering, view: ClusteringView) -> Finding:
         return self.findings(result)[0]

@@ -12,6 +12,7 @@ from bertviz_core.analyses.base.blocks import Block, Claim, Numbers, Say
 from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, Rows, share_row
+from bertviz_core.analyses.base.presentation import NamedHead
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.behaviors import COREFERENCE
@@ -21,7 +22,6 @@ from bertviz_core.analyses.coreference_heads.baselines import COMPARED
 from bertviz_core.analyses.coreference_heads.figure import (
     by_group,
     group_charts,
-    latex,
     mention_map,
     paper_figure,
     paper_table,
@@ -67,12 +67,9 @@ class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
     one_causal = "its accuracies are of arcs to earlier words"
     both_causal = "their accuracies are of arcs to earlier words"
     main_figure = staticmethod(paper_figure)
-    latex = staticmethod(latex)
     paper_table = staticmethod(paper_table)
     head_in_tour = "subject"
     prefix = "coreference_"
-    names_heads = True
-    has_attention_lines = True
 
     def claim(self, result: AntecedentCounts, view: CoreferenceView) -> Finding:
         """The best head on the chosen mentions in the chosen direction."""
@@ -95,13 +92,10 @@ class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
     def drawn_inputs(self, result: CoreferenceHeads, tokens: Tokens) -> Iterable[DrawnInput]:
         return report.drawn_inputs(result.default_view(), tokens)
 
-    def named_heads(self, result: CoreferenceHeads) -> list[tuple[str, str]]:
+    def named_heads(self, result: CoreferenceHeads) -> list[NamedHead]:
         """The best head on all mentions."""
         counts = result.default_view()
-        return [(counts.best().head.key(), COREFERENCE)] if counts.finds_antecedents() else []
-
-    def found_by(self, name: str) -> str:
-        return "antecedents"
+        return [NamedHead(counts.best().head.key(), COREFERENCE, "antecedents")] if counts.finds_antecedents() else []
 
     def accumulator(self, model: AttentionModel, request: Request) -> "AntecedentSums":
         from bertviz_core.analyses.coreference_heads import measure

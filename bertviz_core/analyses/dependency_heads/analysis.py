@@ -15,6 +15,7 @@ from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadExamples, fact_tables
 from bertviz_core.analyses.base.head_figures import Rows
+from bertviz_core.analyses.base.presentation import NamedHead
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.dependency_heads import head_facts, report
@@ -22,7 +23,6 @@ from bertviz_core.analyses.dependency_heads.cards import cards
 from bertviz_core.analyses.dependency_heads.figure import (
     TABLE_1,
     TOTALS,
-    latex,
     offset_chart,
     paper_figure,
     paper_table,
@@ -35,7 +35,6 @@ from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationView
 from bertviz_core.analyses.dependency_heads.sentence_list import sentence_inputs
 from bertviz_core.analyses.dependency_heads.statements import (
-    FOUND,
     STATEMENTS,
     head_sentence,
     named_heads,
@@ -96,12 +95,9 @@ class DependencyAnalysis(Analysis[DependencyHeads, RelationView]):
     one_causal = "its accuracies are of arcs to earlier words"
     both_causal = "their accuracies are of arcs to earlier words"
     main_figure = staticmethod(paper_figure)
-    latex = staticmethod(latex)
     paper_table = staticmethod(paper_table)
     head_in_tour = "absent"
     prefix = ""
-    names_heads = True
-    has_attention_lines = True
 
     def claim(self, result: RelationCounts, view: RelationView) -> Finding:
         """The best head of the chosen relation in the chosen direction."""
@@ -134,11 +130,8 @@ class DependencyAnalysis(Analysis[DependencyHeads, RelationView]):
     def clear_head_rows(self, result: DependencyHeads) -> list[tuple[str, str, str, str]]:
         return report.clear_head_rows(result.default_view())
 
-    def named_heads(self, result: DependencyHeads) -> list[tuple[str, str]]:
+    def named_heads(self, result: DependencyHeads) -> list[NamedHead]:
         return named_heads(result.default_view())
-
-    def found_by(self, name: str) -> str:
-        return FOUND.get(name, "governors")
 
     def accumulator(self, model: AttentionModel, request: Request) -> "RelationSums":
         from bertviz_core.analyses.dependency_heads import measure

@@ -12,7 +12,7 @@ from bertviz_core.analyses.base.blocks import Block, Claim, Columns, Numbers, Sa
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
-from bertviz_core.analyses.probes.figure import distance_chart, latex, paper_figure, paper_table, weight_maps
+from bertviz_core.analyses.probes.figure import distance_chart, paper_figure, paper_table, weight_maps
 from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.probes.page_blocks import (
     cards,
@@ -49,7 +49,6 @@ class ProbesAnalysis(Analysis[Probes, ProbesView]):
     columns = (HeadColumn("weight", "weight in the attention-only probe", Probes.weight),)
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
-    latex = staticmethod(latex)
     paper_table = staticmethod(paper_table)
     head_in_tour = "absent"
     prefix = "probe_"

@@ -21,7 +21,6 @@ from bertviz_core.analyses.surface_patterns.result import (
     BY_QUANTITY,
     COLUMNS,
     NORM_LABELS,
-    SINKS,
     BothWeights,
     SurfacePatterns,
     sinks,
@@ -111,10 +110,7 @@ class SurfacePatternsAnalysis(Analysis[SurfacePatterns, SurfaceView]):
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
     control = "quantity"
-    behaviors: Mapping[str, str] = {name: name for name in ("next", "previous", *SINKS, "to_punct")}
     shared = True
-    has_paper_means = True
-    has_attention_lines = True
     prefix = ""
 
     def accumulator(self, model: AttentionModel, request: Request) -> "SegmentSums[LayerAttention]":
@@ -145,11 +141,6 @@ class SurfacePatternsAnalysis(Analysis[SurfacePatterns, SurfaceView]):
     ) -> go.Figure:
         """The first panel of Figure 2, which fits a slide."""
         return paper_figure(result, panels=1)
-
-    def clearest(self, result: SurfacePatterns) -> dict[str, str]:
-        """Attention to neighbors and to punctuation; of the special tokens to the sink alone."""
-        quantities = ("next", "previous", *sinks(result)[:1], "to_punct")
-        return {name: BY_QUANTITY[name].short.removeprefix("the ") for name in quantities if name in result}
 
     def key_numbers(self, result: SurfacePatterns) -> list[tuple[str, str, str]]:
         """The clearest head of the previous token, and how much of a layer's attention goes to the sink."""
