@@ -10,6 +10,8 @@ from bertviz_core.analyses.behaviors import BEHAVIORS, SINKS, UNTRAINED, present
 from bertviz_core.heads import Head, highest
 from bertviz_core.overview.head_columns import in_order
 
+MOST_FOUND = 3  # heads that find something, of an analysis, which the overview and the table of a report have
+
 
 @dataclass(frozen=True)
 class ClearestHead:

@@ -32,6 +32,7 @@ class Installed(Analysis):
 
     name = "installed"
     title = "Installed"
+    summary = "Attention to the token itself."
     result_class = InstalledAverages
     columns = (averaged_column("current", "attention to the token itself", role="the token itself"),)
 
@@ -74,7 +75,7 @@ def test_the_overview_shows_what_an_installed_analysis_says_of_heads(results: di
 
 def test_an_installed_analysis_inherits_a_figure_in_the_tour_and_a_best_head(results: dict[str, Any]) -> None:
     result = results["installed"]
-    figure = Installed().tour_figure(result, None, {})
+    figure = Installed().tour_chart(result, Head(0, 0), {}, is_answered=True).figure
     np.testing.assert_array_equal(figure.data[0].z, result["current"].T)
     assert Installed().best_head(result, ("nonsense", "current")) == clearest(results)[-1].head
     assert Installed().best_head(result, ("nonsense",)) is None

@@ -17,23 +17,20 @@ from bertviz_core.analyses.base.column_blocks import (
     highest_inputs,
 )
 from bertviz_core.analyses.base.column_view import ColumnView
-from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.entry_points import Registered
 from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, column_finding, empty_finding
-from bertviz_core.analyses.base.head_facts import HeadExamples
+from bertviz_core.analyses.base.found_heads import FoundHead
 from bertviz_core.analyses.base.head_figures import Rows, columns_figure
 from bertviz_core.analyses.base.paper_table import PaperTable
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.base.view import View
 from bertviz_core.choices import hints
 from bertviz_core.heads import Head, highest
-from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.plotting import head_map, text_figure
 
 R = TypeVar("R", bound=Result)
 V = TypeVar("V", bound=View[Any])
 CorpusKind = Literal["text", "treebank", "coreference", "random"]
-HeadInFigure = Literal["point", "subject", "absent"]  # each head is a point; the figure is about one head; neither
 
 
 class NamedHead(NamedTuple):
@@ -75,7 +72,6 @@ class Presentation(Registered, Generic[R, V]):
         one_causal: What a comparison cautions where the tokens of one of the models see only what comes earlier, as the
             end of a sentence.
         both_causal: The same where those of both models do; empty for no caution.
-        head_in_tour: How `tour_figure` shows the chosen head.
     """
 
     # Its name and its page
@@ -98,7 +94,6 @@ class Presentation(Registered, Generic[R, V]):
     # What a comparison cautions where models see only what comes earlier, as the end of a sentence
     one_causal: str = "its tokens divide their attention among fewer tokens"
     both_causal: str = ""
-    head_in_tour: HeadInFigure = "point"
 
     def column(self, quantity: str) -> HeadColumn:
         """The column of a quantity; raises StopIteration where it has none."""
@@ -122,24 +117,12 @@ class Presentation(Registered, Generic[R, V]):
         """
         return ""
 
-    def opening_quantity(self, result: R, quantities: Sequence[str]) -> str:
-        """The quantity that a comparison opens on, as the page does: by default that of the first column.
+    def found_heads(self, result: R) -> Iterable[FoundHead]:
+        """The heads that find something best, with inputs that show it, the clearest first: the overview shows the
+        first few, and a report draws the attention of all.
 
         Args:
-            result: The default view of run A.
-            quantities: Those that both runs have.
-
-        Returns:
-            One of `quantities`; empty where that does not matter.
-        """
-        return next((column.quantity for column in self.columns if column.quantity in quantities), "")
-
-    def drawn_inputs(self, result: R, tokens: Tokens) -> Iterable[DrawnInput]:
-        """Inputs on which a report draws its clearest heads, beside those of columns with a role.
-
-        Args:
-            result: As the report shows it.
-            tokens: Of the model's tokenizer.
+            result: A stored result of this analysis.
         """
         return ()
 
@@ -147,18 +130,7 @@ class Presentation(Registered, Generic[R, V]):
     def has_attention_lines(self) -> bool:
         """Whether a report draws the attention of its clearest heads (Figures 1 and 5)."""
         has_roles = any(column.role for column in self.columns)
-        return has_roles or type(self).drawn_inputs is not Presentation.drawn_inputs
-
-    def clear_head_rows(self, result: R) -> list[tuple[str, str, str, str]]:
-        """Rows of a report's table of the clearest heads.
-
-        Args:
-            result: As the report shows it.
-
-        Returns:
-            For each head its label, what it does, this run's number, and that of a baseline.
-        """
-        return []
+        return has_roles or type(self).found_heads is not Presentation.found_heads
 
     def named_heads(self, result: R) -> list[NamedHead]:
         """The heads that are shown to find something, on held-out text above every baseline that needs no model, the
@@ -283,18 +255,16 @@ class Presentation(Registered, Generic[R, V]):
 
     # What pages of several analyses show of a result
 
-    def tour_figure(
-        self, result: R, head: Head | None, named: Mapping[str, str], is_answered: bool = True
-    ) -> go.Figure:
+    def tour_chart(self, result: R, head: Head, named: Mapping[str, str], is_answered: bool) -> Chart:
         """The figure of its slides in the guided tour; by default the paper's, or a map of the first column.
 
         Args:
             result: A stored result of this analysis.
-            head: The chosen head, where `head_in_tour` is "subject"; None otherwise.
+            head: The chosen head, for a figure that is about one.
             named: Key of a head -> what the analyses of relations and of coreference find that it is best at.
             is_answered: Whether the reader has asked for the answer, which the figure does not write out before.
         """
-        return self.figure(result) if self.main_figure is None else self.main_figure(result)
+        return self.main_chart(self.main_figure or self.figure, result)
 
     def best_head(self, result: R, targets: Sequence[str]) -> Head | None:
         """The head of a result that is best at something; None where the result has nothing of it.
@@ -320,10 +290,6 @@ class Presentation(Registered, Generic[R, V]):
             head: The head.
         """
         yield Rows(columns_figure, (self.title, self.columns, result, head))
-
-    def head_examples(self, result: R) -> list[HeadExamples]:
-        """Inputs that show what its best heads do, among the strongest heads on the overview."""
-        return []
 
     def key_numbers(self, result: R) -> list[tuple[str, str, str]]:
         """Key numbers on the overview: name, value, and a note beside it."""

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.blocks import Block, Claim, Columns, Control, Heads, Numbers, Say, Table
+from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Columns, Control, Heads, Numbers, Say, Table
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure, Rows
@@ -163,11 +163,9 @@ class ClusteringAnalysis(Analysis[Clustering, ClusteringView]):
 
         return measure.finish(accumulator, examples, provenance)
 
-    def tour_figure(
-        self, result: Clustering, head: Head | None, named: Mapping[str, str], is_answered: bool = True
-    ) -> go.Figure:
+    def tour_chart(self, result: Clustering, head: Head, named: Mapping[str, str], is_answered: bool) -> Chart:
         """The heads in the plane, by layer."""
-        return by_layer(result.labeled(Thresholds(), dict(named)))
+        return self.main_chart(_with_named, result, named)
 
     def of_head(self, result: Clustering, head: Head) -> Iterator[Rows]:
         """The most similar heads, with their divergences."""
@@ -180,3 +178,7 @@ class ClusteringAnalysis(Analysis[Clustering, ClusteringView]):
         facts = (HeadFacts("Most similar heads", similar),) if similar else ()
         rows = nearest_rows(result, head)
         return HeadFigure("Heads that attend most like it", rows, distinctive=(), facts=facts)
+
+
+def _with_named(result: Clustering, named: Mapping[str, str]) -> go.Figure:
+    return by_layer(result.labeled(Thresholds(), dict(named)))

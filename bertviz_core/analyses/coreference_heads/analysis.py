@@ -1,6 +1,7 @@
 """Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2)"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,15 +9,14 @@ import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
-from bertviz_core.analyses.base.blocks import Block, Claim, Numbers, Say
-from bertviz_core.analyses.base.drawn_inputs import DrawnInput
+from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Numbers, Say
 from bertviz_core.analyses.base.findings import Finding
+from bertviz_core.analyses.base.found_heads import FoundHead
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, Rows, share_row
 from bertviz_core.analyses.base.presentation import NamedHead
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.behaviors import COREFERENCE
-from bertviz_core.analyses.coreference_heads import report
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import COMPARED
 from bertviz_core.analyses.coreference_heads.figure import (
@@ -26,6 +26,7 @@ from bertviz_core.analyses.coreference_heads.figure import (
     paper_figure,
     paper_table,
 )
+from bertviz_core.analyses.coreference_heads.found_heads import found_heads
 from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.passage_list import passage_inputs
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
@@ -33,7 +34,6 @@ from bertviz_core.analyses.coreference_heads.statements import STATEMENTS, head_
 from bertviz_core.analyses.coreference_heads.systems_table import cards, heads_table, systems_table
 from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.inputs.annotated_words import Windows
-from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
@@ -68,7 +68,6 @@ class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
     both_causal = "their accuracies are of arcs to earlier words"
     main_figure = staticmethod(paper_figure)
     paper_table = staticmethod(paper_table)
-    head_in_tour = "subject"
     prefix = "coreference_"
 
     def claim(self, result: AntecedentCounts, view: CoreferenceView) -> Finding:
@@ -89,8 +88,9 @@ class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
         yield Numbers(tuple(cards(result, view.kind, choice)))
         yield heads_table(result, choice.direction)
 
-    def drawn_inputs(self, result: CoreferenceHeads, tokens: Tokens) -> Iterable[DrawnInput]:
-        return report.drawn_inputs(result.default_view(), tokens)
+    def found_heads(self, result: CoreferenceHeads) -> Iterable[FoundHead]:
+        """The best head on all mentions."""
+        return found_heads(result.default_view())
 
     def named_heads(self, result: CoreferenceHeads) -> list[NamedHead]:
         """The best head on all mentions."""
@@ -107,12 +107,9 @@ class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
 
         return measure.finish(accumulator, examples, provenance)
 
-    def tour_figure(
-        self, result: CoreferenceHeads, head: Head | None, named: Mapping[str, str], is_answered: bool = True
-    ) -> go.Figure:
+    def tour_chart(self, result: CoreferenceHeads, head: Head, named: Mapping[str, str], is_answered: bool) -> Chart:
         """The head and the baselines by distance of the antecedent."""
-        assert head is not None, "a head of which the slide is"
-        return by_group(result.default_view(), (DirectedHead(0, head), *COMPARED))
+        return replace(self.main_chart(_by_distance, result, head), has_heads=False)
 
     def best_head(self, result: CoreferenceHeads, targets: Sequence[str]) -> Head | None:
         """The best head on all mentions, where "coreference" is a target."""
@@ -121,6 +118,10 @@ class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
     def of_head(self, result: CoreferenceHeads, head: Head) -> Iterator[Rows]:
         """What it finds of the antecedents of each type of mention, beside the nearest one with the same head word."""
         yield Rows(_antecedents_found, (result, head))
+
+
+def _by_distance(result: CoreferenceHeads, head: Head) -> go.Figure:
+    return by_group(result.default_view(), (DirectedHead(0, head), *COMPARED))
 
 
 def _antecedents_found(result: CoreferenceHeads, head: Head) -> HeadFigure:

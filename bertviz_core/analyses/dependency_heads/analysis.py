@@ -5,20 +5,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
-import plotly.graph_objects as go
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
-from bertviz_core.analyses.base.blocks import Block, Claim, Numbers, Say, Table
-from bertviz_core.analyses.base.drawn_inputs import DrawnInput
+from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Numbers, Say, Table
 from bertviz_core.analyses.base.findings import Finding
-from bertviz_core.analyses.base.head_facts import HeadExamples, fact_tables
+from bertviz_core.analyses.base.found_heads import FoundHead
+from bertviz_core.analyses.base.head_facts import fact_tables
 from bertviz_core.analyses.base.head_figures import Rows
 from bertviz_core.analyses.base.presentation import NamedHead
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Provenance
-from bertviz_core.analyses.dependency_heads import head_facts, report
+from bertviz_core.analyses.dependency_heads import head_facts
 from bertviz_core.analyses.dependency_heads.cards import cards
 from bertviz_core.analyses.dependency_heads.figure import (
     TABLE_1,
@@ -29,6 +28,7 @@ from bertviz_core.analyses.dependency_heads.figure import (
     relation_map,
     relation_table,
 )
+from bertviz_core.analyses.dependency_heads.found_heads import found_heads
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEW_NAMES
 from bertviz_core.analyses.dependency_heads.head_relations import relations
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
@@ -44,7 +44,6 @@ from bertviz_core.choices import Label
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.heads import Head
 from bertviz_core.inputs.annotated_words import Sentences
-from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
@@ -96,7 +95,6 @@ class DependencyAnalysis(Analysis[DependencyHeads, RelationView]):
     both_causal = "their accuracies are of arcs to earlier words"
     main_figure = staticmethod(paper_figure)
     paper_table = staticmethod(paper_table)
-    head_in_tour = "absent"
     prefix = ""
 
     def claim(self, result: RelationCounts, view: RelationView) -> Finding:
@@ -120,15 +118,9 @@ class DependencyAnalysis(Analysis[DependencyHeads, RelationView]):
     def reading(self, options: Mapping[str, Any]) -> str:
         return f"trees: {VIEW_NAMES[options['view']]}" if "view" in options else ""
 
-    def opening_quantity(self, result: DependencyHeads, quantities: Sequence[str]) -> str:
-        """The clearest relation."""
-        return result.default_view().clearest_relation()
-
-    def drawn_inputs(self, result: DependencyHeads, tokens: Tokens) -> Iterable[DrawnInput]:
-        return report.drawn_inputs(result.default_view(), tokens)
-
-    def clear_head_rows(self, result: DependencyHeads) -> list[tuple[str, str, str, str]]:
-        return report.clear_head_rows(result.default_view())
+    def found_heads(self, result: DependencyHeads) -> Iterable[FoundHead]:
+        """The best head of each of the clearest relations."""
+        return found_heads(result.default_view())
 
     def named_heads(self, result: DependencyHeads) -> list[NamedHead]:
         return named_heads(result.default_view())
@@ -143,11 +135,9 @@ class DependencyAnalysis(Analysis[DependencyHeads, RelationView]):
 
         return measure.finish(accumulator, examples, provenance)
 
-    def tour_figure(
-        self, result: DependencyHeads, head: Head | None, named: Mapping[str, str], is_answered: bool = True
-    ) -> go.Figure:
+    def tour_chart(self, result: DependencyHeads, head: Head, named: Mapping[str, str], is_answered: bool) -> Chart:
         """The most frequent relations of Table 1."""
-        return paper_figure(result.default_view(), max_relations=IN_TOUR)
+        return replace(self.main_chart(paper_figure, result.default_view(), IN_TOUR), has_heads=False)
 
     def best_head(self, result: DependencyHeads, targets: Sequence[str]) -> Head | None:
         """The best head of the first of these relations that the treebank has."""
@@ -164,7 +154,3 @@ class DependencyAnalysis(Analysis[DependencyHeads, RelationView]):
         yield Rows(head_facts.words_facts, (result, DEFAULT_VIEW, head), column="attends_to", text=words)
         for scheme in result.word_classes.schemes(DEFAULT_VIEW):
             yield Rows(head_facts.words_figure, (result, DEFAULT_VIEW, scheme, head))
-
-    def head_examples(self, result: DependencyHeads) -> list[HeadExamples]:
-        """Sentences of the clearest relations."""
-        return head_facts.relation_examples(result.default_view())

@@ -7,20 +7,16 @@ import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.base.averages import HeadColumn
-from bertviz_core.analyses.base.head_facts import ExampleDrawing, FactColumn, FactTable, HeadExamples, HeadFacts
+from bertviz_core.analyses.base.head_facts import FactColumn, FactTable, HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, column_rows, share_row
-from bertviz_core.analyses.dependency_heads.figure import example_svg
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.head_relations import (
     Relation,
     every_relation,
-    relation_heads,
     relations,
-    surest_sentences,
 )
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.analyses.dependency_heads.statements import relation_finding
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.corpora.treebank import ALL, UAS, meaning
 from bertviz_core.heads import Head, arrow
@@ -156,23 +152,3 @@ def preferred(result: DependencyHeads, view: str, head: Head) -> list[str]:
     """The part of speech and the relation whose words the head attends to most beyond their share."""
     classes = result.word_classes
     return [text for scheme in classes.schemes(view) for text in classes.preferred(scheme, [head]) if text]
-
-
-def relation_examples(counts: RelationCounts) -> list[HeadExamples]:
-    """Sentences that show the best heads of the clearest relations."""
-    return [_examples_of(counts, relation) for relation in relation_heads(counts)]
-
-
-def _examples_of(counts: RelationCounts, relation: Relation) -> HeadExamples:
-    drawings = []
-    for each in surest_sentences(counts, relation):
-        words = tuple(each.sentence["words"])
-        drawings.append(ExampleDrawing(each.where, example_svg(each, relation.choice), words, tuple(each.chosen)))
-    return HeadExamples(
-        finding=relation_finding(counts, relation.name),
-        target=relation.name,
-        head=relation.choice.head,
-        direction=relation.choice.direction,
-        drawings=tuple(drawings),
-        more="Show all sentences",
-    )
