@@ -4,7 +4,6 @@ The functions have the names that they have in the core, which computes anew wit
 for something decorates it beside its imports.
 """
 
-from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -54,12 +53,6 @@ compare = memoized(comparisons.compare)
 renamed = memoized(results.renamed)
 show_mentions = memoized(CoreferenceHeads.show)
 show_relations = memoized(DependencyHeads.show)
-
-
-@memoized
-def best_head(analysis: Analysis[Any, Any], result: Result, targets: Sequence[str]) -> Head | None:
-    """`Analysis.best_head`."""
-    return analysis.best_head(result, targets)
 
 
 @memoized

@@ -73,9 +73,7 @@ def test_the_overview_shows_what_an_installed_analysis_says_of_heads(results: di
     assert strongest.head == Head(*np.unravel_index(values.argmax(), values.shape))
 
 
-def test_an_installed_analysis_inherits_a_figure_in_the_tour_and_a_best_head(results: dict[str, Any]) -> None:
+def test_an_installed_analysis_inherits_a_figure_in_the_tour(results: dict[str, Any]) -> None:
     result = results["installed"]
     figure = Installed().tour_chart(result, Head(0, 0), {}, is_answered=True).figure
     np.testing.assert_array_equal(figure.data[0].z, result["current"].T)
-    assert Installed().best_head(result, ("nonsense", "current")) == clearest(results)[-1].head
-    assert Installed().best_head(result, ("nonsense",)) is None

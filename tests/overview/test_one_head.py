@@ -37,8 +37,8 @@ def test_findings_pages_maps_and_files_name_one_head(results: Results) -> None:
         analysis, result = ANALYSES[finding.analysis], results[finding.analysis]
         column = analysis.column(finding.quantity)
         if issubclass(analysis.view, ColumnView):
-            assert analysis.claim(result, analysis.view(quantity=column.quantity)).head == finding.head, finding.id
-        assert analysis.best_head(result, [finding.quantity]) == finding.head, finding.id
+            view = analysis.view(quantity=column.quantity)
+            assert analysis.claim(result, view).head == view.opening_head(result) == finding.head, finding.id
         values = column.read(result)
         assert values is not None and values[finding.head] == np.nanmax(values), finding.id
         at = finding.head.layer * values.shape[1] + finding.head.head

@@ -20,6 +20,7 @@ from pages.shared.state.address import parse, query
 from pages.shared.state.choices import CompareChoices
 from pages.shared.state.kinds import AnalysisChoices, kind_of, view_of
 from pages.shared.state.runs import Run
+from pages.shared.views.default_heads import best_at
 from tests.support.shipped import result
 
 QUANTITIES = ("entropy", "max_weight")  # of entropy, whose highest heads differ
@@ -142,12 +143,9 @@ def test_a_page_opens_on_the_head_that_is_best_at_what_it_shows() -> None:
     assert RelationView(relation="det", head="1-1").opening_head(relations) == best
 
 
-def test_an_analysis_knows_its_best_head_at_the_first_target_that_it_has() -> None:
-    counts = result("dependency_heads").default_view()
-    best_head = ANALYSES["dependency_heads"].best_head
-    assert best_head(result("dependency_heads"), ("nonsense", "det")) == counts.best_choice("det").head
-    assert best_head(result("dependency_heads"), ("coreference",)) is None
-    antecedents = result("coreference_heads")
-    best = antecedents.default_view().best().head
-    assert ANALYSES["coreference_heads"].best_head(antecedents, ("coreference",)) == best
-    assert ANALYSES["coreference_heads"].best_head(antecedents, ("det",)) is None
+def test_an_example_opens_on_the_head_that_is_best_at_it_if_the_result_has_that() -> None:
+    relations, antecedents = result("dependency_heads"), result("coreference_heads")
+    best = relations.default_view().best_choice("det").head
+    assert best_at("dependency_heads", "det", relations) == best
+    assert best_at("dependency_heads", "nonsense", relations) is None
+    assert best_at("coreference_heads", "", antecedents) == antecedents.default_view().best().head

@@ -1,6 +1,6 @@
 """What pages, tour, overview and report show of an analysis and of its results."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -25,7 +25,7 @@ from bertviz_core.analyses.base.paper_table import PaperTable
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.base.view import View
 from bertviz_core.choices import hints
-from bertviz_core.heads import Head, highest
+from bertviz_core.heads import Head
 from bertviz_core.plotting import head_map, text_figure
 
 R = TypeVar("R", bound=Result)
@@ -265,21 +265,6 @@ class Presentation(Registered, Generic[R, V]):
             is_answered: Whether the reader has asked for the answer, which the figure does not write out before.
         """
         return self.main_chart(self.main_figure or self.figure, result)
-
-    def best_head(self, result: R, targets: Sequence[str]) -> Head | None:
-        """The head of a result that is best at something; None where the result has nothing of it.
-
-        Args:
-            result: A stored result of this analysis.
-            targets: Names of the same thing, of which the first that the result has counts: quantities of columns, and
-                what else an analysis looks for, as relations.
-        """
-        for target in targets:
-            for column in self.columns:
-                values = column.read(result) if column.quantity == target else None
-                if values is not None and not np.isnan(values).all():
-                    return highest(values)
-        return None
 
     def of_head(self, result: R, head: Head) -> Iterator[Rows]:
         """All that is said of one head: on its page and in its files, under its numbers on every page, on its card and

@@ -1,6 +1,6 @@
 """Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2)"""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -110,10 +110,6 @@ class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
     def tour_chart(self, result: CoreferenceHeads, head: Head, named: Mapping[str, str], is_answered: bool) -> Chart:
         """The head and the baselines by distance of the antecedent."""
         return replace(self.main_chart(_by_distance, result, head), has_heads=False)
-
-    def best_head(self, result: CoreferenceHeads, targets: Sequence[str]) -> Head | None:
-        """The best head on all mentions, where "coreference" is a target."""
-        return result.default_view().best().head if "coreference" in targets else None
 
     def of_head(self, result: CoreferenceHeads, head: Head) -> Iterator[Rows]:
         """What it finds of the antecedents of each type of mention, beside the nearest one with the same head word."""

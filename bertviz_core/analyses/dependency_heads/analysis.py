@@ -1,6 +1,6 @@
 """Dependency heads: which head finds which relation of a treebank (section 4.2; Table 1)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
@@ -138,11 +138,6 @@ class DependencyAnalysis(Analysis[DependencyHeads, RelationView]):
     def tour_chart(self, result: DependencyHeads, head: Head, named: Mapping[str, str], is_answered: bool) -> Chart:
         """The most frequent relations of Table 1."""
         return replace(self.main_chart(paper_figure, result.default_view(), IN_TOUR), has_heads=False)
-
-    def best_head(self, result: DependencyHeads, targets: Sequence[str]) -> Head | None:
-        """The best head of the first of these relations that the treebank has."""
-        counts = result.default_view()
-        return next((counts.best_choice(target).head for target in targets if target in counts.relations), None)
 
     def of_head(self, result: DependencyHeads, head: Head) -> Iterator[Rows]:
         """Its UAS, the relations that it finds furthest above an offset, and the words that it attends to."""

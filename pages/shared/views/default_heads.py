@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head
 from bertviz_core.tour import OWN, STEPS, first_head
 from pages.shared import services, stored
-from pages.shared.costly import best_head, clearest_head, head_roles, opening_head, select
+from pages.shared.costly import clearest_head, head_roles, opening_head, select
 from pages.shared.state import session
 from pages.shared.state.choices import AttentionViewerChoices, TourChoices
 from pages.shared.state.kinds import AnalysisChoices, kind_of, options_of, view_of
@@ -32,11 +33,20 @@ def _of_result(page: str, selection: Selection) -> Head | None:
 def _viewer(selection: Selection) -> Head | None:
     """The head that is best at what the viewer's example is about, by stored results."""
     chosen = session.page(AttentionViewerChoices)
-    targets = viewer_input.TARGETS.get(chosen.example, ())
-    if chosen.input != "example" or not targets:
+    analysis, targets = viewer_input.TARGETS.get(chosen.example, ("", ()))
+    result = stored.results(selection).get(analysis)
+    if chosen.input != "example" or result is None:
         return None
-    heads = (best_head(ANALYSES[name], result, targets) for name, result in stored.results(selection).items())
-    return next((head for head in heads if head), None)
+    return next((head for target in targets if (head := best_at(analysis, target, result))), None)
+
+
+def best_at(analysis: str, target: str, result: Result) -> Head | None:
+    """The head that is best at one of the things that the page of an analysis shows, on which it opens; None where the
+    result does not have that."""
+    kind = ANALYSES[analysis].view
+    view = kind(**{kind.target: target}) if kind.target else kind()
+    offered = view.offered(view.show(result)).get(view.target, [target])
+    return opening_head(view, result) if target in offered else None
 
 
 def _tour(selection: Selection) -> Head | None:

@@ -47,14 +47,14 @@ PAIRS = {
     "Determiners and nouns": ("the", "wall"),
     "Two segments": ("them", "sheep"),
 }
-# What an example is about, and opens on the best head of: of a relation Stanford's label, then UD's.
+# What an example is about, and opens on the best head of: antecedents, or a relation, Stanford's label, then UD's.
 TARGETS = {
-    COREFERENCE: ("coreference",),
-    "Direct objects": ("dobj", "obj"),
-    "Possessives": ("poss", "nmod:poss"),
-    "Prepositions": ("pobj", "case"),
-    "Passives": ("auxpass", "aux:pass"),
-    "Determiners and nouns": ("det",),
+    COREFERENCE: ("coreference_heads", ("",)),
+    "Direct objects": ("dependency_heads", ("dobj", "obj")),
+    "Possessives": ("dependency_heads", ("poss", "nmod:poss")),
+    "Prepositions": ("dependency_heads", ("pobj", "case")),
+    "Passives": ("dependency_heads", ("auxpass", "aux:pass")),
+    "Determiners and nouns": ("dependency_heads", ("det",)),
 }
 
 
