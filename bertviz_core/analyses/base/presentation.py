@@ -95,89 +95,7 @@ class Presentation(Registered, Generic[R, V]):
     one_causal: str = "its tokens divide their attention among fewer tokens"
     both_causal: str = ""
 
-    def column(self, quantity: str) -> HeadColumn:
-        """The column of a quantity; raises StopIteration where it has none."""
-        return next(column for column in self.columns if column.quantity == quantity)
-
-    @property
-    def behaviors(self) -> dict[str, str]:
-        """From the quantity of each column that has one to the behavior of heads above its threshold."""
-        return {column.quantity: column.behavior for column in self.columns if column.behavior}
-
-    def label(self, quantity: str) -> str:
-        """Displayed name of a quantity: its column's, or that in `labels`; otherwise its name itself."""
-        names = {column.quantity: column.label for column in self.columns} | dict(self.labels)
-        return names.get(quantity, quantity)
-
-    def reading(self, options: Mapping[str, Any]) -> str:
-        """How the corpus was read where that is a choice, as "trees: as annotated"; empty where it is none.
-
-        Args:
-            options: Those in the provenance of a shown result.
-        """
-        return ""
-
-    def found_heads(self, result: R) -> Iterable[FoundHead]:
-        """The heads that find something best, with inputs that show it, the clearest first: the overview shows the
-        first few, and a report draws the attention of all.
-
-        Args:
-            result: A stored result of this analysis.
-        """
-        return ()
-
-    @property
-    def has_attention_lines(self) -> bool:
-        """Whether a report draws the attention of its clearest heads (Figures 1 and 5)."""
-        has_roles = any(column.role for column in self.columns)
-        return has_roles or type(self).found_heads is not Presentation.found_heads
-
-    def named_heads(self, result: R) -> list[NamedHead]:
-        """The heads that are shown to find something, on held-out text above every baseline that needs no model, the
-        clearest first; maps of behaviors and Figure 6 mark them."""
-        return []
-
-    @property
-    def names_heads(self) -> bool:
-        """Whether it may name heads."""
-        return type(self).named_heads is not Presentation.named_heads
-
-    def more_behaviors(self, result: R) -> dict[str, np.ndarray]:
-        """The heads of each behavior for which a column has a rule, (layer, head) bool."""
-        return {column.behavior: column.rule(result) for column in self.columns if column.rule}
-
-    @property
-    def control_key(self) -> str:
-        """The address parameter of the quantity on the page's map."""
-        return self.control or f"{self.name}_quantity"
-
-    def export_name(self, quantity: str) -> str:
-        """The name of a column in exports of several analyses."""
-        prefix = f"{self.name}_" if self.prefix is None else self.prefix
-        return prefix + quantity
-
-    def is_empty(self, result: R) -> bool:
-        """Whether it has columns and the result has none of them: no input has what is measured."""
-        return bool(self.columns) and all(column.read(result) is None for column in self.columns)
-
-    def figure(self, result: R) -> go.Figure:
-        """The paper's figure, or a map of the chosen column; a sentence where the result `is_empty`."""
-        if self.is_empty(result):
-            return text_figure(empty_finding(self.name, self.title).sentence)
-        if self.main_figure:
-            return self.main_figure(result.default_view())
-        column = result.chosen.column(result) if isinstance(result.chosen, ColumnView) else None
-        return head_map.map_figure((column or self.default_column(result) or self.columns[0]).map(result))
-
-    def page_title(self, result: R) -> str:
-        """The title of the page of a result."""
-        return self.title
-
-    def shown(self, result: R) -> list[Block]:
-        """The blocks of a result: of what a reader has chosen of it, else of that on which its page opens."""
-        shown = result.default_view()
-        view = shown.chosen if isinstance(shown.chosen, self.view) else self.view().resolve(shown)
-        return [*self.blocks(shown, view)]
+    # What an analysis may say in its own way, beside `default_column`
 
     def blocks(self, result: Any, view: V) -> Iterator[Block]:
         """What is shown of a result, in the order of its page and of its files.
@@ -194,6 +112,135 @@ class Presentation(Registered, Generic[R, V]):
             if column := view.column(result):
                 yield Numbers(tuple(column_cards(result, column)))
             yield from self.ending(result, view)
+
+    def claim(self, result: Any, view: V) -> Finding:
+        """What its page says first: of an analysis with columns the statement about the chosen one, or that column."""
+        assert isinstance(view, ColumnView), "an analysis with another view has a claim of its own"
+        column = view.column(result)
+        assert column is not None, "a result with columns"
+        about = (each for each in self.findings(result) if each.quantity == column.quantity and each.state in DECIDED)
+        return next(about, None) or column_finding(self.name, column, result)
+
+    def of_head(self, result: R, head: Head) -> Iterator[Rows]:
+        """All that is said of one head: on its page and in its files, under its numbers on every page, on its card and
+        in the overview's table; heads are found by it, too. By default a row for each column of the overview.
+
+        Args:
+            result: A stored result of this analysis.
+            head: The head.
+        """
+        yield Rows(columns_figure, (self.title, self.columns, result, head))
+
+    def found_heads(self, result: R) -> Iterable[FoundHead]:
+        """The heads that find something best, with inputs that show it, the clearest first: the overview shows the
+        first few, and a report draws the attention of all.
+
+        Args:
+            result: A stored result of this analysis.
+        """
+        return ()
+
+    def named_heads(self, result: R) -> list[NamedHead]:
+        """The heads that are shown to find something, on held-out text above every baseline that needs no model, the
+        clearest first; maps of behaviors and Figure 6 mark them."""
+        return []
+
+    def key_numbers(self, result: R) -> list[tuple[str, str, str]]:
+        """Key numbers on the overview: name, value, and a note beside it."""
+        return []
+
+    def tour_chart(self, result: R, head: Head, named: Mapping[str, str], is_answered: bool) -> Chart:
+        """The figure of its slides in the guided tour; by default the paper's, or a map of the first column.
+
+        Args:
+            result: A stored result of this analysis.
+            head: The chosen head, for a figure that is about one.
+            named: Key of a head -> what the analyses of relations and of coreference find that it is best at.
+            is_answered: Whether the reader has asked for the answer, which the figure does not write out before.
+        """
+        return self.main_chart(self.main_figure or self.figure, result)
+
+    def page_title(self, result: R) -> str:
+        """The title of the page of a result."""
+        return self.title
+
+    def reading(self, options: Mapping[str, Any]) -> str:
+        """How the corpus was read where that is a choice, as "trees: as annotated"; empty where it is none.
+
+        Args:
+            options: Those in the provenance of a shown result.
+        """
+        return ""
+
+    # What follows from these, and the blocks of which an analysis makes its own
+
+    def column(self, quantity: str) -> HeadColumn:
+        """The column of a quantity; raises StopIteration where it has none."""
+        return next(column for column in self.columns if column.quantity == quantity)
+
+    def label(self, quantity: str) -> str:
+        """Displayed name of a quantity: its column's, or that in `labels`; otherwise its name itself."""
+        names = {column.quantity: column.label for column in self.columns} | dict(self.labels)
+        return names.get(quantity, quantity)
+
+    def export_name(self, quantity: str) -> str:
+        """The name of a column in exports of several analyses."""
+        prefix = f"{self.name}_" if self.prefix is None else self.prefix
+        return prefix + quantity
+
+    @property
+    def control_key(self) -> str:
+        """The address parameter of the quantity on the page's map."""
+        return self.control or f"{self.name}_quantity"
+
+    @property
+    def behaviors(self) -> dict[str, str]:
+        """From the quantity of each column that has one to the behavior of heads above its threshold."""
+        return {column.quantity: column.behavior for column in self.columns if column.behavior}
+
+    def more_behaviors(self, result: R) -> dict[str, np.ndarray]:
+        """The heads of each behavior for which a column has a rule, (layer, head) bool."""
+        return {column.behavior: column.rule(result) for column in self.columns if column.rule}
+
+    @property
+    def names_heads(self) -> bool:
+        """Whether it may name heads."""
+        return type(self).named_heads is not Presentation.named_heads
+
+    @property
+    def has_attention_lines(self) -> bool:
+        """Whether a report draws the attention of its clearest heads (Figures 1 and 5)."""
+        has_roles = any(column.role for column in self.columns)
+        return has_roles or type(self).found_heads is not Presentation.found_heads
+
+    def is_empty(self, result: R) -> bool:
+        """Whether it has columns and the result has none of them: no input has what is measured."""
+        return bool(self.columns) and all(column.read(result) is None for column in self.columns)
+
+    def findings(self, result: R | None) -> list[Finding]:
+        """The finding of each statement, else of each column; NOT_COMPUTED without a result, ABSENT where it has none
+        of the columns."""
+        if self.statements or result is None:
+            return [statement.finding(self.name, self.title, result) for statement in self.statements]
+        if self.is_empty(result):
+            return [empty_finding(self.name, self.title)]
+        present = [column for column in self.columns if column.read(result) is not None]
+        return [column_finding(self.name, column, result) for column in present]
+
+    def figure(self, result: R) -> go.Figure:
+        """The paper's figure, or a map of the chosen column; a sentence where the result `is_empty`."""
+        if self.is_empty(result):
+            return text_figure(empty_finding(self.name, self.title).sentence)
+        if self.main_figure:
+            return self.main_figure(result.default_view())
+        column = result.chosen.column(result) if isinstance(result.chosen, ColumnView) else None
+        return head_map.map_figure((column or self.default_column(result) or self.columns[0]).map(result))
+
+    def shown(self, result: R) -> list[Block]:
+        """The blocks of a result: of what a reader has chosen of it, else of that on which its page opens."""
+        shown = result.default_view()
+        view = shown.chosen if isinstance(shown.chosen, self.view) else self.view().resolve(shown)
+        return [*self.blocks(shown, view)]
 
     def opening(self, result: R, view: Any) -> Iterator[Block]:
         """How the page of an analysis with columns begins: the claim, the figure beside the map, the head's numbers."""
@@ -228,54 +275,9 @@ class Presentation(Registered, Generic[R, V]):
             has_heads=True,
         )
 
-    def claim(self, result: Any, view: V) -> Finding:
-        """What its page says first: of an analysis with columns the statement about the chosen one, or that column."""
-        assert isinstance(view, ColumnView), "an analysis with another view has a claim of its own"
-        column = view.column(result)
-        assert column is not None, "a result with columns"
-        about = (each for each in self.findings(result) if each.quantity == column.quantity and each.state in DECIDED)
-        return next(about, None) or column_finding(self.name, column, result)
-
     def ending(self, result: R, view: Any) -> Iterator[Block]:
         """How that page ends: the inputs in which the chosen head shows the quantity most, and all heads."""
         column = view.column(result)
         if self.corpus == "text" and column is not None:  # Inputs that are random sequences say nothing to a reader.
             yield from highest_inputs(result, column, view.chosen_head())
         yield all_heads_table(result, self.columns)
-
-    def findings(self, result: R | None) -> list[Finding]:
-        """The finding of each statement, else of each column; NOT_COMPUTED without a result, ABSENT where it has none
-        of the columns."""
-        if self.statements or result is None:
-            return [statement.finding(self.name, self.title, result) for statement in self.statements]
-        if self.is_empty(result):
-            return [empty_finding(self.name, self.title)]
-        present = [column for column in self.columns if column.read(result) is not None]
-        return [column_finding(self.name, column, result) for column in present]
-
-    # What pages of several analyses show of a result
-
-    def tour_chart(self, result: R, head: Head, named: Mapping[str, str], is_answered: bool) -> Chart:
-        """The figure of its slides in the guided tour; by default the paper's, or a map of the first column.
-
-        Args:
-            result: A stored result of this analysis.
-            head: The chosen head, for a figure that is about one.
-            named: Key of a head -> what the analyses of relations and of coreference find that it is best at.
-            is_answered: Whether the reader has asked for the answer, which the figure does not write out before.
-        """
-        return self.main_chart(self.main_figure or self.figure, result)
-
-    def of_head(self, result: R, head: Head) -> Iterator[Rows]:
-        """All that is said of one head: on its page and in its files, under its numbers on every page, on its card and
-        in the overview's table; heads are found by it, too. By default a row for each column of the overview.
-
-        Args:
-            result: A stored result of this analysis.
-            head: The head.
-        """
-        yield Rows(columns_figure, (self.title, self.columns, result, head))
-
-    def key_numbers(self, result: R) -> list[tuple[str, str, str]]:
-        """Key numbers on the overview: name, value, and a note beside it."""
-        return []
