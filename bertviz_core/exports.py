@@ -262,13 +262,13 @@ def chosen_sentences(shown: Sequence[Block]) -> list[str]:
 def to_latex(result: Result) -> str:
     """The paper's table after comments that say what it is of: the model, the corpus, what is chosen, the source. Heads
     count from 1, also where a page shows it to a reader who counts from 0."""
-    latex = ANALYSES[result.analysis].latex
-    assert latex, "an analysis with a table"
+    paper_table = ANALYSES[result.analysis].paper_table
+    assert paper_table, "an analysis with a table"
     with counting_from(1):
         chosen = chosen_sentences(blocks_of(result))
         lines = [title_of(result), *chosen, *described_origin(result.provenance), *result.notes]
         comments = "".join(f"% {printable(' '.join(line.split()))}\n" for line in lines)
-        return comments + latex(result)
+        return comments + paper_table(result).latex
 
 
 def to_svg(result: Result) -> bytes:
@@ -283,7 +283,7 @@ def to_svg(result: Result) -> bytes:
 
 def suffixes(analysis: str) -> tuple[str, ...]:
     """Suffixes of the files that a result can be written as."""
-    return (*SUFFIXES, ".tex") if analysis in ANALYSES and ANALYSES[analysis].latex else SUFFIXES
+    return (*SUFFIXES, ".tex") if analysis in ANALYSES and ANALYSES[analysis].paper_table else SUFFIXES
 
 
 def builders(result: Result) -> dict[str, Callable[[], bytes]]:
@@ -298,7 +298,7 @@ def builders(result: Result) -> dict[str, Callable[[], bytes]]:
         # Of a view, the file has the stored result behind it.
         ".safetensors": (getattr(result, "stored", None) or result).to_bytes,
     }
-    if (analysis := ANALYSES.get(result.analysis)) and analysis.latex:
+    if (analysis := ANALYSES.get(result.analysis)) and analysis.paper_table:
         files[".tex"] = lambda: to_latex(shown).encode()
     return files
 

@@ -1,12 +1,13 @@
 """Overview: every head of the model by its behavior, the stored results, and one job for everything that is missing."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
 
 from bertviz_core import exports, tasks
 from bertviz_core.analyses.base.findings import SHOWN
-from bertviz_core.analyses.base.head_facts import HeadExamples
+from bertviz_core.analyses.base.found_heads import DrawnExample, FoundHead
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import corpus_size, origin
 from bertviz_core.analyses.run.run_pass import can_compute
@@ -115,8 +116,8 @@ def draw_strongest() -> None:
             with column.container(border=True, height="stretch"):
                 draw_card(example)
     for name, result in in_order(results):
-        for examples in head_examples(ANALYSES[name], result):
-            draw_examples(name, examples)
+        for found, examples in head_examples(ANALYSES[name], result):
+            draw_examples(name, found, examples)
 
 
 def choose_heads() -> str:
@@ -151,18 +152,18 @@ def draw_heads() -> None:
     )
 
 
-def draw_examples(analysis: str, examples: HeadExamples) -> None:
-    """What the best head of a target finds, and inputs that show it."""
+def draw_examples(analysis: str, found: FoundHead, examples: Sequence[DrawnExample]) -> None:
+    """What the head finds that is best at it, and inputs that show it."""
+    assert found.finding is not None, "of an analysis that says what it comes to"
     with page.row("center"):
-        page.finding(examples.finding)
-        links.to(kind_of(analysis).on(examples.target), examples.more, head=examples.head)
+        page.finding(found.finding)
+        links.to(kind_of(analysis).on(found.target), found.more, head=found.head)
     items = []
     corpus = selection.corpora[ANALYSES[analysis].corpus].name
-    for each in examples.drawings:
-        origin = f"{corpus}, {each.title}"
-        link = links.to_words(each.words, examples.head, each.marked, examples.direction, origin=origin)
-        items.append(page.Drawing(each.title, each.svg, link))
-    page.drawings(items, f"gallery-{analysis}-{examples.target}", selection.basis)
+    for (where, words, marked), svg in examples:
+        link = links.to_words(words, found.head, marked, int(found.is_of_keys), origin=f"{corpus}, {where}")
+        items.append(page.Drawing(where, svg, link))
+    page.drawings(items, f"gallery-{analysis}-{found.target}", selection.basis)
 
 
 def draw_card(example: ClearestHead) -> None:

@@ -204,11 +204,10 @@ def draw_analysis(step: Step, analysis: Analysis[Any, Any], is_answered: bool) -
     """The figure of an analysis, drawn again for another head only where it is about one; the head is ringed unless it
     is the answer."""
     ringed = is_answered or not step.asks_for_head
-    subject = selection.head if analysis.head_in_tour == "subject" else None
-    named = linguistic(results)
-    figure = page.drawn(analysis.tour_figure, results[analysis.name], subject, named, is_answered)
+    chart = analysis.tour_chart(results[analysis.name], selection.head, linguistic(results), is_answered)
+    figure = page.drawn(chart.build, *chart.arguments)
     alt = f"{analysis.title}. {step.look}"
-    points = analysis.head_in_tour == "point"
+    points = chart.has_heads
     is_about_a_head = session.current().header.head is not None or first_head(answers(step.select(results))) is not None
     page.chart(
         figure,

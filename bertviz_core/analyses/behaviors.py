@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.presentation import NamedHead
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result, Results
@@ -28,6 +27,7 @@ BEHAVIORS = (
     OTHER,
     LINGUISTIC,
 )
+SINKS = ("to_sep", "to_cls", "to_first")  # of the special tokens, of which one is the sink
 UNTRAINED = (BROAD, OTHER)  # heads of a randomly initialized network do, too
 QUANTITIES = ("next", "previous", "entropy", "to_cls", "to_sep", "to_punct", "to_first")
 COREFERENCE = "coreference"  # the name of a head that finds antecedents
@@ -123,20 +123,20 @@ def linguistic_heads(request: Request, find: Callable[[Request], Result | None])
 def linguistic(results: Results) -> dict[str, str]:
     """Label of a linguistic head -> what it is best at: the heads that Figure 6 marks with crosses, each on
     held-out text above every baseline that needs no model."""
-    return {label: ", ".join(names) for label, names in _named(results, lambda analysis, name: name).items()}
+    return {label: ", ".join(names) for label, names in _named(results, lambda head: head.name).items()}
 
 
 def found_by_heads(results: Results) -> dict[str, str]:
     """Label of a linguistic head -> what it finds, as a plural for the legend of a map."""
-    found = _named(results, lambda analysis, name: analysis.found_by(name))
+    found = _named(results, lambda head: head.found or head.name)
     return {label: " and ".join(words) for label, words in found.items()}
 
 
-def _named(results: Results, word: Callable[[Analysis[Any, Any], str], str]) -> dict[str, list[str]]:
+def _named(results: Results, word: Callable[[NamedHead], str]) -> dict[str, list[str]]:
     """Label of a linguistic head -> the different words for what it is best at."""
     names: dict[str, list[str]] = {}
     for analysis in ANALYSES.values():
-        if analysis.names_heads and analysis.name in results:
-            for label, name in analysis.named_heads(results[analysis.name]):
-                names.setdefault(label, []).append(word(analysis, name))
+        if analysis.name in results:
+            for head in analysis.named_heads(results[analysis.name]):
+                names.setdefault(head.label, []).append(word(head))
     return {label: list(dict.fromkeys(each)) for label, each in names.items()}

@@ -1,5 +1,6 @@
 """Two runs of one analysis: every quantity of every head in both, and its difference (docs/methods.md, section 13)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -189,6 +190,16 @@ class Comparison(Result):
         return f"{marked} (Holm-adjusted p < {ALPHA}); {moved}."
 
 
+def _opening(first: Result, shared: Sequence[str]) -> str:
+    """The one of the shared quantities on which the page of the analysis opens, else that of its first column; empty
+    where that does not matter."""
+    analysis = ANALYSES[first.analysis]
+    view = analysis.view().resolve(first)
+    opened = getattr(view, view.target) if view.target else ""
+    columns = (column.quantity for column in analysis.columns)
+    return next((name for name in (opened, *columns) if name in shared), "")
+
+
 def compare(a: Result, b: Result) -> Comparison:
     """Compare two results of one analysis.
 
@@ -205,7 +216,7 @@ def compare(a: Result, b: Result) -> Comparison:
             f"Results of {a.analysis} and {b.analysis} have no number of each head in common.",
             hint="Choose two results of one analysis that says something of each head.",
         )
-    opening = ANALYSES[a.analysis].opening_quantity(first, shared)
+    opening = _opening(first, shared)
     shared.sort(key=lambda key: key != opening)
     missing = sorted(estimates.keys() ^ others.keys())
     estimates = {key: estimates[key] for key in shared}

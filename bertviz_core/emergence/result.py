@@ -36,11 +36,12 @@ TABLE_RELATIONS = 2  # relations that have columns in the table
 
 def followed() -> dict[str, HeadColumn]:
     """The columns of the quantities that analyses let it follow, by their names in exports."""
-    columns = {}
-    for analysis in ANALYSES.values():
-        for quantity in analysis.followed:
-            columns[analysis.export_name(quantity)] = analysis.column(quantity)
-    return columns
+    return {
+        analysis.export_name(column.quantity): column
+        for analysis in ANALYSES.values()
+        for column in analysis.columns
+        if column.is_followed
+    }
 
 
 @dataclass(frozen=True)

@@ -132,8 +132,13 @@ class CheckpointRequests:
 
 def analyses() -> list[str]:
     """What is computed of each checkpoint, first the analysis that needs the most of the model."""
-    others = (name for name, each in ANALYSES.items() if each.followed and each.corpus != "coreference")
+    others = (name for name, each in ANALYSES.items() if _followed(name) and each.corpus != "coreference")
     return list(dict.fromkeys([LOSS, *REQUIRED, *others]))
+
+
+def _followed(name: str) -> list[str]:
+    """The quantities of an analysis whose course over a training is kept."""
+    return [column.quantity for column in ANALYSES[name].columns if column.is_followed]
 
 
 def _row(step: int, results: Mapping[str, Any], relations: RelationCounts) -> dict[str, Any]:
@@ -162,7 +167,7 @@ def _curves(steps: Sequence[Mapping[str, Result | None]]) -> dict[str, Any]:
     for name in analyses():
         found = [step[name] for step in steps]
         known = [each for each in found if isinstance(each, HeadAverages)]
-        for quantity in ANALYSES[name].followed:
+        for quantity in _followed(name):
             if not any(quantity in each for each in known):
                 continue
             none = np.full((3, *known[-1].mean.shape[1:]), np.nan)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertviz_core.analyses.base.averages import HeadAverages, Segment
-from bertviz_core.analyses.base.head_figures import HeadRow
+from bertviz_core.analyses.base.head_figures import HeadRow, column_rows
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.corpora.source import from_bytes
@@ -73,7 +73,7 @@ def clear_input(results: Results, head: Head) -> ClearInput | None:
         analysis = ANALYSES[name]
         if not isinstance(result, HeadAverages) or analysis.corpus != INPUT_KIND or not analysis.reads_maps:
             continue
-        for column, row in analysis.numbered(result, head):
+        for column, row in column_rows(analysis.columns, result, head):
             top = result.highest_segments(column.quantity, head)
             if top and (len(top) == 1 or top[0].value > top[1].value):  # else many are the clearest, as with sinks
                 settings = Settings(**result.provenance["settings"])

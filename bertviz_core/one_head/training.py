@@ -102,7 +102,8 @@ def arising(name: str, row: HeadRow, steps: Sequence[Step]) -> HeadFigure | None
 
 def _read(name: str, row: HeadRow, result: Result) -> HeadRow | None:
     """The same number of another result, whether or not it sets the head apart there; None where it has none."""
-    return next((each for each in ANALYSES[name].every_head_row(result, row.head) if each.name == row.name), None)
+    said = ANALYSES[name].of_head(result, row.head)
+    return next((found for each in said for found in each.figure.every if found.name == row.name), None)
 
 
 def _sentence(name: str, steps: Sequence[int], rows: Sequence[HeadRow]) -> str:

@@ -1,13 +1,16 @@
 """The clearest head of each behavior, and the segments in which it is clearest (Figures 1 and 5)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bertviz_core.analyses.base.averages import HeadAverages, Segment
+from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn, Segment
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
-from bertviz_core.analyses.behaviors import UNTRAINED
+from bertviz_core.analyses.behaviors import BEHAVIORS, SINKS, UNTRAINED, present
 from bertviz_core.heads import Head, highest
 from bertviz_core.overview.head_columns import in_order
+
+MOST_FOUND = 3  # heads that find something, of an analysis, which the overview and the table of a report have
 
 
 @dataclass(frozen=True)
@@ -47,16 +50,31 @@ def clearest(results: Results) -> list[ClearestHead]:
     for name, result in in_order(results):
         if not isinstance(result, HeadAverages):
             continue
-        for quantity, role in ANALYSES[name].clearest(result).items():
-            values = result[quantity]
+        for column in _with_roles(ANALYSES[name].columns, result):
+            values = result[column.quantity]
             head = highest(values)
-            top = result.highest_segments(quantity, head)
             examples.append(
                 ClearestHead(
-                    name=role, analysis=name, quantity=quantity, head=head, value=float(values[head]), segments=top
+                    name=column.role,
+                    analysis=name,
+                    quantity=column.quantity,
+                    head=head,
+                    value=float(values[head]),
+                    segments=result.highest_segments(column.quantity, head),
                 )
             )
     return examples
+
+
+def _with_roles(columns: Iterable[HeadColumn], result: HeadAverages) -> list[HeadColumn]:
+    """The columns of a result whose highest head has a role, in the order of BEHAVIORS; of the special tokens that of
+    the sink, which gets the highest mean of a layer."""
+    found = [column for column in columns if column.role and column.quantity in result]
+    tokens = {each.behavior: result[each.quantity] for each in found if each.behavior in SINKS}
+    sinks = sorted(present(tokens), key=SINKS.index)
+    sink = max(sinks, key=lambda token: tokens[token].mean(1).max(), default="")
+    kept = [column for column in found if column.behavior not in SINKS or column.behavior == sink]
+    return sorted(kept, key=lambda each: BEHAVIORS.index(each.behavior) if each.behavior else len(BEHAVIORS))
 
 
 def clearest_head(results: Results) -> Head | None:

@@ -26,7 +26,7 @@ from bertviz_core.corpora.treebank import RENAMED
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, first_number
 from bertviz_core.numbers import NATS
-from bertviz_core.overview.head_columns import columns, frame, in_order
+from bertviz_core.overview.head_columns import columns, frame, of_head
 from bertviz_core.plotting import BEHAVIORS
 
 MAX_CHARACTERS = 300
@@ -84,10 +84,8 @@ def find(results: Results, text: str) -> pd.DataFrame:
 
 def searched_numbers(results: Results) -> dict[str, np.ndarray]:
     """Name -> (head,) numbers that an expression can name beside the columns, such as the accuracy of a relation."""
-    numbers: dict[str, np.ndarray] = {}
-    for name, result in in_order(results):
-        numbers |= {key: values.reshape(-1) for key, values in ANALYSES[name].searched_numbers(result).items()}
-    return numbers
+    said = of_head(results, Head(0, 0))  # beside the numbers of all heads, whichever it is
+    return {name: values.reshape(-1) for each in said for name, values in each.figure.searched.items()}
 
 
 def describe_found(found: pd.DataFrame, total: int) -> str:

@@ -1,7 +1,7 @@
 """Every quantity that the results of a model have of its heads, and the behavior of each head."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
+from bertviz_core.analyses.base.head_figures import Rows, overview_columns
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, Results, head_frame
 from bertviz_core.analyses.behaviors import (
@@ -63,11 +64,17 @@ def in_order(results: Results) -> list[tuple[str, Result]]:
     return [(name, results[name]) for name in ANALYSES if name in results]
 
 
+def of_head(results: Results, head: Head) -> Iterator[Rows]:
+    """All that the analyses say of one head."""
+    for name, result in in_order(results):
+        yield from ANALYSES[name].of_head(result, head)
+
+
 def columns(results: Results) -> list[Column]:
     """Every quantity that the results have of the heads; where the first token is [CLS], only `to_cls`."""
     quantities = []
     for name, result in in_order(results):
-        for column in ANALYSES[name].head_columns(result):
+        for column in overview_columns(ANALYSES[name].columns, result):
             quantities.append(Column(name, column.quantity, column.values(result), *column.baselines(result)))
     return quantities
 
@@ -143,7 +150,5 @@ def frame(results: Results) -> pd.DataFrame:
     if labels is not None and members is not None:
         table.insert(3, "behavior", labels.reshape(-1))
         table.insert(4, "more_behaviors", [", ".join(behaviors_of(members, head)[1:]) for head in heads])
-    for name, result in in_order(results):
-        for title, texts in ANALYSES[name].head_texts(result, heads).items():
-            table[title] = texts
-    return table
+    texts = [{each.column: each.text for each in of_head(results, head) if each.column} for head in heads]
+    return table.join(pd.DataFrame(texts, index=table.index))

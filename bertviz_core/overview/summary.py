@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import chain
 
 import numpy as np
 
@@ -42,7 +41,7 @@ from bertviz_core.overview.head_columns import (
     behavior_labels,
     behaviors_of,
     columns,
-    in_order,
+    of_head,
 )
 from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
@@ -250,15 +249,14 @@ def encoded_cards(results: Results) -> bytes:
     assert members is not None, "surface patterns or entropy is stored"
     titles = {label: _found(named[label], found[label]) for label in named}
     heads = all_heads(*quantities[0].values.shape)
-    lines = [ANALYSES[name].card_lines(result, heads) for name, result in in_order(results)]
     cards = []
-    for head, *of_head in zip(heads, *lines, strict=True):
+    for head in heads:
         highest = sorted(_plain(quantities, head), key=lambda column: column.ranks[head])[:ON_CARD]
         card = {
             "title": f"Head {head.full_label()}",
             "behavior": role_words(members, titles, head) or NONE,
             "numbers": [(each.spec.label, each.spec.text(each.values[head]), each.rank(head)) for each in highest],
-            "lines": list(chain.from_iterable(of_head)),
+            "lines": [each.line for each in of_head(results, head) if each.line],
         }
         cards.append(card)
     return json.dumps({"cards": cards}).encode()

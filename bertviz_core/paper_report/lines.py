@@ -1,16 +1,18 @@
 """Figures 1 and 5 of a report: the attention of the clearest heads, each on a short input of its own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from bertviz_core.analyses.base.averages import Segment
-from bertviz_core.analyses.base.drawn_inputs import MAX_DRAWN_WORDS, MIN_DRAWN_WORDS, DrawnInput
+from bertviz_core.analyses.base.found_heads import FoundHead
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.result import Results
-from bertviz_core.inputs.encoding import Encoded
+from bertviz_core.analyses.base.result import Result, Results
+from bertviz_core.corpora import Skipped
+from bertviz_core.heads import Head
+from bertviz_core.inputs.encoding import Encoded, encode_words
 from bertviz_core.inputs.labels import Units, layout_of
 from bertviz_core.inputs.tokens import SPACE_MARKS, Tokens
 from bertviz_core.models.model import AttentionModel
@@ -19,7 +21,31 @@ from bertviz_core.overview.clearest_heads import clearest
 from bertviz_core.viewer.figure import Panel
 from bertviz_core.viewer.input_attention import InputView, apply_view
 
+# Tokens or words of an input that is drawn
+MIN_DRAWN_WORDS = 5
+MAX_DRAWN_WORDS = 22
 SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")  # what sentences end with
+
+
+@dataclass(frozen=True)
+class DrawnInput:
+    """An input, and the head whose attention is drawn on it.
+
+    Attributes:
+        figure: Number of the paper's figure: 1 for what a head does everywhere, 5 for what it finds.
+        head: The head.
+        role: What it does, and how often.
+        example: The input.
+        red: Indices of the words whose lines are red, special tokens not counted.
+        red_keys: Whether these words are in the right column, of the tokens attended to.
+    """
+
+    figure: int
+    head: Head
+    role: str
+    example: Encoded
+    red: Sequence[int] = ()
+    red_keys: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,7 +87,7 @@ def lines_of(results: Results, model: AttentionModel, paper: bool) -> Iterator[A
     drawn = list(_behaviors(results, tokens))
     for name, analysis in ANALYSES.items():
         if name in results:
-            drawn += analysis.drawn_inputs(results[name], tokens)
+            drawn += _found(analysis.found_heads(results[name]), results[name], tokens)
     for each in drawn:
         example = each.example
         words = example.words
@@ -94,6 +120,18 @@ def _behaviors(results: Results, tokens: Tokens) -> Iterator[DrawnInput]:
             framed = np.array([*before, *ids, *after], dtype=np.int64)
             encoded = Encoded(0, where, framed, np.zeros_like(framed))
             yield DrawnInput(1, example.head, f"{example.name}, {example.text}", encoded)
+
+
+def _found(heads: Iterable[FoundHead], result: Result, tokens: Tokens) -> Iterator[DrawnInput]:
+    """Figure 5: what each head finds, on the first input with few words and a position for each token."""
+    for each in heads:
+        for where, words, marked in each.inputs():
+            if MIN_DRAWN_WORDS <= len(words) <= MAX_DRAWN_WORDS:
+                example = encode_words(words, tokens, 0, where, Skipped())
+                if len(example) <= int(result.provenance["settings"]["max_length"]):
+                    role = f"{each.name}, {each.text}"
+                    yield DrawnInput(5, each.head, role, example, marked, red_keys=each.is_of_keys)
+                    break
 
 
 def _sentence(segments: Sequence[Segment], tokens: Tokens) -> tuple[str, list[int]]:

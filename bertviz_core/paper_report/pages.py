@@ -1,7 +1,7 @@
 """A report as one HTML page that needs no network and prints on A4, this run's numbers beside the paper's."""
 
 from collections.abc import Iterator
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.base.blocks import Chart, flat
 from bertviz_core.analyses.base.findings import DECIDED, MARKS
+from bertviz_core.analyses.base.found_heads import FoundHead
 from bertviz_core.analyses.base.paper_table import ABSENT
 from bertviz_core.analyses.base.reading_warnings import reading_warnings
 from bertviz_core.analyses.base.registry import ANALYSES
@@ -19,7 +20,7 @@ from bertviz_core.analyses.base.result import Result, corpus_size
 from bertviz_core.corpora import describe_skipped
 from bertviz_core.exports import described_origin
 from bertviz_core.heads import highest
-from bertviz_core.overview.clearest_heads import clearest
+from bertviz_core.overview.clearest_heads import MOST_FOUND, clearest
 from bertviz_core.overview.summary import count_states, every_finding
 from bertviz_core.paper_report.report import Report
 from bertviz_core.plotting.drawing import WIDTH, figure_html, html_page
@@ -107,7 +108,8 @@ def _section(analysis: Analysis[Any, Any], result: Result) -> Iterator[str]:
             caption = f"{block.title}. {result.provenance['corpus']['name']}: {corpus_size(result.provenance)}."
             yield _figure(block.figure.update_layout(width=WIDTH), caption)
     if analysis.paper_table:
-        yield table(*analysis.paper_table(result.default_view()))
+        shown = analysis.paper_table(result.default_view())
+        yield table(shown.title, shown.header, shown.rows)
     elif analysis.columns:
         yield from _column_tables(analysis, result)
 
@@ -129,9 +131,9 @@ def _column_tables(analysis: Analysis[Any, Any], result: Result) -> Iterator[str
         if column.baseline:
             levels, name = column.baselines(result)
             baseline = f"{name}: {column.text(float(levels[head]))}"
-        bert = paper.LAYER_MEANS.get(column.quantity)
+        bert = column.paper_means
         papers = ABSENT
-        if bert and analysis.has_paper_means and isinstance(result, HeadAverages) and result.counts_as_paper:
+        if bert and isinstance(result, HeadAverages) and result.counts_as_paper:
             papers = f"layer {int(np.argmax(bert)) + 1}: {max(bert)}"
             header += [column.short, "paper"]
             means_by_layer += [[f"{mean:.2f}" for mean in means], [f"{mean:g}" for mean in bert]]
@@ -154,13 +156,19 @@ def _clearest(report: Report) -> Iterator[str]:
     rows = [(each.head.key(), each.name, each.text, "") for each in clearest(report.results)]
     for name, analysis in ANALYSES.items():
         if name in report.results:
-            rows += analysis.clear_head_rows(report.results[name])
+            found = islice(analysis.found_heads(report.results[name]), MOST_FOUND)
+            rows += [_found_row(each) for each in found if each.baseline]
     yield table("", ("head", "what it does", "this run", "baseline"), rows)
     for figure, explained in CAPTIONS.items():
         if lines := [each for each in report.lines if each.figure == figure]:
             where = "; ".join(f"{each.title.partition(':')[0]}, {each.where}" for each in lines)
             caption = f"Figure {figure} of the paper, for this model: {explained} {where}."
             yield _figure(lines_figure([each.panel for each in lines], across=3), caption)
+
+
+def _found_row(found: FoundHead) -> tuple[str, str, str, str]:
+    name = f"{found.name}, {found.counted}" if found.counted else found.name
+    return found.head.key(), name, found.text, found.baseline
 
 
 def _figure(figure: go.Figure, caption: str) -> str:

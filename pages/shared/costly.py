@@ -5,6 +5,7 @@ for something decorates it beside its imports.
 """
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from bertviz_core import tour
@@ -13,7 +14,8 @@ from bertviz_core.analyses.base import averages, registry
 from bertviz_core.analyses.base import result as results
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.findings import Finding
-from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
+from bertviz_core.analyses.base.found_heads import DrawnExample, FoundHead
+from bertviz_core.analyses.base.head_facts import HeadFacts
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.base.view import View
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
@@ -73,15 +75,16 @@ def findings_of(analysis: Analysis[Any, Any], result: Result) -> list[Finding]:
 
 
 @memoized
-def head_examples(analysis: Analysis[Any, Any], result: Result) -> list[HeadExamples]:
-    """`Analysis.head_examples`."""
-    return analysis.head_examples(result)
+def head_examples(analysis: Analysis[Any, Any], result: Result) -> list[tuple[FoundHead, list[DrawnExample]]]:
+    """The first of `Analysis.found_heads`, with the inputs that show what they find."""
+    found = islice(analysis.found_heads(result), clearest_heads.MOST_FOUND)
+    return [(each, each.draw()) for each in found if each.finding]
 
 
 @memoized
 def head_facts(analysis: Analysis[Any, Any], result: Result, head: Head) -> list[HeadFacts]:
-    """`Analysis.head_facts`."""
-    return analysis.head_facts(result, head)
+    """The tables of `Analysis.of_head`."""
+    return [facts for each in analysis.of_head(result, head) for facts in each.figure.facts]
 
 
 # Of arrays

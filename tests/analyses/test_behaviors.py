@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from bertviz_core.analyses import behaviors as behaviors_module
 from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.presentation import NamedHead
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors, linguistic, linguistic_heads
@@ -104,10 +105,9 @@ def test_a_plugin_names_heads_as_a_built_in_analysis_does(monkeypatch: pytest.Mo
     class Plugin(Analysis):
         name = "plugin"
         corpus = "treebank"
-        names_heads = True
 
-        def named_heads(self, result: Any) -> list[tuple[str, str]]:
-            return [("2-3", "negation"), ("5-1", "negation")]
+        def named_heads(self, result: Any) -> list[NamedHead]:
+            return [NamedHead("2-3", "negation"), NamedHead("5-1", "negation")]
 
     monkeypatch.setattr(behaviors_module, "ANALYSES", {**ANALYSES, "plugin": Plugin()})
     results: Any = {"plugin": object(), "dependency_heads": Dependency()}

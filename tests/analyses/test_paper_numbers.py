@@ -46,7 +46,7 @@ def texts_of_averages(result: Any) -> Iterator[str]:
     analysis = ANALYSES[result.analysis]
     for *_, note in analysis.key_numbers(result):
         yield note
-    if analysis.has_paper_means:
+    if any(column.paper_means for column in analysis.columns):
         yield from (text for text in _column_tables(analysis, result) if "read off the release" in text)
 
 

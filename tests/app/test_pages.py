@@ -4,6 +4,7 @@ from unittest.mock import patch
 
 import pytest
 
+from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.registry import ANALYSES, findings
 from bertviz_core.analyses.dependency_heads.statements import relation_finding
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY, sinks
@@ -26,10 +27,10 @@ def sentences(report: Report) -> set[str]:
     """All that the findings of the shipped results say."""
     found = [behaviors_finding(report.results), *findings(report.results)]
     columns = [
-        ANALYSES[name].column_finding(column, result)
+        ANALYSES[name].claim(result, ANALYSES[name].view(quantity=column.quantity))
         for name, result in report.results.items()
         for column in ANALYSES[name].columns
-        if column.read(result) is not None
+        if column.read(result) is not None and issubclass(ANALYSES[name].view, ColumnView)
     ]
     counts = report.results["dependency_heads"].default_view()
     relations = [relation_finding(counts, relation) for relation in counts.relations]

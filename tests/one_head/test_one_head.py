@@ -11,6 +11,7 @@ import pytest
 
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow
 from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_heads, counting_from
 from bertviz_core.one_head.clear_input import clear_input, lines, window
@@ -21,11 +22,16 @@ from bertviz_core.overview.head_columns import columns
 from tests.oracles import one_head as oracle
 
 
+def rows_apart(name: str, result: Result, head: Head) -> list[HeadRow]:
+    """The numbers of an analysis that may set a head apart."""
+    return [row for each in ANALYSES[name].of_head(result, head) for row in each.figure.apart]
+
+
 def test_rows_are_placed_among_all_heads_as_defined(results):
     heads = all_heads(*columns(results)[0].values.shape)
     for head in heads[::7]:
         for name, result in results.items():
-            for row in ANALYSES[name].head_rows(result, head):
+            for row in rows_apart(name, result, head):
                 numbers = [float(row.others[each]) for each in heads]
                 own = float(row.others[row.head])
                 assert row.value == own
@@ -40,7 +46,7 @@ def test_facts_are_the_furthest_from_the_median_one_of_each_analysis(results):
         best = {}
         for name, result in results.items():
             scores = []
-            for row in ANALYSES[name].head_rows(result, head):
+            for row in rows_apart(name, result, head):
                 numbers = [number for number in row.others.reshape(-1).tolist() if not isnan(number)]
                 below, above = sum(other < row.value for other in numbers), sum(other > row.value for other in numbers)
                 if max(below, above) >= 0.75 * len(numbers) and not row.low <= row.median <= row.high:

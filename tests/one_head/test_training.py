@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import bertviz_core as bv
+from bertviz_core.analyses.base.head_figures import HeadRow
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.dependency_heads.head_facts import relation_rows
+from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.dependency_heads.head_relations import relations
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import find_checkpoint
@@ -31,6 +33,16 @@ def planted(own: Any, column: str, values: Sequence[float]) -> list[tuple[int, A
         mean[index, 0, 0] = value
         steps.append((step, replace(own, mean=mean)))
     return steps
+
+
+def apart(result: Result, head: Head) -> list[HeadRow]:
+    """The numbers that may set a head apart."""
+    return [row for each in ANALYSES[result.analysis].of_head(result, head) for row in each.figure.apart]
+
+
+def every_row(result: Result, head: Head) -> list[HeadRow]:
+    """The numbers of which these are chosen."""
+    return [row for each in ANALYSES[result.analysis].of_head(result, head) for row in each.figure.every]
 
 
 @pytest.fixture(scope="module")
@@ -75,13 +87,13 @@ def test_a_number_that_sets_no_head_apart_at_a_step_is_read_there(results):
     """Of relations and classes of words only the best are named; a curve has every step, from the counts themselves."""
     own = results["dependency_heads"]
     counts = own.default_view()
-    head = max(all_heads(*counts.correct.shape[3:]), key=lambda each: len(relation_rows(counts, each)))
-    row = relation_rows(counts, head)[0]
+    head = max(all_heads(*counts.correct.shape[3:]), key=lambda each: len(relations(counts, each)))
+    row = apart(own, head)[1]  # after the UAS
     name = row.name.split(" ")[0]
     correct = own.correct.copy()
     correct[:, :, [each == name for each in own.relations], *head] = 1  # of each half, in each direction
     early = replace(own, correct=correct)
-    assert row.name not in [each.name for each in ANALYSES[own.analysis].head_rows(early, head)]
+    assert row.name not in [each.name for each in apart(early, head)]
     curve = arising(own.analysis, row, [(0, early), (2, own)]).curve
     relation = counts.relations.index(name)
     right = max(
@@ -95,8 +107,8 @@ def test_a_number_that_sets_no_head_apart_at_a_step_is_read_there(results):
 def test_every_number_that_may_be_named_can_be_read(results):
     for name, result in results.items():
         for head in all_heads(*results[ANALYSIS].mean.shape[1:])[::11]:
-            every = {row.name: row.value for row in ANALYSES[name].every_head_row(result, head)}
-            named = {row.name: row.value for row in ANALYSES[name].head_rows(result, head)}
+            every = {row.name: row.value for row in every_row(result, head)}
+            named = {row.name: row.value for row in apart(result, head)}
             assert named.items() <= every.items(), name
 
 
@@ -104,7 +116,7 @@ def test_of_a_causal_model_each_direction_is_read_among_the_words_that_it_counts
     folder = families.save(families.FAMILIES["gpt2"], tmp_path / "causal")
     options = {"corpus": "treebank", "limit": 150, "max_length": 64, "store": False}
     counts = bv.analyze("dependency_heads", model=str(folder), **options).result
-    rows = ANALYSES["dependency_heads"].every_head_row(counts.stored, Head(0, 1))
+    rows = every_row(counts.stored, Head(0, 1))
     values = {row.name: row.value for row in rows}
     checked = 0
     for direction, side in enumerate(("earlier", "later")):

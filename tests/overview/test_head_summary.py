@@ -72,7 +72,7 @@ def test_relations_are_those_furthest_over_their_best_offset(results):
         offset = max(int(count) for count in result.offset_correct[:, row])
         if right > offset:
             gains[name] = (right / n - offset / n, right / n, n)
-    (strongest,) = relations(result, [head])
+    strongest = relations(result, head)
     assert [relation.name for relation in strongest] == sorted(gains, key=lambda name: -gains[name][0])[:3] != []
     for relation in strongest:
         gain, accuracy, n = gains[relation.name]
@@ -216,6 +216,8 @@ def test_rows_say_value_rank_and_baseline():
 
 
 def test_a_relation_stands_beside_its_offset():
-    columns = relation_columns([Relation("dobj", DirectedHead(0, Head(7, 9)), 0.868, 0.4, -2, 1591, 1)], 144)
+    others = np.zeros((12, 12))
+    others[7, 9] = 0.868
+    columns = relation_columns([Relation("dobj", DirectedHead(0, Head(7, 9)), 0.868, 0.4, -2, 1591, others)])
     row = {column.title: column.values[0] for column in columns}
     assert (row["found"], row["best offset"], row["rank"], row["words"]) == ("86.8%", "40.0% (-2)", "1 of 144", "1,591")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bertviz_core import exports
+from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
@@ -35,7 +36,8 @@ def test_findings_pages_maps_and_files_name_one_head(results: Results) -> None:
     for finding in found:
         analysis, result = ANALYSES[finding.analysis], results[finding.analysis]
         column = analysis.column(finding.quantity)
-        assert analysis.column_finding(column, result).head == finding.head, finding.id
+        if issubclass(analysis.view, ColumnView):
+            assert analysis.claim(result, analysis.view(quantity=column.quantity)).head == finding.head, finding.id
         assert analysis.best_head(result, [finding.quantity]) == finding.head, finding.id
         values = column.read(result)
         assert values is not None and values[finding.head] == np.nanmax(values), finding.id

@@ -1,22 +1,21 @@
 """Figures 1 and 5 of a report: which heads and sentences they show, their weights, and when they are computed."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.drawn_inputs import MAX_DRAWN_WORDS, DrawnInput
-from bertviz_core.corpora import Skipped
+from bertviz_core.analyses.base.found_heads import FoundHead, MarkedInput
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
-from bertviz_core.inputs.encoding import encode_words
 from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.models.loading import load
 from bertviz_core.paper_report import lines as lines_module
-from bertviz_core.paper_report.lines import lines_of
+from bertviz_core.paper_report.lines import MAX_DRAWN_WORDS, lines_of
 from bertviz_core.paper_report.report import ReportRequest
 from bertviz_core.settings import Execution, Settings
 
@@ -119,14 +118,16 @@ def test_they_are_computed_once_and_again_when_a_result_is_new(planted_report):
 def test_a_plugin_draws_its_heads_as_a_built_in_analysis_does(planted_report, planted_folder, monkeypatch):
     class Plugin(Analysis):
         name = "plugin"
-        has_attention_lines = True
 
-        def drawn_inputs(self, result, tokens):
-            example = encode_words(["the", "cat", "sat", "on", "the", "mat", "."], tokens, 0, "line 1", Skipped())
-            yield DrawnInput(5, Head(1, 0), "a plugin's", example, red=[1])
+        def found_heads(self, result):
+            listed = [
+                MarkedInput(place, ("the", "cat", "sat", "on", "the", "mat", ".")[:size], (1,))
+                for place, size in (("too short", 3), ("line 1", 7), ("line 2", 6))
+            ]
+            yield FoundHead(Head(1, 0), "a plugin's", "90%", is_of_keys=False, inputs=lambda: listed)
 
     monkeypatch.setattr(lines_module, "ANALYSES", {"plugin": Plugin()})
-    results: dict = {"plugin": None}
+    results: dict = {"plugin": SimpleNamespace(provenance={"settings": {"max_length": 64}})}
     (drawn,) = lines_of(results, load(find_checkpoint(str(planted_folder)), "cpu"), False)
-    assert (drawn.figure, drawn.title, drawn.where) == (5, "2-1: a plugin's", "line 1")
+    assert (drawn.figure, drawn.title, drawn.where) == (5, "2-1: a plugin's, 90%", "line 1")
     assert [drawn.labels[row] for row in drawn.red] == ["cat"]

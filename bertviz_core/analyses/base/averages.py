@@ -216,6 +216,11 @@ class HeadColumn:
         signed: Whether values are averaged changes: their map is centered on 0, with their intervals.
         least: From a result to the smallest difference from other heads that is worth the name; None for a part of the
             scale.
+        behavior: The behavior that heads above a threshold of it have (docs/methods.md, section 9); empty for none.
+        rule: From a result to the heads that have it, (layer, head) bool, where that is not decided by a threshold.
+        role: What its highest head does, which is then among the strongest heads of overview and report; may be empty.
+        is_followed: Whether Emergence draws its course over a training.
+        paper_means: (layer,) means of BERT-base's heads in the paper, for a report to show beside its own.
     """
 
     quantity: str
@@ -229,6 +234,11 @@ class HeadColumn:
     maximum: float | None = None
     signed: bool = False
     least: Callable[..., float] | None = None
+    behavior: str = ""
+    rule: Callable[..., np.ndarray] | None = None
+    role: str = ""
+    is_followed: bool = False
+    paper_means: tuple[float, ...] = ()
 
     @property
     def short(self) -> str:

@@ -7,8 +7,6 @@ from typing import Any, Literal
 import pandas as pd
 
 from bertviz_core.analyses.base.blocks import Table
-from bertviz_core.analyses.base.findings import Finding
-from bertviz_core.heads import Head
 
 Format = Literal["text", "bar", "percent", "times"]  # a bar is of a percentage, with its number
 
@@ -60,44 +58,6 @@ class HeadFacts:
     detail: str = ""
     tables: tuple[FactTable, ...] = ()
     caption: str = ""
-
-
-@dataclass(frozen=True)
-class ExampleDrawing:
-    """An input that shows what a head does.
-
-    Attributes:
-        title: Where the input is.
-        svg: The drawing.
-        words: Of the input.
-        marked: The words that it is about, numbered from 0.
-    """
-
-    title: str
-    svg: str
-    words: tuple[str, ...]
-    marked: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class HeadExamples:
-    """Inputs that show what the best head of a target does.
-
-    Attributes:
-        finding: What the head finds.
-        target: What the head is best at, on which the page of the analysis opens.
-        head: The head.
-        direction: 0 where the marked words are queries, 1 where they are keys.
-        drawings: The examples.
-        more: A link to all of them.
-    """
-
-    finding: Finding
-    target: str
-    head: Head
-    direction: int
-    drawings: tuple[ExampleDrawing, ...]
-    more: str
 
 
 def fact_tables(facts: Iterable[HeadFacts]) -> list[Table]:

@@ -1,13 +1,17 @@
-"""Small figures of one head with the range of all heads behind it, in a form that any page or file can draw."""
+"""What an analysis says of one head: numbers with the range of all heads behind them, in a form that any page or file
+can draw, tables, and texts where there is room for a few words."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import isnan, nan
+from typing import Any
 
 import numpy as np
 
 from bertviz_core import numbers
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
+from bertviz_core.analyses.base.head_facts import HeadFacts
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head, ranks
 
@@ -137,20 +141,86 @@ class HeadFigure:
 
     Attributes:
         title: What it is about.
-        rows: Numbers of the head, each on its own scale.
+        rows: Numbers of the head, each on its own scale, which the small figure shows.
         curve: Numbers along an axis; None for none.
         sentence: What it shows, in a sentence.
+        distinctive: The numbers that may set the head apart from others; None for `rows`.
+        candidates: All numbers of which these are chosen, among which one is found by its name at every step of a
+            training; None where none is left out.
+        facts: Tables under the head's numbers on every page.
+        searched: Numbers of all heads that the overview finds heads by beside the columns: from the name, as pages show
+            it, to (layer, head) values.
     """
 
     title: str
     rows: tuple[HeadRow, ...] = ()
     curve: HeadCurve | None = None
     sentence: str = ""
+    distinctive: tuple[HeadRow, ...] | None = None
+    candidates: tuple[HeadRow, ...] | None = None
+    facts: tuple[HeadFacts, ...] = ()
+    searched: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def has_numbers(self) -> bool:
         """Whether there is anything to draw."""
         return bool(self.rows) or self.curve is not None
+
+    @property
+    def apart(self) -> tuple[HeadRow, ...]:
+        """The numbers that may set the head apart."""
+        return self.rows if self.distinctive is None else self.distinctive
+
+    @property
+    def every(self) -> tuple[HeadRow, ...]:
+        """The numbers among which those that set it apart are found again."""
+        return self.apart if self.candidates is None else self.candidates
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What an analysis says of one head under one title: in a few words, and in numbers, which are computed when
+    somebody looks at the head.
+
+    Attributes:
+        build: Computes the numbers.
+        arguments: What `build` takes.
+        column: A column of the overview's table and its exports, which every head has; empty for none.
+        text: What stands there of the head.
+        line: On the head's card beside the overview's map, which has room for a few; may be empty.
+    """
+
+    build: Callable[..., HeadFigure]
+    arguments: tuple[Any, ...]
+    column: str = ""
+    text: str = ""
+    line: str = ""
+
+    @cached_property
+    def figure(self) -> HeadFigure:
+        """The numbers."""
+        return self.build(*self.arguments)
+
+
+def overview_columns(columns: Iterable[HeadColumn], result: Result) -> list[HeadColumn]:
+    """The columns of a result that the overview has: where the first token is [CLS], without `to_first`."""
+    is_cls = isinstance(result, HeadAverages) and "to_cls" in result
+    return [
+        column
+        for column in columns
+        if column.overview and column.read(result) is not None and not (is_cls and column.quantity == "to_first")
+    ]
+
+
+def column_rows(columns: Iterable[HeadColumn], result: Result, head: Head) -> list[tuple[HeadColumn, HeadRow]]:
+    """Those of `overview_columns` in which the head has a number, each with that."""
+    rows = ((column, column_row(column, result, head)) for column in overview_columns(columns, result))
+    return [(column, row) for column, row in rows if row is not None]
+
+
+def columns_figure(title: str, columns: Iterable[HeadColumn], result: Result, head: Head) -> HeadFigure:
+    """A row for each of these columns."""
+    return HeadFigure(title, tuple(row for _, row in column_rows(columns, result, head)))
 
 
 def column_row(column: HeadColumn, result: Result, head: Head) -> HeadRow | None:

@@ -14,11 +14,13 @@ class PaperTable(NamedTuple):
         title: Its caption.
         header: A name for each column.
         rows: Texts, as many in each row as in the header.
+        latex: The same numbers as LaTeX.
     """
 
     title: str
     header: list[str]
     rows: list[list[str]]
+    latex: str
 
 
 def percent_text(share: float, low: float = np.nan, high: float = np.nan) -> str:

@@ -1,7 +1,7 @@
 """What pages, tour, overview and report show of an analysis and of its results."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Generic, Literal, TypeVar, cast
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 import plotly.graph_objects as go
@@ -17,23 +17,34 @@ from bertviz_core.analyses.base.column_blocks import (
     highest_inputs,
 )
 from bertviz_core.analyses.base.column_view import ColumnView
-from bertviz_core.analyses.base.drawn_inputs import DrawnInput
 from bertviz_core.analyses.base.entry_points import Registered
 from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, column_finding, empty_finding
-from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts
-from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, column_row
+from bertviz_core.analyses.base.found_heads import FoundHead
+from bertviz_core.analyses.base.head_figures import Rows, columns_figure
 from bertviz_core.analyses.base.paper_table import PaperTable
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.base.view import View
 from bertviz_core.choices import hints
 from bertviz_core.heads import Head, highest
-from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.plotting import head_map, text_figure
 
 R = TypeVar("R", bound=Result)
 V = TypeVar("V", bound=View[Any])
 CorpusKind = Literal["text", "treebank", "coreference", "random"]
-HeadInFigure = Literal["point", "subject", "absent"]  # each head is a point; the figure is about one head; neither
+
+
+class NamedHead(NamedTuple):
+    """A head that is shown to find something.
+
+    Attributes:
+        label: Its key, as "3-1".
+        name: What it is best at, as a relation.
+        found: What it finds, as a plural in the legend of a map; the name where it is empty.
+    """
+
+    label: str
+    name: str
+    found: str = ""
 
 
 class Presentation(Registered, Generic[R, V]):
@@ -54,21 +65,13 @@ class Presentation(Registered, Generic[R, V]):
         statements: What the paper says of it, and how a result decides that; without any, the highest head of each
             column is reported.
         main_figure: Draws the paper's figure from a result; without it a map of the first column is drawn.
-        latex: Writes the paper's table as LaTeX.
-        paper_table: The same table for a report, with the paper's numbers.
-        has_paper_means: Whether a report shows the means of BERT-base (paper.LAYER_MEANS) beside its columns.
-        has_attention_lines: Whether a report draws the attention of its clearest heads (Figures 1 and 5).
+        paper_table: Makes the paper's table from a result, for a report, with the paper's numbers, and as LaTeX.
         prefix: The prefix of its columns in the exports; None for its name and an underscore.
         control: The address parameter of the quantity on the page's map; formed from its name if empty.
         formula: A formula in LaTeX, for the page of an analysis that docs/methods.md does not describe.
-        names_heads: Whether `named_heads` finds some, which other figures mark.
-        marks_named_heads: Whether its figures mark those of other analyses.
         one_causal: What a comparison cautions where the tokens of one of the models see only what comes earlier, as the
             end of a sentence.
         both_causal: The same where those of both models do; empty for no caution.
-        head_in_tour: How `tour_figure` shows the chosen head.
-        followed: Quantities of its averages whose course over a training Emergence draws.
-        behaviors: From each quantity of its averages that has a threshold (docs/methods.md, section 9) to the behavior.
     """
 
     # Its name and its page
@@ -84,25 +87,22 @@ class Presentation(Registered, Generic[R, V]):
     labels: Mapping[str, str] = {}
     statements: tuple[Statement, ...] = ()
     main_figure: Callable[..., go.Figure] | None = None
-    latex: Callable[..., str] | None = None
     paper_table: Callable[..., PaperTable] | None = None
-    has_paper_means: bool = False
-    has_attention_lines: bool = False
     prefix: str | None = None
     control: str = ""
     formula: str = ""
-    names_heads: bool = False
-    marks_named_heads: bool = False
     # What a comparison cautions where models see only what comes earlier, as the end of a sentence
     one_causal: str = "its tokens divide their attention among fewer tokens"
     both_causal: str = ""
-    head_in_tour: HeadInFigure = "point"
-    followed: tuple[str, ...] = ()
-    behaviors: Mapping[str, str] = {}
 
     def column(self, quantity: str) -> HeadColumn:
         """The column of a quantity; raises StopIteration where it has none."""
         return next(column for column in self.columns if column.quantity == quantity)
+
+    @property
+    def behaviors(self) -> dict[str, str]:
+        """From the quantity of each column that has one to the behavior of heads above its threshold."""
+        return {column.quantity: column.behavior for column in self.columns if column.behavior}
 
     def label(self, quantity: str) -> str:
         """Displayed name of a quantity: its column's, or that in `labels`; otherwise its name itself."""
@@ -117,58 +117,34 @@ class Presentation(Registered, Generic[R, V]):
         """
         return ""
 
-    def opening_quantity(self, result: R, quantities: Sequence[str]) -> str:
-        """The quantity that a comparison opens on, as the page does: by default that of the first column.
+    def found_heads(self, result: R) -> Iterable[FoundHead]:
+        """The heads that find something best, with inputs that show it, the clearest first: the overview shows the
+        first few, and a report draws the attention of all.
 
         Args:
-            result: The default view of run A.
-            quantities: Those that both runs have.
-
-        Returns:
-            One of `quantities`; empty where that does not matter.
-        """
-        return next((column.quantity for column in self.columns if column.quantity in quantities), "")
-
-    def drawn_inputs(self, result: R, tokens: Tokens) -> Iterable[DrawnInput]:
-        """Inputs on which a report draws its clearest heads, of an analysis that `has_attention_lines`.
-
-        Args:
-            result: As the report shows it.
-            tokens: Of the model's tokenizer.
+            result: A stored result of this analysis.
         """
         return ()
 
-    def clear_head_rows(self, result: R) -> list[tuple[str, str, str, str]]:
-        """Rows of a report's table of the clearest heads.
+    @property
+    def has_attention_lines(self) -> bool:
+        """Whether a report draws the attention of its clearest heads (Figures 1 and 5)."""
+        has_roles = any(column.role for column in self.columns)
+        return has_roles or type(self).found_heads is not Presentation.found_heads
 
-        Args:
-            result: As the report shows it.
-
-        Returns:
-            For each head its label, what it does, this run's number, and that of a baseline.
-        """
+    def named_heads(self, result: R) -> list[NamedHead]:
+        """The heads that are shown to find something, on held-out text above every baseline that needs no model, the
+        clearest first; maps of behaviors and Figure 6 mark them."""
         return []
 
-    def named_heads(self, result: R) -> list[tuple[str, str]]:
-        """The heads that are shown to find something, on held-out text above every baseline that needs no model; maps
-        of behaviors and Figure 6 mark them. Only of an analysis that `names_heads`.
-
-        Returns:
-            The label of each head, and what it finds; the clearest first.
-        """
-        return []
+    @property
+    def names_heads(self) -> bool:
+        """Whether it may name heads."""
+        return type(self).named_heads is not Presentation.named_heads
 
     def more_behaviors(self, result: R) -> dict[str, np.ndarray]:
-        """Behaviors that heads have beside that of Figure 6, by a rule of this analysis (docs/methods.md, section 9).
-
-        Returns:
-            One of `behaviors.BEHAVIORS` -> (layer, head) bool.
-        """
-        return {}
-
-    def found_by(self, name: str) -> str:
-        """What a head that `named_heads` has under this name finds, as a plural for the legend of a map."""
-        return name
+        """The heads of each behavior for which a column has a rule, (layer, head) bool."""
+        return {column.behavior: column.rule(result) for column in self.columns if column.rule}
 
     @property
     def control_key(self) -> str:
@@ -213,14 +189,11 @@ class Presentation(Registered, Generic[R, V]):
         yield from self.opening(result, view)
         if not self.is_empty(result):
             assert isinstance(view, ColumnView), "an analysis with another view has blocks of its own"
-            yield Control(self.own_fields(), on_line=True)
+            added = tuple(name for name in hints(self.view) if name not in hints(ColumnView))
+            yield Control(added, on_line=True)
             if column := view.column(result):
                 yield Numbers(tuple(column_cards(result, column)))
             yield from self.ending(result, view)
-
-    def own_fields(self) -> tuple[str, ...]:
-        """The choices that its view adds to the quantity and the head."""
-        return tuple(name for name in hints(self.view) if name not in hints(ColumnView))
 
     def opening(self, result: R, view: Any) -> Iterator[Block]:
         """How the page of an analysis with columns begins: the claim, the figure beside the map, the head's numbers."""
@@ -256,11 +229,12 @@ class Presentation(Registered, Generic[R, V]):
         )
 
     def claim(self, result: Any, view: V) -> Finding:
-        """What its page says first: of an analysis with columns the statement about the chosen one."""
+        """What its page says first: of an analysis with columns the statement about the chosen one, or that column."""
         assert isinstance(view, ColumnView), "an analysis with another view has a claim of its own"
         column = view.column(result)
         assert column is not None, "a result with columns"
-        return self.column_finding(column, result)
+        about = (each for each in self.findings(result) if each.quantity == column.quantity and each.state in DECIDED)
+        return next(about, None) or column_finding(self.name, column, result)
 
     def ending(self, result: R, view: Any) -> Iterator[Block]:
         """How that page ends: the inputs in which the chosen head shows the quantity most, and all heads."""
@@ -279,27 +253,18 @@ class Presentation(Registered, Generic[R, V]):
         present = [column for column in self.columns if column.read(result) is not None]
         return [column_finding(self.name, column, result) for column in present]
 
-    def column_finding(self, column: HeadColumn, result: R) -> Finding:
-        """The finding that a page shows beside a column: of the statement about it, or of the column itself."""
-        for each in self.findings(result):
-            if each.quantity == column.quantity and each.state in DECIDED:
-                return each
-        return column_finding(self.name, column, result)
-
     # What pages of several analyses show of a result
 
-    def tour_figure(
-        self, result: R, head: Head | None, named: Mapping[str, str], is_answered: bool = True
-    ) -> go.Figure:
+    def tour_chart(self, result: R, head: Head, named: Mapping[str, str], is_answered: bool) -> Chart:
         """The figure of its slides in the guided tour; by default the paper's, or a map of the first column.
 
         Args:
             result: A stored result of this analysis.
-            head: The chosen head, where `head_in_tour` is "subject"; None otherwise.
+            head: The chosen head, for a figure that is about one.
             named: Key of a head -> what the analyses of relations and of coreference find that it is best at.
             is_answered: Whether the reader has asked for the answer, which the figure does not write out before.
         """
-        return self.figure(result) if self.main_figure is None else self.main_figure(result)
+        return self.main_chart(self.main_figure or self.figure, result)
 
     def best_head(self, result: R, targets: Sequence[str]) -> Head | None:
         """The head of a result that is best at something; None where the result has nothing of it.
@@ -316,75 +281,15 @@ class Presentation(Registered, Generic[R, V]):
                     return highest(values)
         return None
 
-    def head_facts(self, result: R, head: Head) -> list[HeadFacts]:
-        """What a result says of one head beside its columns, under the head's numbers on every page.
-
-        Args:
-            result: A stored result of this analysis.
-            head: The chosen head.
-        """
-        return []
-
-    def head_columns(self, result: R) -> list[HeadColumn]:
-        """The columns that the overview shows of a result: where the first token is [CLS], without `to_first`."""
-        is_cls = isinstance(result, HeadAverages) and "to_cls" in result
-        return [
-            column
-            for column in self.columns
-            if column.overview and column.read(result) is not None and not (is_cls and column.quantity == "to_first")
-        ]
-
-    def head_rows(self, result: R, head: Head) -> list[HeadRow]:
-        """The head's numbers of these columns, from which come the facts that set it apart from other heads."""
-        return [row for _, row in self.numbered(result, head)]
-
-    def every_head_row(self, result: R, head: Head) -> list[HeadRow]:
-        """All numbers of the head that `head_rows` may choose from, among which a number is found by its name at every
-        step of a training; by default `head_rows`, which chooses none."""
-        return self.head_rows(result, head)
-
-    def numbered(self, result: R, head: Head) -> list[tuple[HeadColumn, HeadRow]]:
-        """The columns of `head_columns` in which the head has a number, each with that."""
-        rows = ((column, column_row(column, result, head)) for column in self.head_columns(result))
-        return [(column, row) for column, row in rows if row is not None]
-
-    def head_figures(self, result: R, head: Head) -> list[HeadFigure]:
-        """Small figures of one head with the range of all heads behind it, on the page of the head and in its files.
+    def of_head(self, result: R, head: Head) -> Iterator[Rows]:
+        """All that is said of one head: on its page and in its files, under its numbers on every page, on its card and
+        in the overview's table; heads are found by it, too. By default a row for each column of the overview.
 
         Args:
             result: A stored result of this analysis.
             head: The head.
         """
-        rows = self.head_rows(result, head)
-        return [HeadFigure(self.title, tuple(rows))] if rows else []
-
-    def searched_numbers(self, result: R) -> dict[str, np.ndarray]:
-        """Numbers of every head that the overview finds heads by beside its columns.
-
-        Returns:
-            Name, as pages show it -> (layer, head) values.
-        """
-        return {}
-
-    def head_texts(self, result: R, heads: Sequence[Head]) -> dict[str, list[str]]:
-        """Further columns of the overview's table and its exports, by name: of each a text for each of the heads."""
-        return {}
-
-    def card_lines(self, result: R, heads: Sequence[Head]) -> list[list[str]]:
-        """For each of the heads the lines on its card beside the overview's map, which has room for a few."""
-        return [[] for _ in heads]
-
-    def head_examples(self, result: R) -> list[HeadExamples]:
-        """Inputs that show what its best heads do, among the strongest heads on the overview."""
-        return []
-
-    def clearest(self, result: R) -> dict[str, str]:
-        """The quantities whose highest head is among the strongest heads of the overview and the report.
-
-        Returns:
-            Quantity -> what such a head does, in the order of the cards; by default the `behaviors` of the result.
-        """
-        return {name: self.column(name).short for name in self.behaviors if self.column(name).read(result) is not None}
+        yield Rows(columns_figure, (self.title, self.columns, result, head))
 
     def key_numbers(self, result: R) -> list[tuple[str, str, str]]:
         """Key numbers on the overview: name, value, and a note beside it."""

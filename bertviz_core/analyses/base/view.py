@@ -25,9 +25,11 @@ class View(Choices, Generic[R]):
 
     Attributes:
         target: The field that a link to one of the things of the page sets, as a relation; empty without one.
+        marks_named_heads: Whether `beside` reads the heads that other analyses name.
     """
 
     target: ClassVar[str] = ""
+    marks_named_heads: ClassVar[bool] = False
 
     def beside(self, request: Request, find: Find) -> Any:
         """What `show` needs beside the result of a request: of other stored results, None where it needs none.

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import plotly.graph_objects as go
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.blocks import Block, Claim, Columns, Control, Heads, Numbers, Say, Table
+from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Columns, Control, Heads, Numbers, Say, Table
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadFacts
-from bertviz_core.analyses.base.head_figures import HeadFigure
+from bertviz_core.analyses.base.head_figures import HeadFigure, Rows
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.base.view import Find, View
@@ -46,6 +46,7 @@ SIMILAR = 3  # heads that are named beside one on other pages
 class ClusteringView(View[Clustering]):
     """How heads are embedded in the plane, from which average on they have a behavior, and the head to report."""
 
+    marks_named_heads: ClassVar[bool] = True
     root: Annotated[
         bool,
         Label("Square-root distance"),
@@ -121,7 +122,6 @@ class ClusteringAnalysis(Analysis[Clustering, ClusteringView]):
     }
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
-    marks_named_heads = True
 
     def claim(self, result: Clustering, view: ClusteringView) -> Finding:
         return self.findings(result)[0]
@@ -163,23 +163,22 @@ class ClusteringAnalysis(Analysis[Clustering, ClusteringView]):
 
         return measure.finish(accumulator, examples, provenance)
 
-    def tour_figure(
-        self, result: Clustering, head: Head | None, named: Mapping[str, str], is_answered: bool = True
-    ) -> go.Figure:
+    def tour_chart(self, result: Clustering, head: Head, named: Mapping[str, str], is_answered: bool) -> Chart:
         """The heads in the plane, by layer."""
-        return by_layer(result.labeled(Thresholds(), dict(named)))
+        return self.main_chart(_with_named, result, named)
 
-    def head_facts(self, result: Clustering, head: Head) -> list[HeadFacts]:
+    def of_head(self, result: Clustering, head: Head) -> Iterator[Rows]:
         """The most similar heads, with their divergences."""
+        nearest = " ".join(other.key() for other, _ in result.nearest(head, SIMILAR))
+        yield Rows(self._alike, (result, head), column="nearest", text=nearest)
+
+    def _alike(self, result: Clustering, head: Head) -> HeadFigure:
+        """Its nearest heads, before the divergences of all others, which set no head apart."""
         similar = self._most_similar(result, head)
-        return [HeadFacts("Most similar heads", similar)] if similar else []
-
-    def head_figures(self, result: Clustering, head: Head) -> list[HeadFigure]:
-        """Its nearest heads, before the divergences of all others."""
+        facts = (HeadFacts("Most similar heads", similar),) if similar else ()
         rows = nearest_rows(result, head)
-        return [HeadFigure("Heads that attend most like it", rows)] if rows else []
+        return HeadFigure("Heads that attend most like it", rows, distinctive=(), facts=facts)
 
-    def head_texts(self, result: Clustering, heads: Sequence[Head]) -> dict[str, list[str]]:
-        """The most similar heads."""
-        nearest = (result.nearest(head, SIMILAR) for head in heads)
-        return {"nearest": [" ".join(other.key() for other, _ in similar) for similar in nearest]}
+
+def _with_named(result: Clustering, named: Mapping[str, str]) -> go.Figure:
+    return by_layer(result.labeled(Thresholds(), dict(named)))

@@ -1,6 +1,7 @@
 """Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2)"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,24 +9,24 @@ import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
-from bertviz_core.analyses.base.blocks import Block, Claim, Numbers, Say
-from bertviz_core.analyses.base.drawn_inputs import DrawnInput
+from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Numbers, Say
 from bertviz_core.analyses.base.findings import Finding
-from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, share_row
+from bertviz_core.analyses.base.found_heads import FoundHead
+from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, Rows, share_row
+from bertviz_core.analyses.base.presentation import NamedHead
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.behaviors import COREFERENCE
-from bertviz_core.analyses.coreference_heads import report
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import COMPARED
 from bertviz_core.analyses.coreference_heads.figure import (
     by_group,
     group_charts,
-    latex,
     mention_map,
     paper_figure,
     paper_table,
 )
+from bertviz_core.analyses.coreference_heads.found_heads import found_heads
 from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.passage_list import passage_inputs
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
@@ -33,7 +34,6 @@ from bertviz_core.analyses.coreference_heads.statements import STATEMENTS, head_
 from bertviz_core.analyses.coreference_heads.systems_table import cards, heads_table, systems_table
 from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.inputs.annotated_words import Windows
-from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
@@ -67,12 +67,8 @@ class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
     one_causal = "its accuracies are of arcs to earlier words"
     both_causal = "their accuracies are of arcs to earlier words"
     main_figure = staticmethod(paper_figure)
-    latex = staticmethod(latex)
     paper_table = staticmethod(paper_table)
-    head_in_tour = "subject"
     prefix = "coreference_"
-    names_heads = True
-    has_attention_lines = True
 
     def claim(self, result: AntecedentCounts, view: CoreferenceView) -> Finding:
         """The best head on the chosen mentions in the chosen direction."""
@@ -92,16 +88,14 @@ class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
         yield Numbers(tuple(cards(result, view.kind, choice)))
         yield heads_table(result, choice.direction)
 
-    def drawn_inputs(self, result: CoreferenceHeads, tokens: Tokens) -> Iterable[DrawnInput]:
-        return report.drawn_inputs(result.default_view(), tokens)
+    def found_heads(self, result: CoreferenceHeads) -> Iterable[FoundHead]:
+        """The best head on all mentions."""
+        return found_heads(result.default_view())
 
-    def named_heads(self, result: CoreferenceHeads) -> list[tuple[str, str]]:
+    def named_heads(self, result: CoreferenceHeads) -> list[NamedHead]:
         """The best head on all mentions."""
         counts = result.default_view()
-        return [(counts.best().head.key(), COREFERENCE)] if counts.finds_antecedents() else []
-
-    def found_by(self, name: str) -> str:
-        return "antecedents"
+        return [NamedHead(counts.best().head.key(), COREFERENCE, "antecedents")] if counts.finds_antecedents() else []
 
     def accumulator(self, model: AttentionModel, request: Request) -> "AntecedentSums":
         from bertviz_core.analyses.coreference_heads import measure
@@ -113,32 +107,36 @@ class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
 
         return measure.finish(accumulator, examples, provenance)
 
-    def tour_figure(
-        self, result: CoreferenceHeads, head: Head | None, named: Mapping[str, str], is_answered: bool = True
-    ) -> go.Figure:
+    def tour_chart(self, result: CoreferenceHeads, head: Head, named: Mapping[str, str], is_answered: bool) -> Chart:
         """The head and the baselines by distance of the antecedent."""
-        assert head is not None, "a head of which the slide is"
-        return by_group(result.default_view(), (DirectedHead(0, head), *COMPARED))
+        return replace(self.main_chart(_by_distance, result, head), has_heads=False)
 
     def best_head(self, result: CoreferenceHeads, targets: Sequence[str]) -> Head | None:
         """The best head on all mentions, where "coreference" is a target."""
         return result.default_view().best().head if "coreference" in targets else None
 
-    def searched_numbers(self, result: CoreferenceHeads) -> dict[str, np.ndarray]:
-        """The (layer, head) accuracy of each type of mention that there is, from the mention to its antecedent."""
-        counts = result.default_view()
-        types = [(row, kind) for row, kind in enumerate(TYPE_ROWS) if row and counts.n[row]]
-        return {f"antecedents of {TYPE_NAMES[kind]}": counts.accuracy[0, row] for row, kind in types}
-
-    def head_rows(self, result: CoreferenceHeads, head: Head) -> list[HeadRow]:
-        """What it finds of the antecedents of all mentions."""
-        return _type_rows(result.default_view(), head)[:1]
-
-    def head_figures(self, result: CoreferenceHeads, head: Head) -> list[HeadFigure]:
+    def of_head(self, result: CoreferenceHeads, head: Head) -> Iterator[Rows]:
         """What it finds of the antecedents of each type of mention, beside the nearest one with the same head word."""
-        counts = result.default_view()
-        rows = tuple(_type_rows(counts, head))
-        return [HeadFigure("Antecedents that it finds", rows, sentence=counts.restriction)] if rows else []
+        yield Rows(_antecedents_found, (result, head))
+
+
+def _by_distance(result: CoreferenceHeads, head: Head) -> go.Figure:
+    return by_group(result.default_view(), (DirectedHead(0, head), *COMPARED))
+
+
+def _antecedents_found(result: CoreferenceHeads, head: Head) -> HeadFigure:
+    """A row for each type of mention; that of all mentions may set the head apart, and heads are found by the others,
+    from the mention to its antecedent."""
+    counts = result.default_view()
+    rows = tuple(_type_rows(counts, head))
+    types = [(row, kind) for row, kind in enumerate(TYPE_ROWS) if row and counts.n[row]]
+    return HeadFigure(
+        title="Antecedents that it finds",
+        rows=rows,
+        sentence=counts.restriction,
+        distinctive=rows[:1],
+        searched={f"antecedents of {TYPE_NAMES[kind]}": counts.accuracy[0, row] for row, kind in types},
+    )
 
 
 def _type_rows(counts: AntecedentCounts, head: Head) -> list[HeadRow]:

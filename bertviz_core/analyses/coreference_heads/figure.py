@@ -150,7 +150,8 @@ def paper_table(result: AntecedentCounts) -> PaperTable:
         rows.append([f"{name} (paper)", *map(str, numbers), *absent])
     header = ["system", *(f"{kind}, n = {n:,}" for kind, n in zip(TYPE_ROWS, result.n, strict=True))]
     title = f"Table 2: antecedents found, percent with the 95% interval over {result.units_text}"
-    return PaperTable(title + ("; the paper's rows on CoNLL-2012" if beside else ""), header, rows)
+    title += "; the paper's rows on CoNLL-2012" if beside else ""
+    return PaperTable(title, header, rows, latex(result))
 
 
 def latex(result: AntecedentCounts) -> str:

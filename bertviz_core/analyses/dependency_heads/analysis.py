@@ -5,47 +5,45 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
-import plotly.graph_objects as go
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
-from bertviz_core.analyses.base.blocks import Block, Claim, Numbers, Say, Table
-from bertviz_core.analyses.base.drawn_inputs import DrawnInput
+from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Numbers, Say, Table
 from bertviz_core.analyses.base.findings import Finding
-from bertviz_core.analyses.base.head_facts import HeadExamples, HeadFacts, fact_tables
-from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow
+from bertviz_core.analyses.base.found_heads import FoundHead
+from bertviz_core.analyses.base.head_facts import fact_tables
+from bertviz_core.analyses.base.head_figures import Rows
+from bertviz_core.analyses.base.presentation import NamedHead
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Provenance
-from bertviz_core.analyses.dependency_heads import head_facts, report
+from bertviz_core.analyses.dependency_heads import head_facts
 from bertviz_core.analyses.dependency_heads.cards import cards
 from bertviz_core.analyses.dependency_heads.figure import (
     TABLE_1,
     TOTALS,
-    latex,
     offset_chart,
     paper_figure,
     paper_table,
     relation_map,
     relation_table,
 )
+from bertviz_core.analyses.dependency_heads.found_heads import found_heads
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEW_NAMES
 from bertviz_core.analyses.dependency_heads.head_relations import relations
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationView
 from bertviz_core.analyses.dependency_heads.sentence_list import sentence_inputs
 from bertviz_core.analyses.dependency_heads.statements import (
-    FOUND,
     STATEMENTS,
     head_sentence,
     named_heads,
     relation_finding,
 )
 from bertviz_core.choices import Label
-from bertviz_core.corpora.treebank import ALL, UAS
+from bertviz_core.corpora.treebank import UAS
 from bertviz_core.heads import Head
 from bertviz_core.inputs.annotated_words import Sentences
-from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
@@ -96,12 +94,8 @@ class DependencyAnalysis(Analysis[DependencyHeads, RelationView]):
     one_causal = "its accuracies are of arcs to earlier words"
     both_causal = "their accuracies are of arcs to earlier words"
     main_figure = staticmethod(paper_figure)
-    latex = staticmethod(latex)
     paper_table = staticmethod(paper_table)
-    head_in_tour = "absent"
     prefix = ""
-    names_heads = True
-    has_attention_lines = True
 
     def claim(self, result: RelationCounts, view: RelationView) -> Finding:
         """The best head of the chosen relation in the chosen direction."""
@@ -124,21 +118,12 @@ class DependencyAnalysis(Analysis[DependencyHeads, RelationView]):
     def reading(self, options: Mapping[str, Any]) -> str:
         return f"trees: {VIEW_NAMES[options['view']]}" if "view" in options else ""
 
-    def opening_quantity(self, result: DependencyHeads, quantities: Sequence[str]) -> str:
-        """The clearest relation."""
-        return result.default_view().clearest_relation()
+    def found_heads(self, result: DependencyHeads) -> Iterable[FoundHead]:
+        """The best head of each of the clearest relations."""
+        return found_heads(result.default_view())
 
-    def drawn_inputs(self, result: DependencyHeads, tokens: Tokens) -> Iterable[DrawnInput]:
-        return report.drawn_inputs(result.default_view(), tokens)
-
-    def clear_head_rows(self, result: DependencyHeads) -> list[tuple[str, str, str, str]]:
-        return report.clear_head_rows(result.default_view())
-
-    def named_heads(self, result: DependencyHeads) -> list[tuple[str, str]]:
+    def named_heads(self, result: DependencyHeads) -> list[NamedHead]:
         return named_heads(result.default_view())
-
-    def found_by(self, name: str) -> str:
-        return FOUND.get(name, "governors")
 
     def accumulator(self, model: AttentionModel, request: Request) -> "RelationSums":
         from bertviz_core.analyses.dependency_heads import measure
@@ -150,60 +135,22 @@ class DependencyAnalysis(Analysis[DependencyHeads, RelationView]):
 
         return measure.finish(accumulator, examples, provenance)
 
-    def tour_figure(
-        self, result: DependencyHeads, head: Head | None, named: Mapping[str, str], is_answered: bool = True
-    ) -> go.Figure:
+    def tour_chart(self, result: DependencyHeads, head: Head, named: Mapping[str, str], is_answered: bool) -> Chart:
         """The most frequent relations of Table 1."""
-        return paper_figure(result.default_view(), max_relations=IN_TOUR)
+        return replace(self.main_chart(paper_figure, result.default_view(), IN_TOUR), has_heads=False)
 
     def best_head(self, result: DependencyHeads, targets: Sequence[str]) -> Head | None:
         """The best head of the first of these relations that the treebank has."""
         counts = result.default_view()
         return next((counts.best_choice(target).head for target in targets if target in counts.relations), None)
 
-    def head_facts(self, result: DependencyHeads, head: Head) -> list[HeadFacts]:
-        """Its best relations, and the words that it attends to."""
-        best = head_facts.best_relations(result.default_view(), head)
-        return best + head_facts.attended_words(result, DEFAULT_VIEW, head)
-
-    def head_rows(self, result: DependencyHeads, head: Head) -> list[HeadRow]:
-        """Its UAS, the relations that it finds furthest above an offset, and the words that it prefers."""
-        return self._found(result, head) + head_facts.preferred_rows(result, DEFAULT_VIEW, head)
-
-    def every_head_row(self, result: DependencyHeads, head: Head) -> list[HeadRow]:
-        """Its UAS, and all relations and classes of words."""
-        found = head_facts.every_relation_row(result.default_view(), head)
-        return super().head_rows(result, head) + found + head_facts.every_class_row(result, DEFAULT_VIEW, head)
-
-    def _found(self, result: DependencyHeads, head: Head) -> list[HeadRow]:
-        return super().head_rows(result, head) + head_facts.relation_rows(result.default_view(), head)
-
-    def head_figures(self, result: DependencyHeads, head: Head) -> list[HeadFigure]:
-        """Its relations against offsets, and the words that it attends to."""
-        (strongest,) = relations(result.default_view(), [head], 1)
-        sentence = strongest[0].sentence if strongest else "It finds no relation better than a fixed offset"
-        found = HeadFigure("Relations that it finds", tuple(self._found(result, head)), sentence=f"{sentence}.")
-        return [found, *head_facts.word_figures(result, DEFAULT_VIEW, head)]
-
-    def searched_numbers(self, result: DependencyHeads) -> dict[str, np.ndarray]:
-        """The (layer, head) accuracy of each relation, in each head's better direction."""
-        counts = result.default_view()
-        rows = zip(counts.relations, counts.better[0], strict=True)
-        return {name: accuracy for name, accuracy in rows if name not in (ALL, UAS)}
-
-    def head_texts(self, result: DependencyHeads, heads: Sequence[Head]) -> dict[str, list[str]]:
-        """The relation that each head finds furthest above an offset, and the words that it attends to."""
-        best = relations(result.default_view(), heads, 1)
-        return {
-            "best_relation": ["".join(relation.name for relation in first) for first in best],
-            "attends_to": ["; ".join(texts) for texts in head_facts.attends_to(result, heads)],
-        }
-
-    def card_lines(self, result: DependencyHeads, heads: Sequence[Head]) -> list[list[str]]:
-        """The strongest relation."""
-        strongest = relations(result.default_view(), heads, 1)
-        return [[relation.sentence for relation in best] for best in strongest]
-
-    def head_examples(self, result: DependencyHeads) -> list[HeadExamples]:
-        """Sentences of the clearest relations."""
-        return head_facts.relation_examples(result.default_view())
+    def of_head(self, result: DependencyHeads, head: Head) -> Iterator[Rows]:
+        """Its UAS, the relations that it finds furthest above an offset, and the words that it attends to."""
+        best = relations(result.default_view(), head, 1)
+        names, lines = ("".join(texts) for texts in ([each.name for each in best], [each.sentence for each in best]))
+        figure = head_facts.relations_figure
+        yield Rows(figure, (self.columns, result, head), column="best_relation", text=names, line=lines)
+        words = "; ".join(head_facts.preferred(result, DEFAULT_VIEW, head))
+        yield Rows(head_facts.words_facts, (result, DEFAULT_VIEW, head), column="attends_to", text=words)
+        for scheme in result.word_classes.schemes(DEFAULT_VIEW):
+            yield Rows(head_facts.words_figure, (result, DEFAULT_VIEW, scheme, head))

@@ -201,7 +201,8 @@ def paper_table(result: RelationCounts) -> PaperTable:
     cells = frame.astype(object).where(frame.notna(), ABSENT)
     rows = [[f"{cell:.1f}" if isinstance(cell, float) else str(cell) for cell in row] for row in cells.to_numpy()]
     note = f". The paper's columns: {paper.TITLE}, Table 1 (WSJ, Stanford Dependencies)" if result.in_paper else ""
-    return PaperTable(f"Table 1: the best head of each relation, percent{note}", list(frame.columns), rows)
+    title = f"Table 1: the best head of each relation, percent{note}"
+    return PaperTable(title, list(frame.columns), rows, latex(result))
 
 
 def latex(result: RelationCounts) -> str:

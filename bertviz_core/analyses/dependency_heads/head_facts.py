@@ -6,73 +6,72 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.base.head_facts import ExampleDrawing, FactColumn, FactTable, HeadExamples, HeadFacts
-from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, share_row
-from bertviz_core.analyses.dependency_heads.figure import example_svg
-from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, DIRECTIONS
+from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.head_facts import FactColumn, FactTable, HeadFacts
+from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, column_rows, share_row
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.head_relations import (
     Relation,
     every_relation,
-    relation_heads,
     relations,
-    surest_sentences,
 )
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.analyses.dependency_heads.statements import relation_finding
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
-from bertviz_core.corpora.treebank import meaning
+from bertviz_core.corpora.treebank import ALL, UAS, meaning
 from bertviz_core.heads import Head, arrow
 
 MAX_CLASSES = 6  # the most classes of words that are listed, by attention
 TIMES = "The attention divided by the share of such words among all words."
 
 
-def best_relations(counts: RelationCounts, head: Head) -> list[HeadFacts]:
-    """A table of the relations that the head finds; none where it is above no fixed offset."""
-    (best,) = relations(counts, [head])
-    if not best:
-        return []
-    columns = relation_columns(best, int(np.prod(counts.correct.shape[3:])))
-    table = FactTable(columns, f"The best relations of head {head.label()}")
-    return [HeadFacts("Best relations", f" ({counts.trees}), with the best fixed offset", (table,))]
+def relations_figure(columns: Sequence[HeadColumn], result: DependencyHeads, head: Head) -> HeadFigure:
+    """The head's UAS, and the relations that it finds furthest above an offset; heads are found by all relations, of
+    which each has its better direction."""
+    counts = result.default_view()
+    best = relations(counts, head)
+    ends = counts.intervals()
+    uas = tuple(row for _, row in column_rows(columns, result, head))
+    sentence = best[0].sentence if best else "It finds no relation better than a fixed offset"
+    return HeadFigure(
+        title="Relations that it finds",
+        rows=(*uas, *(_relation_row(counts, each, ends) for each in best)),
+        sentence=f"{sentence}.",
+        candidates=(*uas, *(_relation_row(counts, each, ends) for each in every_relation(counts, head))),
+        facts=(_best_relations(counts, best),) if best else (),
+        searched={
+            name: accuracy
+            for name, accuracy in zip(counts.relations, counts.better[0], strict=True)
+            if name not in (ALL, UAS)
+        },
+    )
 
 
-def relation_columns(best: Sequence[Relation], heads: int) -> tuple[FactColumn, ...]:
-    """A row for each relation of a head: its accuracy beside the best fixed offset's, and its rank among `heads`."""
+def _best_relations(counts: RelationCounts, best: Sequence[Relation]) -> HeadFacts:
+    """A table of the relations that a head finds."""
+    table = FactTable(relation_columns(best), f"The best relations of head {best[0].choice.head.label()}")
+    return HeadFacts("Best relations", f" ({counts.trees}), with the best fixed offset", (table,))
+
+
+def relation_columns(best: Sequence[Relation]) -> tuple[FactColumn, ...]:
+    """A row for each relation of a head: its accuracy beside the best fixed offset's, and its rank among all heads."""
     return (
         FactColumn("relation", [each.name for each in best]),
         FactColumn("meaning", [meaning(each.name) for each in best]),
         FactColumn("found", [f"{each.accuracy:.1%}" for each in best]),
         FactColumn("best offset", [f"{each.baseline:.1%} ({each.offset:+d})" for each in best]),
-        FactColumn("rank", [f"{each.rank} of {heads}" for each in best]),
+        FactColumn("rank", [f"{each.rank} of {each.others.size}" for each in best]),
         FactColumn("words", [f"{each.n:,}" + (f", {each.counted}" if each.counted else "") for each in best]),
         FactColumn("direction", [arrow(DIRECTIONS[each.choice.direction]) for each in best]),
     )
 
 
-def relation_rows(counts: RelationCounts, head: Head) -> list[HeadRow]:
-    """The relations that the head finds above the best fixed offset, each head in its better direction."""
-    (best,) = relations(counts, [head])
-    accuracy = counts.better[0]
-    ends = counts.intervals()
-    return [_relation_row(counts, each, accuracy[counts.relations.index(each.name)], ends) for each in best]
-
-
-def every_relation_row(counts: RelationCounts, head: Head) -> list[HeadRow]:
-    """The same of all relations; of a causal model in each direction, among the words that this direction counts."""
-    ends = counts.intervals()
-    return [_relation_row(counts, each, shares, ends) for each, shares in every_relation(counts, head)]
-
-
-def _relation_row(
-    counts: RelationCounts, relation: Relation, shares: np.ndarray, ends: tuple[np.ndarray, np.ndarray]
-) -> HeadRow:
-    """A row of `relation_rows`, among the (layer, head) accuracies of all heads; `ends` is `counts.intervals()`."""
+def _relation_row(counts: RelationCounts, relation: Relation, ends: tuple[np.ndarray, np.ndarray]) -> HeadRow:
+    """A relation among the accuracies of all heads; `ends` is `counts.intervals()`."""
     at = (relation.choice.direction, counts.relations.index(relation.name), *relation.choice.head)
     return share_row(
         f"{_with_meaning(relation.name)} found" + (f", {relation.counted}" if relation.counted else ""),
-        shares,
+        relation.others,
         relation.choice.head,
         interval=(float(ends[0][at]), float(ends[1][at])),
         baseline=relation.baseline,
@@ -80,32 +79,20 @@ def _relation_row(
     )
 
 
-def word_figures(result: DependencyHeads, view: str, head: Head) -> list[HeadFigure]:
-    """The shares of the head's attention to words by part of speech and by relation, beside uniform attention's."""
-    classes = WordClasses(result)
-    figures = []
-    for scheme in classes.schemes(view):
-        rows = tuple(_word_rows(classes, scheme, head)[:MAX_CLASSES])
-        (preferred,) = classes.preferred(scheme, [head])
-        sentence = f"Of its attention to words most beyond their share: {preferred}." if preferred else ""
-        title = f"Words that it attends to, by {'relation' if scheme == view else scheme}"
-        if rows:
-            figures.append(HeadFigure(title, rows, sentence=sentence))
-    return figures
-
-
-def preferred_rows(result: DependencyHeads, view: str, head: Head) -> list[HeadRow]:
-    """The class of words that gets most beyond its share of the head's attention, by part of speech and by relation."""
-    classes = WordClasses(result)
-    by_scheme = [_word_rows(classes, scheme, head) for scheme in classes.schemes(view)]
-    best = [max(rows, key=lambda row: row.value - row.baseline) for rows in by_scheme if rows]
-    return [_with_whole_name(row) for row in best if row.value > row.baseline]
-
-
-def every_class_row(result: DependencyHeads, view: str, head: Head) -> list[HeadRow]:
-    """The share of every class of words in the head's attention, under the names of `preferred_rows`."""
-    classes = WordClasses(result)
-    return [_with_whole_name(row) for scheme in classes.schemes(view) for row in _word_rows(classes, scheme, head)]
+def words_figure(result: DependencyHeads, view: str, scheme: str, head: Head) -> HeadFigure:
+    """The shares of the head's attention to words of each class of a scheme, the largest first, beside uniform
+    attention's; the class that gets most beyond its share may set the head apart."""
+    classes = result.word_classes
+    rows = _word_rows(classes, scheme, head)
+    best = max(rows, key=lambda row: row.value - row.baseline, default=None)
+    (preferred,) = classes.preferred(scheme, [head])
+    return HeadFigure(
+        title=f"Words that it attends to, by {'relation' if scheme == view else scheme}",
+        rows=tuple(rows[:MAX_CLASSES]),
+        sentence=f"Of its attention to words most beyond their share: {preferred}." if preferred else "",
+        distinctive=(_with_whole_name(best),) if best and best.value > best.baseline else (),
+        candidates=tuple(map(_with_whole_name, rows)),
+    )
 
 
 def _with_whole_name(row: HeadRow) -> HeadRow:
@@ -129,7 +116,7 @@ def _with_meaning(name: str) -> str:
 
 def attended_words(result: DependencyHeads, view: str, head: Head) -> list[HeadFacts]:
     """The head's attention to words by part of speech and by relation under a view; none where it attends to none."""
-    classes = WordClasses(result)
+    classes = result.word_classes
     by_scheme = {scheme: classes.attended(scheme, head) for scheme in classes.schemes(view)}
     by_scheme = {scheme: attended[:MAX_CLASSES] for scheme, attended in by_scheme.items() if len(attended)}
     if not by_scheme:
@@ -156,28 +143,12 @@ def _attended_table(attended: pd.DataFrame, title: str, head: str) -> FactTable:
     return FactTable(columns, f"How the attention of head {head} to words divides by {title}")
 
 
-def attends_to(result: DependencyHeads, heads: Sequence[Head]) -> list[list[str]]:
-    """For each head the part of speech and the relation whose words it attends to most beyond their share."""
-    classes = WordClasses(result)
-    preferred = [classes.preferred(scheme, heads) for scheme in classes.schemes(DEFAULT_VIEW)]
-    return [[text for text in of_head if text] for of_head in zip(*preferred, strict=True)]
+def words_facts(result: DependencyHeads, view: str, head: Head) -> HeadFigure:
+    """The same as tables, under the head's numbers."""
+    return HeadFigure(f"Words that head {head.label()} attends to", facts=tuple(attended_words(result, view, head)))
 
 
-def relation_examples(counts: RelationCounts) -> list[HeadExamples]:
-    """Sentences that show the best heads of the clearest relations."""
-    return [_examples_of(counts, relation) for relation in relation_heads(counts)]
-
-
-def _examples_of(counts: RelationCounts, relation: Relation) -> HeadExamples:
-    drawings = []
-    for each in surest_sentences(counts, relation):
-        words = tuple(each.sentence["words"])
-        drawings.append(ExampleDrawing(each.where, example_svg(each, relation.choice), words, tuple(each.chosen)))
-    return HeadExamples(
-        finding=relation_finding(counts, relation.name),
-        target=relation.name,
-        head=relation.choice.head,
-        direction=relation.choice.direction,
-        drawings=tuple(drawings),
-        more="Show all sentences",
-    )
+def preferred(result: DependencyHeads, view: str, head: Head) -> list[str]:
+    """The part of speech and the relation whose words the head attends to most beyond their share."""
+    classes = result.word_classes
+    return [text for scheme in classes.schemes(view) for text in classes.preferred(scheme, [head]) if text]

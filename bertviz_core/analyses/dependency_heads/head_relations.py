@@ -1,6 +1,5 @@
 """Which relations a head finds, above the best fixed offset, and which heads find relations best."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +25,7 @@ class Relation:
         baseline: The accuracy of the best fixed offset, 0 to 1.
         offset: That offset, in words to the right.
         n: The number of words that are counted.
-        rank: The rank of the head among all heads, from 1.
+        others: (layer, head) the same accuracy of every head.
         counted: Which words are counted, as "governor earlier"; empty for all.
     """
 
@@ -36,8 +35,13 @@ class Relation:
     baseline: float
     offset: int
     n: int
-    rank: int
+    others: np.ndarray
     counted: str = ""
+
+    @property
+    def rank(self) -> int:
+        """The rank of the head among all heads, from 1."""
+        return int(ranks(self.others)[self.choice.head])
 
     @property
     def sentence(self) -> str:
@@ -47,51 +51,39 @@ class Relation:
         return f"Strongest relation: {self.name}, {self.accuracy:.1%} of {of} {offset}"
 
 
-def relations(counts: RelationCounts, heads: Sequence[Head], count: int = 3) -> list[list[Relation]]:
-    """For each of some heads the relations in which it is above the best fixed offset, the furthest above first."""
-    better = counts.better
-    accuracy, _, direction = better
-    offsets = np.stack([counts.offset_accuracy(index).max(0) for index in range(len(DIRECTIONS))])
-    gain = accuracy - offsets[direction, np.arange(len(accuracy))[:, None, None]]
+def relations(counts: RelationCounts, head: Head, count: int = 3) -> list[Relation]:
+    """The relations in which a head is above the best fixed offset, the furthest above first."""
+    gain = counts.above_offset[:, *head]
     rows = np.array([row for row, name in enumerate(counts.relations) if name not in NO_RELATION], dtype=np.int64)
-    order = rows[np.argsort(-gain[rows], axis=0, kind="stable")[:count]]  # (rank, layer, head)
-    head_ranks = {row: ranks(accuracy[row]) for row in np.unique(order).tolist()}
-    by_head = []
-    for head in heads:
-        above = [row for row in order[:, *head] if gain[row, *head] > 0]
-        by_head.append([_relation(counts, better, row, head, head_ranks[row]) for row in above])
-    return by_head
+    order = rows[np.argsort(-gain[rows], kind="stable")[:count]]
+    return [_relation(counts, counts.better, row, head) for row in order.tolist() if gain[row] > 0]
 
 
-def every_relation(counts: RelationCounts, head: Head) -> list[tuple[Relation, np.ndarray]]:
+def every_relation(counts: RelationCounts, head: Head) -> list[Relation]:
     """All relations of which words count, whether or not the head is above an offset, in its better direction; of a
-    causal model in each direction, because each counts other words. With the (layer, head) accuracies of all heads."""
+    causal model in each direction, because each counts other words."""
     words = np.broadcast_to(counts.counted.sum(0)[..., None, None], counts.accuracy.shape)
     directions = np.broadcast_to(np.arange(len(DIRECTIONS))[:, None, None, None], words.shape)
     in_each = zip(counts.accuracy, words, directions, strict=True)
-    found = []
-    for values in in_each if counts.is_causal else [counts.better]:
-        for row, name in enumerate(counts.relations):
-            if name not in NO_RELATION and values[1][row, *head]:
-                shares = values[0][row]
-                found.append((_relation(counts, values, row, head, ranks(shares)), shares))
-    return found
+    return [
+        _relation(counts, values, row, head)
+        for values in (in_each if counts.is_causal else [counts.better])
+        for row, name in enumerate(counts.relations)
+        if name not in NO_RELATION and values[1][row, *head]
+    ]
 
 
 def relation_heads(counts: RelationCounts, count: int = 3) -> list[Relation]:
     """The best heads of the relations that they find, see `RelationCounts.above`, the clearest ones first."""
-    better = counts.better
     best = counts.best()
     is_above = counts.above()
     found = [row for row in counts.by_gain() if is_above[row]][:count]
-    heads = [(row, Head(*best[row, 1:].tolist())) for row in found]
-    return [_relation(counts, better, row, head, ranks(better[0][row])) for row, head in heads]
+    return [_relation(counts, counts.better, row, Head(*best[row, 1:].tolist())) for row in found]
 
 
-def _relation(
-    counts: RelationCounts, better: tuple[np.ndarray, ...], row: int, head: Head, head_ranks: np.ndarray
-) -> Relation:
-    accuracy, n, directions = (values[row][head] for values in better)
+def _relation(counts: RelationCounts, values: tuple[np.ndarray, ...], row: int, head: Head) -> Relation:
+    """A head's relation, from the (relation, layer, head) accuracies, words and directions of all heads."""
+    accuracy, n, directions = (each[row][head] for each in values)
     direction = int(directions)
     offsets = counts.offset_accuracy(direction)[:, row]
     return Relation(
@@ -101,7 +93,7 @@ def _relation(
         baseline=float(offsets.max()),
         offset=int(counts.offsets[offsets.argmax()]),
         n=int(n),
-        rank=int(head_ranks[head]),
+        others=values[0][row],
         counted=COUNTED.format(SIDES[direction]) if counts.is_causal else "",
     )
 

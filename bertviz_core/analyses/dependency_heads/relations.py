@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -161,13 +162,20 @@ class RelationCounts(Result):
         """(direction, relation, layer, head)"""
         return share(self.right, self.counted.sum(0)[:, :, None, None])
 
-    @property
+    @cached_property
     def better(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(relation, layer, head) accuracy in each head's better direction, the words counted there, the direction."""
         direction = self.right.argmax(0)
         accuracy = np.take_along_axis(self.accuracy, direction[None], 0)
         rows = np.arange(len(self.relations))[:, None, None]
         return accuracy[0], self.counted.sum(0)[direction, rows], direction
+
+    @cached_property
+    def above_offset(self) -> np.ndarray:
+        """(relation, layer, head) accuracy in each head's better direction, above the best fixed offset's."""
+        accuracy, _, direction = self.better
+        offsets = np.stack([self.offset_accuracy(index).max(0) for index in range(len(DIRECTIONS))])
+        return np.asarray(accuracy - offsets[direction, np.arange(len(accuracy))[:, None, None]])
 
     def best(self) -> np.ndarray:
         """(relation, 3): direction, layer and head of the most right guesses, the first of equals."""

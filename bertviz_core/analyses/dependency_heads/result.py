@@ -26,6 +26,7 @@ from bertviz_core.analyses.dependency_heads.guesses import (
 )
 from bertviz_core.analyses.dependency_heads.relations import ROOT_RELATION, RelationCounts
 from bertviz_core.analyses.dependency_heads.sentences import trees_of
+from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.choices import Between, Formerly, Label, Positive
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.language import is_english
@@ -254,6 +255,15 @@ class DependencyHeads(Result):
         """How many words a relation needs to be shown by default."""
         return MIN_COUNT_IN_SAMPLE if self.provenance["corpus"]["name"] in SAMPLES["treebank"] else MIN_COUNT
 
-    def default_view(self) -> RelationCounts:
-        """The counts of trees with function words as governors."""
+    @cached_property
+    def word_classes(self) -> WordClasses:
+        """The attention to classes of words."""
+        return WordClasses(self)
+
+    @cached_property
+    def _default_view(self) -> RelationCounts:
         return self.show(RelationFilter())
+
+    def default_view(self) -> RelationCounts:
+        """The counts of trees with function words as governors; kept, because every head is described by them."""
+        return self._default_view

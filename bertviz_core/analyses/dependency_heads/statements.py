@@ -7,6 +7,7 @@ import numpy as np
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.findings import GAIN, HELD_OUT, Answer, Finding, Interval, Statement, decide, tiny
+from bertviz_core.analyses.base.presentation import NamedHead
 from bertviz_core.analyses.base.statistics import MIN_SCORED, MIN_UNITS, wilson
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SIDES, offset_words
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
@@ -222,10 +223,12 @@ FOUND = {
 }
 
 
-def named_heads(counts: RelationCounts) -> list[tuple[str, str]]:
-    """(best head, relation) where that is above the best fixed offset on held-out sentences, largest gain first."""
+def named_heads(counts: RelationCounts) -> list[NamedHead]:
+    """The best head of each relation where that is above the best fixed offset on held-out sentences, largest gain
+    first."""
     table = counts.to_frame()
     table = table[~table["relation"].isin(NO_RELATION) & table["above_baseline"]]
     gains = table["heldout_accuracy"] - table["baseline_accuracy"]
     order = gains.sort_values(ascending=False, kind="stable").index[:MAX_NAMED]
-    return list(zip(table["head"][order], table["relation"][order], strict=True))
+    found = zip(table["head"][order], table["relation"][order], strict=True)
+    return [NamedHead(head, relation, FOUND.get(relation, "governors")) for head, relation in found]

@@ -1,6 +1,6 @@
 """Entropy: how broadly each head attends (section 3.3; Figure 4)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,10 +50,7 @@ class EntropyAnalysis(Analysis[Entropy, EntropyView]):
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
     control = "of"
-    behaviors: Mapping[str, str] = {"entropy": "broad"}
     shared = True
-    has_paper_means = True
-    has_attention_lines = True
     prefix = ""
 
     def accumulator(self, model: AttentionModel, request: Request) -> "SegmentSums[LayerAttention]":
@@ -69,6 +66,3 @@ class EntropyAnalysis(Analysis[Entropy, EntropyView]):
         yield Control(("share",))
         yield Say(narrow_heads(result, view.share), chosen=True)
         yield from self.ending(result, view)
-
-    def clearest(self, result: Entropy) -> dict[str, str]:
-        return {"entropy": "broad attention"} if "entropy" in result else {}

@@ -5,11 +5,26 @@ from typing import ClassVar
 
 from bertviz_core import plotting
 from bertviz_core.analyses.base.averages import HeadAverages, averaged_column
+from bertviz_core.paper import LAYER_MEANS
 
 QUANTITIES = ("entropy", "from_cls", "max_weight", "uniform")
 COLUMNS = (
-    averaged_column("entropy", "entropy, nats", name="all tokens", marker=plotting.BROAD),
-    averaged_column("from_cls", "entropy from [CLS], nats", name="[CLS] alone", marker=plotting.CLS),
+    averaged_column(
+        "entropy",
+        "entropy, nats",
+        name="all tokens",
+        marker=plotting.BROAD,
+        behavior="broad",
+        role="broad attention",
+        paper_means=LAYER_MEANS["entropy"],
+    ),
+    averaged_column(
+        "from_cls",
+        "entropy from [CLS], nats",
+        name="[CLS] alone",
+        marker=plotting.CLS,
+        paper_means=LAYER_MEANS["from_cls"],
+    ),
     averaged_column("max_weight", "largest weight per token"),
 )
 LABELS = {"uniform": "entropy of uniform attention, nats"}

@@ -1,17 +1,13 @@
 """Induction: do heads continue a repeated sequence? (beyond the paper; docs/methods.md, section 15)."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.result import Provenance
-from bertviz_core.analyses.behaviors import DUPLICATE, INDUCTION
 from bertviz_core.analyses.induction.figure import paper_figure
 from bertviz_core.analyses.induction.result import COLUMNS, Induction
-from bertviz_core.analyses.induction.statements import STATEMENTS, repeats
+from bertviz_core.analyses.induction.statements import STATEMENTS
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.segments import INPUTS, RandomSequences
 from bertviz_core.inputs.tensors import Tensor
@@ -39,16 +35,6 @@ class InductionAnalysis(Analysis[Induction, ColumnView[Induction]]):
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
     limit = INPUTS
-    followed = ("prefix",)
-    behaviors: Mapping[str, str] = {"prefix": INDUCTION, "duplicate": DUPLICATE}
-
-    def more_behaviors(self, result: Induction) -> dict[str, np.ndarray]:
-        """Behavior -> (layer, head) bool: induction heads and duplicate-token heads."""
-        return {behavior: repeats(result, quantity) for quantity, behavior in self.behaviors.items()}
-
-    def clearest(self, result: Induction) -> dict[str, str]:
-        """None: inputs of random tokens show a reader nothing."""
-        return {}
 
     def measure(self, batch: Batch, layer: LayerAttention) -> Tensor:
         """(batch, head, quantity) of `measure` in measure.py."""

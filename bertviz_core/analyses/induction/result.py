@@ -2,9 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
+import numpy as np
+
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn, averaged_column
+from bertviz_core.analyses.base.findings import SHOWN, decide_worth, head_intervals
+from bertviz_core.analyses.behaviors import DUPLICATE, INDUCTION
 from bertviz_core.plotting import BROAD, PREVIOUS, SEP
 
 KINDS = {  # quantity -> what is attended to, name and marker
@@ -19,7 +24,28 @@ CONTROLS = {
     "duplicate": ("duplicate", "to the same position where nothing is repeated"),
     "previous": ("duplicate", "to the token one sequence before where nothing is repeated"),
 }
-OVERVIEW = ("prefix", "duplicate")  # surface patterns have "previous" on text
+BEHAVIORS = {"prefix": INDUCTION, "duplicate": DUPLICATE}  # surface patterns have "previous" on text
+LEAST = 0.1  # the smallest difference that is worth the name, as a share of the attention
+MUCH = 0.3  # the share of attention above which a head has the behavior
+
+
+def repeats(result: HeadAverages, quantity: str) -> np.ndarray:
+    """Which heads give a repetition much of their attention, and because of it (docs/methods.md, section 15).
+
+    Args:
+        result: The averages of attention.
+        quantity: One of BEHAVIORS.
+
+    Returns:
+        (layer, head) bool: above MUCH, and above their own control by LEAST and by intervals corrected for the number
+        of heads; no head where no input without a repetition was read.
+    """
+    control = CONTROL_QUANTITY.format(quantity)
+    if quantity not in result or control not in result:
+        return np.zeros(result.mean.shape[1:], dtype=bool)
+    gain = head_intervals(result, quantity).minus(head_intervals(result, control))
+    states = decide_worth(gain, result[quantity] - result[control], LEAST)
+    return (result[quantity] > MUCH) & (states == SHOWN)
 
 
 def _columns(form: str, label: str, name: str) -> Iterator[HeadColumn]:
@@ -27,8 +53,17 @@ def _columns(form: str, label: str, name: str) -> Iterator[HeadColumn]:
     for kind, (where, short, marker) in KINDS.items():
         quantity = form.format(kind)
         title = label.format(where, short)
-        overview = quantity in OVERVIEW
-        yield averaged_column(quantity, title, name=name.format(short), marker=marker, overview=overview, maximum=1.0)
+        yield averaged_column(
+            quantity,
+            title,
+            name=name.format(short),
+            marker=marker,
+            overview=quantity in BEHAVIORS,
+            maximum=1.0,
+            behavior=BEHAVIORS.get(quantity, ""),
+            rule=partial(repeats, quantity=quantity) if quantity in BEHAVIORS else None,
+            is_followed=quantity == "prefix",
+        )
 
 
 COLUMNS = (

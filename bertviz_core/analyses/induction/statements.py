@@ -2,36 +2,13 @@
 
 from functools import partial
 
-import numpy as np
-
-from bertviz_core.analyses.base.findings import SHOWN, Answer, Statement, decide_worth, head_intervals, tiny
-from bertviz_core.analyses.induction.result import CONTROL_QUANTITY, CONTROLS, KINDS, Induction
+from bertviz_core.analyses.base.findings import Answer, Statement, decide_worth, head_intervals, tiny
+from bertviz_core.analyses.induction.result import CONTROL_QUANTITY, CONTROLS, KINDS, LEAST, Induction
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 
-LEAST = 0.1  # the smallest difference that is worth the name, as a share of the attention
 IN_POINTS = f"{100 * LEAST:.0f} points"
-MUCH = 0.3  # the share of attention above which a head has the behavior
 ROLES = {"prefix": "induction", "duplicate": "duplicate token"}
-
-
-def repeats(result: Induction, quantity: str) -> np.ndarray:
-    """Which heads give a repetition much of their attention, and because of it (docs/methods.md, section 15).
-
-    Args:
-        result: The averages of attention.
-        quantity: One of ROLES.
-
-    Returns:
-        (layer, head) bool: above MUCH, and above their own control by LEAST and by intervals corrected for the number
-        of heads; no head where no input without a repetition was read.
-    """
-    control = CONTROL_QUANTITY.format(quantity)
-    if quantity not in result or control not in result:
-        return np.zeros(result.mean.shape[1:], dtype=bool)
-    gain = head_intervals(result, quantity).minus(head_intervals(result, control))
-    states = decide_worth(gain, result[quantity] - result[control], LEAST)
-    return (result[quantity] > MUCH) & (states == SHOWN)
 
 
 def strongest(result: Induction, quantity: str) -> Answer:

@@ -1,18 +1,17 @@
 """Probes: how much syntax the maps of all heads together encode (section 5; Table 3)."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import plotly.graph_objects as go
-
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
-from bertviz_core.analyses.base.blocks import Block, Claim, Columns, Numbers, Say
+from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Columns, Numbers, Say
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
-from bertviz_core.analyses.probes.figure import distance_chart, latex, paper_figure, paper_table, weight_maps
+from bertviz_core.analyses.probes.figure import distance_chart, paper_figure, paper_table, weight_maps
 from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.probes.page_blocks import (
     cards,
@@ -49,9 +48,7 @@ class ProbesAnalysis(Analysis[Probes, ProbesView]):
     columns = (HeadColumn("weight", "weight in the attention-only probe", Probes.weight),)
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
-    latex = staticmethod(latex)
     paper_table = staticmethod(paper_table)
-    head_in_tour = "absent"
     prefix = "probe_"
     forward_passes = 18  # measured: maps of four networks, one trained and three random; hidden states once; trainings
     chunked = False
@@ -99,8 +96,6 @@ class ProbesAnalysis(Analysis[Probes, ProbesView]):
         yield relations_table(result)
         yield tree_inputs(result, view)
 
-    def tour_figure(
-        self, result: Probes, head: Head | None, named: Mapping[str, str], is_answered: bool = True
-    ) -> go.Figure:
+    def tour_chart(self, result: Probes, head: Head, named: Mapping[str, str], is_answered: bool) -> Chart:
         """A line for each probe."""
-        return paper_figure(result)
+        return replace(self.main_chart(paper_figure, result), has_heads=False)

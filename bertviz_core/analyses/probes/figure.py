@@ -95,7 +95,7 @@ def paper_table(result: Probes) -> PaperTable:
         rows.append([shown["probe"], row.metric, score, with_punctuation, *beside, f"{row.parameters:,}"])
     beside = ["paper (WSJ)"] if result.counts_as_paper else []
     header = ["probe", "metric", "score", "with punctuation", *beside, "parameters"]
-    return PaperTable("Table 3: percent with the 95% interval", header, rows)
+    return PaperTable("Table 3: percent with the 95% interval", header, rows, latex(result))
 
 
 def latex(result: Probes) -> str:

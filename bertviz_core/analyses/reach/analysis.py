@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.blocks import Block, Control, Numbers, Say
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.findings import Finding
-from bertviz_core.analyses.base.head_figures import HeadFigure
+from bertviz_core.analyses.base.head_figures import HeadFigure, Rows
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.reach.cards import cards
 from bertviz_core.analyses.reach.figure import offsets_curve, paper_figure, token_rows
 from bertviz_core.analyses.reach.head_blocks import act_inputs, acts_chart, looks_chart, token_tables
-from bertviz_core.analyses.reach.result import COLUMNS, INACTIVE, LABELS, SENTENCES, SINKS, Reach
+from bertviz_core.analyses.reach.result import COLUMNS, INACTIVE, LABELS, SENTENCES, Reach
 from bertviz_core.analyses.reach.statements import STATEMENTS, distance_finding, inactive_heads
 from bertviz_core.choices import Between, Label
 from bertviz_core.heads import Head
@@ -60,7 +59,6 @@ class ReachAnalysis(Analysis[Reach, ReachView]):
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
     shared = True
-    followed = ("distance_ordinary", *SINKS)
 
     def accumulator(self, model: AttentionModel, request: Request) -> "ReachSums":
         from bertviz_core.analyses.reach import measure
@@ -82,17 +80,26 @@ class ReachAnalysis(Analysis[Reach, ReachView]):
         yield act_inputs(result, head)
         yield from self.ending(result, view)
 
-    def column_finding(self, column: HeadColumn, result: Reach) -> Finding:
+    def claim(self, result: Reach, view: ReachView) -> Finding:
         """Of the mean distance with a word on the sink of the head that looks the furthest."""
-        if column.quantity != "distance":
-            return super().column_finding(column, result)
+        column = view.column(result)
+        if column is None or column.quantity != "distance":
+            return super().claim(result, view)
         return distance_finding(self.name, column, result)
 
-    def head_figures(self, result: Reach, head: Head) -> list[HeadFigure]:
+    def of_head(self, result: Reach, head: Head) -> Iterator[Rows]:
         """Its numbers, its attention by distance, and its tokens."""
-        by_distance = HeadFigure("Where it looks", curve=offsets_curve(result, head), sentence=result.restriction)
-        tokens = []
-        for share, title in (("received", "Tokens it looks at"), ("given", "Tokens it looks from")):
-            if rows := token_rows(result, share, head, ON_HEAD_PAGE):
-                tokens.append(HeadFigure(title, rows, sentence=SENTENCES[share]))
-        return [*super().head_figures(result, head), by_distance, *tokens]
+        yield from super().of_head(result, head)
+        yield Rows(_where_it_looks, (result, head))
+        yield Rows(_tokens, ("received", "Tokens it looks at", result, head))
+        yield Rows(_tokens, ("given", "Tokens it looks from", result, head))
+
+
+def _where_it_looks(result: Reach, head: Head) -> HeadFigure:
+    return HeadFigure("Where it looks", curve=offsets_curve(result, head), sentence=result.restriction)
+
+
+def _tokens(share: str, title: str, result: Reach, head: Head) -> HeadFigure:
+    """The tokens that receive or give the most; how far from uniform they are sets no head apart."""
+    rows = token_rows(result, share, head, ON_HEAD_PAGE)
+    return HeadFigure(title, rows, sentence=SENTENCES[share], distinctive=())

@@ -61,7 +61,7 @@ def _uniform_ordinary(result: HeadAverages) -> tuple[np.ndarray, str]:
 def _sink_rate(quantity: str) -> HeadColumn:
     token, marker = TOKENS[quantity.removeprefix("sink_")]
     label = f"share of inputs in which {token} is a sink"
-    return averaged_column(quantity, label, name=f"sink rate of {token}", marker=marker, maximum=1.0)
+    return averaged_column(quantity, label, name=f"sink rate of {token}", marker=marker, maximum=1.0, is_followed=True)
 
 
 COLUMNS = (  # These are in the order of the page's choice.
@@ -71,6 +71,7 @@ COLUMNS = (  # These are in the order of the page's choice.
         name="mean distance, ordinary tokens",
         marker=PREVIOUS,
         baseline=_uniform_ordinary,
+        is_followed=True,
     ),
     averaged_column("distance", "mean distance in tokens", name="mean distance, all tokens", baseline=_uniform),
     averaged_column("spread", "standard deviation of the distance in tokens", overview=False),

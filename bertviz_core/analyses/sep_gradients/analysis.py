@@ -3,11 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import plotly.graph_objects as go
-
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
-from bertviz_core.analyses.base.blocks import Block, Numbers
+from bertviz_core.analyses.base.blocks import Block, Chart, Numbers
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.sep_gradients.cards import cards
@@ -64,11 +62,9 @@ class SepGradientsAnalysis(Analysis[SepGradients, ColumnView[SepGradients]]):
             yield no_op_chart(result)
         yield from self.ending(result, view)
 
-    def tour_figure(
-        self, result: SepGradients, head: Head | None, named: Mapping[str, str], is_answered: bool = True
-    ) -> go.Figure:
+    def tour_chart(self, result: SepGradients, head: Head, named: Mapping[str, str], is_answered: bool) -> Chart:
         """Attention to the sink above its gradient, with their ratio in the answer."""
-        return no_op_figure(result, with_ratio=is_answered)
+        return self.main_chart(no_op_figure, result, is_answered)
 
     def accumulator(self, model: AttentionModel, request: Request) -> "PredictionSums[LayerGradient]":
         from bertviz_core.analyses.sep_gradients import measure

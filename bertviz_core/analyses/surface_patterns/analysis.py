@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Self, cast
 
-import plotly.graph_objects as go
 from typing_extensions import Doc
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages
-from bertviz_core.analyses.base.blocks import Block, Control, Heads, Numbers, Say
+from bertviz_core.analyses.base.blocks import Block, Chart, Control, Heads, Numbers, Say
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.request import Request
@@ -21,7 +20,6 @@ from bertviz_core.analyses.surface_patterns.result import (
     BY_QUANTITY,
     COLUMNS,
     NORM_LABELS,
-    SINKS,
     BothWeights,
     SurfacePatterns,
     sinks,
@@ -111,10 +109,7 @@ class SurfacePatternsAnalysis(Analysis[SurfacePatterns, SurfaceView]):
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
     control = "quantity"
-    behaviors: Mapping[str, str] = {name: name for name in ("next", "previous", *SINKS, "to_punct")}
     shared = True
-    has_paper_means = True
-    has_attention_lines = True
     prefix = ""
 
     def accumulator(self, model: AttentionModel, request: Request) -> "SegmentSums[LayerAttention]":
@@ -140,16 +135,9 @@ class SurfacePatternsAnalysis(Analysis[SurfacePatterns, SurfaceView]):
         if "norm_correlation" in result.present:  # Norms alone have it.
             yield from lengths_blocks(result)
 
-    def tour_figure(
-        self, result: SurfacePatterns, head: Head | None, named: Mapping[str, str], is_answered: bool = True
-    ) -> go.Figure:
+    def tour_chart(self, result: SurfacePatterns, head: Head, named: Mapping[str, str], is_answered: bool) -> Chart:
         """The first panel of Figure 2, which fits a slide."""
-        return paper_figure(result, panels=1)
-
-    def clearest(self, result: SurfacePatterns) -> dict[str, str]:
-        """Attention to neighbors and to punctuation; of the special tokens to the sink alone."""
-        quantities = ("next", "previous", *sinks(result)[:1], "to_punct")
-        return {name: BY_QUANTITY[name].short.removeprefix("the ") for name in quantities if name in result}
+        return self.main_chart(paper_figure, result, 1)
 
     def key_numbers(self, result: SurfacePatterns) -> list[tuple[str, str, str]]:
         """The clearest head of the previous token, and how much of a layer's attention goes to the sink."""

@@ -9,10 +9,13 @@ import pandas as pd
 
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn, averaged_column
 from bertviz_core.analyses.base.result import Provenance
+from bertviz_core.paper import LAYER_MEANS
 from bertviz_core.plotting import CLS, FIRST, NEUTRAL, NEXT, OTHER_TO_SEP, PREVIOUS, PUNCTUATION, SEP, TOKENS, Marker
 
 QUANTITIES = ("current", "previous", "next", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep", "to_first")
 CLASSES = ("cls", "sep", "punct", "other")
+SINKS = ("to_sep", "to_cls", "to_first")  # quantities of the tokens that may be the sink, the paper's first
+BEHAVIORS = ("next", "previous", *SINKS, "to_punct")  # quantities that are behaviors of the same name
 NORM_LABELS = {
     **{f"norm_{name}": f"length of vectors from {TOKENS[name][0]}" for name in CLASSES},
     "norm_correlation": "correlation of length and attention weight",
@@ -21,7 +24,17 @@ NORM_QUANTITIES = tuple(NORM_LABELS)
 
 
 def _share(quantity: str, where: str, name: str, marker: Marker, overview: bool = True) -> HeadColumn:
-    return averaged_column(quantity, f"attention {where}", name=name, marker=marker, overview=overview, maximum=1.0)
+    return averaged_column(
+        quantity,
+        f"attention {where}",
+        name=name,
+        marker=marker,
+        overview=overview,
+        maximum=1.0,
+        behavior=quantity if quantity in BEHAVIORS else "",
+        role=name.removeprefix("the ") if quantity in BEHAVIORS else "",
+        paper_means=LAYER_MEANS.get(quantity, ()),
+    )
 
 
 COLUMNS = (  # These are in the order of the page's choice.
@@ -36,7 +49,6 @@ COLUMNS = (  # These are in the order of the page's choice.
     _share("to_first", "from later tokens to the first token", "the first token", FIRST),
 )
 BY_QUANTITY = {column.quantity: column for column in COLUMNS}
-SINKS = ("to_sep", "to_cls", "to_first")  # quantities of the tokens that may be the sink, the paper's first
 
 
 @dataclass(frozen=True)

@@ -325,7 +325,7 @@ def test_a_treebank_decides(statement, counted, state):
 def test_an_installed_analysis_without_statements_says_its_columns():
     result = averages("surface_patterns", to_punct=[[0.2, 0.9]])
     analysis = ANALYSES["surface_patterns"]
-    finding = analysis.column_finding(analysis.column("to_punct"), result)
+    finding = analysis.claim(result, analysis.view(quantity="to_punct"))
     assert finding.state == UNDECIDED
     assert finding.sentence == "Head 1-2 has the highest attention to full stops and commas: 0.90 ± 0.01."
 

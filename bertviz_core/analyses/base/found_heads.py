@@ -1,0 +1,65 @@
+"""Heads that are the best at finding something, with inputs that show it: on the overview and in a report."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from bertviz_core.analyses.base.findings import Finding
+from bertviz_core.heads import Head
+
+
+class MarkedInput(NamedTuple):
+    """An input, and the words that it is about.
+
+    Attributes:
+        where: Where the input is.
+        words: Of the input.
+        marked: The words that it is about, numbered from 0.
+    """
+
+    where: str
+    words: tuple[str, ...]
+    marked: tuple[int, ...]
+
+
+class DrawnExample(NamedTuple):
+    """An input as the overview shows it.
+
+    Attributes:
+        input: The input.
+        svg: The drawing.
+    """
+
+    input: MarkedInput
+    svg: str
+
+
+@dataclass(frozen=True)
+class FoundHead:
+    """The head that finds something best.
+
+    Attributes:
+        head: The head.
+        name: What it finds, as a relation.
+        text: How much of that, as it is shown.
+        is_of_keys: Whether the marked words of inputs are keys, else queries.
+        inputs: Lists inputs that show it, the surest first; a report draws the attention on the first short one.
+        counted: Which words are counted, where those are not all.
+        baseline: The number of a baseline with its name, beside which a report lists the head; empty for none.
+        finding: What it comes to, which the overview says above the drawings; None where it has none.
+        target: On which the page of the analysis opens for more.
+        more: The link to that.
+        draw: Draws the inputs that the overview shows.
+    """
+
+    head: Head
+    name: str
+    text: str
+    is_of_keys: bool
+    inputs: Callable[[], Iterable[MarkedInput]]
+    counted: str = ""
+    baseline: str = ""
+    finding: Finding | None = None
+    target: str = ""
+    more: str = ""
+    draw: Callable[[], list[DrawnExample]] = list
