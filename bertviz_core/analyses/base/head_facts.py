@@ -1,12 +1,9 @@
 """What an analysis says of one head beside its columns, in a form that any page can draw."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import pandas as pd
-
-from bertviz_core.analyses.base.blocks import Table
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.heads import Head
 
@@ -98,18 +95,3 @@ class HeadExamples:
     direction: int
     drawings: tuple[ExampleDrawing, ...]
     more: str
-
-
-def fact_tables(facts: Iterable[HeadFacts]) -> list[Table]:
-    """Tables about a head, each named after its first column."""
-    return [
-        Table(
-            name=f"by_{table.columns[0].title.replace(' ', '_')}",
-            title=f"{each.title}, by {table.columns[0].title}{each.detail}",
-            table=pd.DataFrame({column.title: column.values for column in table.columns}),
-            note=each.caption,
-            decimals=1,
-        )
-        for each in facts
-        for table in each.tables
-    ]

@@ -10,7 +10,7 @@ import pandas as pd
 from bertviz_core import paper
 from bertviz_core.analyses.base.findings import GAIN, SHOWN, Interval, decide_worth, gain_interval, share_interval
 from bertviz_core.analyses.base.guess_lists import StoredParts
-from bertviz_core.analyses.base.result import Result, tidy, to_lists
+from bertviz_core.analyses.base.result import Result, kept, tidy, to_lists
 from bertviz_core.analyses.base.statistics import (
     MIN_SCORED,
     MIN_UNITS,
@@ -76,6 +76,7 @@ class RelationCounts(Result):
     direction: int | None = None
     lists: StoredParts | None = None
 
+    @kept
     def in_direction(self, direction: int | None) -> Self:
         """The same counts, where the best heads, and what is said of them, are of one direction; None for both."""
         return replace(self, direction=direction)
@@ -110,6 +111,19 @@ class RelationCounts(Result):
     @property
     def notes(self) -> list[str]:
         return [f"Trees: {self.trees}.", *super().notes]
+
+    @property
+    def method(self) -> str:
+        """How the treebank was read, and whether the paper's Table 1 is of the same, as sentences."""
+        origin = self.provenance
+        of_paper = (
+            "is on Stanford Dependencies, with function words as governors; its numbers are shown for labels of the "
+            "same name."
+            if self.in_paper
+            else "is on English and counts every word; its numbers are not shown beside these."
+        )
+        split = f"{origin['split_words'] / origin['words']:.1%} of the words are split into pieces (paper: about 8%)"
+        return f"Trees: {self.trees}; read as {origin['format']}; {split}. The paper's Table 1 {of_paper}"
 
     @property
     def unit(self) -> str:
@@ -286,6 +300,7 @@ class RelationCounts(Result):
         """(relation,) the states of "the best head is above every baseline, by GAIN or more", see `gain`."""
         return decide_worth(self.gain(), self.held_out()[0] - self.control, GAIN)
 
+    @kept
     def row(self, relation: str) -> pd.Series:
         """The row of a relation in `to_frame`."""
         return self.to_frame().iloc[self.relations.index(relation)]
