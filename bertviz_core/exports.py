@@ -199,7 +199,9 @@ def _cells(part: Table, rows: int) -> pd.DataFrame:
     are empty."""
     texts = {}
     for name, column in part.table.head(rows).items():
-        if column.dtype.kind == "f":
+        if name in part.as_printed:
+            texts[str(name)] = ["–" if pd.isna(value) else f"{value:g}" for value in column]
+        elif column.dtype.kind == "f":
             decimals = _decimals(column.to_numpy()) if part.decimals is None else part.decimals
             texts[str(name)] = [fixed(value, decimals) for value in column]
         else:

@@ -143,7 +143,7 @@ def _choose_row(choose: Callable[[int], dict[str, Any]], row: int) -> None:
 def _column(block: blocks.Table, name: str, values: pd.Series) -> Any:
     width = block.widths.get(name)
     kind = values.dtype.kind
-    if kind not in "fiu":
+    if kind not in "fiu" or name in block.as_printed:
         return st.column_config.Column(width=width)
     form = f"%.{block.decimals}f" if kind == "f" else "%+d" if name in block.signed else "localized"
     return st.column_config.NumberColumn(format=form, width=width)

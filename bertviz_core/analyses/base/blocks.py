@@ -211,6 +211,7 @@ class Table:
         note: What is under the heading; may be empty.
         decimals: Those of its numbers where people read them; None for as many as they need.
         signed: Columns of whole numbers that are read with their sign.
+        as_printed: Columns of numbers that have the decimals with which the paper prints them.
         searched: For each row the words that a link searches in the corpus; empty for no links.
         is_folded: Whether it is small print beside a map: no heading of its own, texts alone.
         choose: What a click on a row chooses, by field, of the number of the row; None for nothing.
@@ -225,6 +226,7 @@ class Table:
     note: str = ""
     decimals: int | None = None
     signed: tuple[str, ...] = ()
+    as_printed: tuple[str, ...] = ()
     searched: tuple[str, ...] = ()
     is_folded: bool = False
     choose: Callable[[int], dict[str, Any]] | None = None

@@ -69,7 +69,8 @@ def scores_table(result: Probes) -> Table:
         f"95% intervals over {units_text(units['test'], units['unit'])}. Trained on {parts['train']:,} sentences, "
         f"{until}; scored on {parts['test']:,} others."
     )
-    return Table("table_3", "Table 3 (%)", table.rename(columns=names)[order], note, decimals=1)
+    as_printed = tuple(name for name in order if name.startswith("paper"))
+    return Table("table_3", "Table 3 (%)", table.rename(columns=names)[order], note, 1, as_printed=as_printed)
 
 
 def scores_notes(result: Probes) -> Iterator[Say]:
