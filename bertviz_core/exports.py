@@ -184,8 +184,8 @@ def _block_html(block: Block) -> str:
         return f"<figure>{element('h2', block.title)}{figure_html(block.figure)}{note}</figure>"
     if isinstance(block, Map):
         return f"<figure>{element('h2', block.heading)}{figure_html(block.figure)}</figure>"
-    if isinstance(block, Say) and not block.chosen:
-        return element("p class=caption", block.text)
+    if isinstance(block, Say):
+        return element("p class=caption", block.text) if block.in_files and not block.chosen else ""
     return "".join(map(_of_page_html, tables_of(block)))
 
 

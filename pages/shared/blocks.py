@@ -10,7 +10,7 @@ import streamlit as st
 from bertviz_core.analyses.base import blocks
 from bertviz_core.analyses.base.blocks import Block
 from bertviz_core.plotting.drawing import HEIGHT
-from pages.shared import endnotes, head_panel, inputs, page, widgets
+from pages.shared import endnotes, head_panel, inputs, page, preview, widgets
 from pages.shared.frame import links
 from pages.shared.memoize import built
 from pages.shared.messages import plain
@@ -85,10 +85,16 @@ def _chart_alone(block: blocks.Chart) -> None:
 
 
 def _map(block: blocks.Map, nested: bool) -> None:
-    st.markdown(f"**Head map**: {plain(block.title)}")
-    lines = built(block.preview, *block.preview_arguments) or None if block.preview else None
+    page.small_heading(block.subject, block.heading.removeprefix(block.subject))
     squares = built(block.build, *block.arguments)
-    page.head_map(squares, block.name, block.alt, _previewed(session.selection()), lines=lines)
+    page.head_map(squares, block.name, block.alt, _previewed(session.selection()), lines=_lines(block))
+
+
+def _lines(block: blocks.Map) -> bytes | None:
+    """What pointing at a head previews; None for what the reader has chosen."""
+    if block.run is not None:
+        return preview.of_run(block.run, session.selection())
+    return built(block.preview, *block.preview_arguments) or None if block.preview else None
 
 
 def _offer(block: blocks.Offer, nested: bool) -> None:
@@ -116,11 +122,12 @@ def _table(block: blocks.Table, nested: bool) -> None:
         _rounded_table(block)
         return
     if not block.searched:
-        st.dataframe(page.aligned(block.table), hide_index=True, height="content", alt=block.title)
+        rows = page.aligned(block.table)
+        st.dataframe(rows, hide_index=True, height="content", column_config={**block.titles}, alt=block.title)
         return
-    rows = block.table.assign(sentences=[_search(words) for words in block.searched])
+    found = block.table.assign(sentences=[_search(words) for words in block.searched])
     config = {"sentences": st.column_config.LinkColumn(display_text="search")}
-    st.dataframe(rows, hide_index=True, height="content", column_config=config, alt=block.title)
+    st.dataframe(found, hide_index=True, height="content", column_config=config, alt=block.title)
 
 
 def _rounded_table(block: blocks.Table) -> None:
@@ -143,10 +150,11 @@ def _choose_row(choose: Callable[[int], dict[str, Any]], row: int) -> None:
 def _column(block: blocks.Table, name: str, values: pd.Series) -> Any:
     width = block.widths.get(name)
     kind = values.dtype.kind
+    title = block.titles.get(name)
     if kind not in "fiu" or name in block.as_printed:
-        return st.column_config.Column(width=width)
+        return st.column_config.Column(title, width=width)
     form = f"%.{block.decimals}f" if kind == "f" else "%+d" if name in block.signed else "localized"
-    return st.column_config.NumberColumn(format=form, width=width)
+    return st.column_config.NumberColumn(title, format=form, width=width)
 
 
 def _facts(block: blocks.Facts, nested: bool) -> None:
@@ -188,12 +196,12 @@ def _control(block: blocks.Control, nested: bool) -> None:
 def _columns(block: blocks.Columns, nested: bool) -> None:
     if block.title:
         page.heading(block.title, nested)
-    left, right = st.columns(block.widths, gap="medium")
-    with left:
-        draw(block.left, nested=True)
-    with right:
-        draw(block.right, nested=True)
-    with right if _is_tall(block) else left:
+    parts = [block.left, block.middle, block.right] if block.middle else [block.left, block.right]
+    places = st.columns(block.widths or len(parts), gap="small" if block.middle else "medium")
+    for place, part in zip(places, parts, strict=True):
+        with place:
+            draw(part, nested=not block.are_sections)
+    with places[-1] if _is_tall(block) else places[0]:
         draw(block.lower, nested=True)
 
 

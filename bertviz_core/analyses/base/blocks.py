@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadFacts
+from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.heads import Head
 from bertviz_core.plotting.head_map import HeadMap, map_figure
 
@@ -95,6 +96,7 @@ class Say:
         text: The sentences.
         chosen: Whether they follow what a reader has chosen, so that files begin with them.
         on_screen: Whether the screen says them too, which shows some of them otherwise.
+        in_files: Whether files say them here, which have some of them among the notes at their beginning.
         markdown: The same in Markdown, where words stand out, without words of a file; empty where none do.
         subject: Words of a file with which the Markdown begins.
         stands_out: Whether a reader has to see them before any number.
@@ -103,6 +105,7 @@ class Say:
     text: str
     chosen: bool = False
     on_screen: bool = True
+    in_files: bool = True
     markdown: str = ""
     subject: str = ""
     stands_out: bool = False
@@ -176,6 +179,8 @@ class Map:
         build: Makes the map.
         arguments: What `build` takes.
         alt: A description for those who cannot see it.
+        subject: What it is of, before the title.
+        run: Where its numbers come from, where that is not what the reader has chosen.
         preview: Makes what pointing at a head shows, as `head_preview.encoded` does; None for the lines on the reader's
             short sentence.
         preview_arguments: What `preview` takes.
@@ -186,13 +191,15 @@ class Map:
     build: Callable[..., HeadMap]
     arguments: tuple[Any, ...]
     alt: str
+    subject: str = "Head map"
+    run: Provenance | None = None
     preview: Callable[..., bytes] | None = None
     preview_arguments: tuple[Any, ...] = ()
 
     @property
     def heading(self) -> str:
         """Its heading in files."""
-        return f"Head map: {self.title}"
+        return ": ".join(filter(None, (self.subject, self.title)))
 
     @property
     def figure(self) -> go.Figure:
@@ -217,6 +224,7 @@ class Table:
         choose: What a click on a row chooses, by field, of the number of the row; None for nothing.
         hint: What a click does, after the heading on the screen; may be empty.
         widths: Of columns on the screen, in pixels.
+        titles: Of columns on the screen, where those are not the names.
         height: The most pixels of the screen that it takes; None for all that it needs.
     """
 
@@ -232,6 +240,7 @@ class Table:
     choose: Callable[[int], dict[str, Any]] | None = None
     hint: str = ""
     widths: Mapping[str, int] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
     height: int | None = None
 
 
@@ -384,16 +393,20 @@ class Columns:
     Attributes:
         left: In the left column.
         right: In the right one.
+        middle: In a column between both; without any there is none.
         lower: Under those of the column that has more room.
-        widths: Of both columns, in relation to each other.
-        title: The heading above both; may be empty.
+        widths: Of the columns, in relation to each other; empty for equal ones.
+        title: The heading above them; may be empty.
+        are_sections: Whether headings in them are those of the page's sections, which are not small.
     """
 
     left: "tuple[Block, ...]"
     right: "tuple[Block, ...]"
+    middle: "tuple[Block, ...]" = ()
     lower: "tuple[Block, ...]" = ()
-    widths: tuple[int, int] = (1, 1)
+    widths: tuple[int, ...] = ()
     title: str = ""
+    are_sections: bool = False
 
 
 @dataclass(frozen=True)
@@ -416,7 +429,7 @@ def flat(blocks: Iterable[Block]) -> Iterator[Block]:
     """The blocks in the order in which they are read, those of columns and of tabs one after the other."""
     for block in blocks:
         if isinstance(block, Columns):
-            yield from flat((*block.left, *block.right, *block.lower))
+            yield from flat((*block.left, *block.middle, *block.right, *block.lower))
         elif isinstance(block, Tabs):
             for _, inside in block.tabs:
                 yield from flat(inside)

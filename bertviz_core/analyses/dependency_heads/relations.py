@@ -313,6 +313,7 @@ class RelationCounts(Result):
         rows = [row for row, name in enumerate(self.relations) if name not in NO_RELATION]
         return sorted(rows, key=keys.__getitem__, reverse=True)
 
+    @kept
     def clearest_relation(self) -> str:
         """The first relation by gain; "all" where there is none to choose."""
         return self.relations[next(iter(self.by_gain()), 0)]
@@ -330,6 +331,7 @@ class RelationCounts(Result):
                 estimates[name] = Estimate(accuracy[row], None, *independent, choices=len(DIRECTIONS))
         return estimates
 
+    @kept
     def intervals(self) -> tuple[np.ndarray, np.ndarray]:
         """(low, high) of `accuracy`, 95% over units."""
         return interval_of_words(*self.sums())
