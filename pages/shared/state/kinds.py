@@ -82,10 +82,10 @@ def kind_of(page: str) -> type[PageChoices]:
 
 
 @cache
-def _of_analysis(name: str, options: type[Options], view: type[View[Any]]) -> type[AnalysisChoices]:
+def _of_analysis(name: str, *kinds: Any) -> type[AnalysisChoices]:
     own = {
         field_name: (hint, field(default=default(kind, field_name)))
-        for kind in (options, view)
+        for kind in kinds
         for field_name, hint in hints(kind).items()
         if field_name != HEAD
     }
