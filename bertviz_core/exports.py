@@ -19,13 +19,13 @@ from bertviz_core.analyses.base.blocks import (
     Chart,
     Inputs,
     Map,
-    Numbers,
     Say,
     Table,
     chosen_texts,
     first_claim,
     flat,
     tables,
+    tables_of,
 )
 from bertviz_core.analyses.base.reading_warnings import reading_warnings
 from bertviz_core.analyses.base.registry import ANALYSES
@@ -184,11 +184,9 @@ def _block_html(block: Block) -> str:
         return f"<figure>{element('h2', block.title)}{figure_html(block.figure)}{note}</figure>"
     if isinstance(block, Map):
         return f"<figure>{element('h2', block.heading)}{figure_html(block.figure)}</figure>"
-    if isinstance(block, Numbers):
-        return _of_page_html(block.table)
-    if isinstance(block, Table):
-        return _of_page_html(block)
-    return element("p class=caption", block.text) if isinstance(block, Say) and not block.chosen else ""
+    if isinstance(block, Say):
+        return element("p class=caption", block.text) if block.in_files and not block.chosen else ""
+    return "".join(map(_of_page_html, tables_of(block)))
 
 
 def _table_html(frame: pd.DataFrame) -> str:
@@ -201,7 +199,9 @@ def _cells(part: Table, rows: int) -> pd.DataFrame:
     are empty."""
     texts = {}
     for name, column in part.table.head(rows).items():
-        if column.dtype.kind == "f":
+        if name in part.as_printed:
+            texts[str(name)] = ["–" if pd.isna(value) else f"{value:g}" for value in column]
+        elif column.dtype.kind == "f":
             decimals = _decimals(column.to_numpy()) if part.decimals is None else part.decimals
             texts[str(name)] = [fixed(value, decimals) for value in column]
         else:

@@ -1,41 +1,20 @@
 """Probes: how much syntax the maps of all heads together encode (section 5; Table 3)."""
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import streamlit as st
 
-from bertviz_core import paper
-from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.probes import page_blocks
-from bertviz_core.analyses.probes.figure import (
-    distance_chart,
-    paper_figure,
-    sentence_drawing,
-    title,
-    weight_maps,
-)
-from bertviz_core.analyses.probes.options import AS_RELEASED, ProbeOptions
-from bertviz_core.analyses.probes.page_blocks import PER_PAGE
-from bertviz_core.analyses.probes.result import Probes, ProbesView
+from bertviz_core.analyses.probes.options import ProbeOptions
+from bertviz_core.analyses.probes.result import Probes, ProbesView, title
 from bertviz_core.corpora.source import Source
-from bertviz_core.corpora.treebank import ALL
 from bertviz_core.errors import BertvizError, InputError
-from pages.shared import blocks, endnotes, messages, page, stored, uploads, widgets
-from pages.shared.costly import findings_of
-from pages.shared.frame import links
-from pages.shared.memoize import memoized
+from pages.shared import messages, page, stored, uploads, widgets
 from pages.shared.messages import plain
 from pages.shared.state import session
-from pages.shared.views import lists
+from pages.shared.views import analysis_page
 
-relations_of = memoized(page_blocks.relations_table)
-scores_of = memoized(page_blocks.scores_table)
-weights_of = memoized(page_blocks.weights_table)
-
-DECIMAL = st.column_config.NumberColumn(format="%.1f")
 Role = Literal["dev", "vectors"]
 FILES: dict[Role, tuple[str, str]] = {  # beside the treebank, by their parameter in the address: kind, label
     "dev": ("treebank", "Test treebank (default: a fifth of the sentences is held out)"),
@@ -92,28 +71,6 @@ def stop_using(role: Role, address: str) -> None:
         session.choose(**{role: None})
 
 
-@session.fragment
-def draw_sentences() -> None:
-    """Draw the test sentences with their gold arcs above, and the guesses of a chosen probe below; it draws itself
-    anew."""
-    st.header("Gold and predicted trees", anchor=False)
-    with page.row():
-        now = session.view(ProbesView).resolve(result)
-        probe = now.probe
-        assert probe, "resolved"
-        widgets.select("Probe", result.probes, "probe", probe, format_func=partial(title, result=result), width=320)
-        found = page_blocks.matching(result, lists.search_box("search", now.search))
-        number = widgets.page_of(len(found), PER_PAGE, "page", now.page)
-    st.caption(f"{page_blocks.list_note(result, len(found))} {page_blocks.LEGEND}")
-    items = []
-    for sentence in found[PER_PAGE * (number - 1) : PER_PAGE * number]:
-        text, svg = sentence_drawing(sentence, probe)
-        origin = f"{selection.corpora['treebank'].name}, {sentence['where']}"
-        link = links.to_words(sentence["words"], selection.head, origin=origin)
-        items.append(page.Drawing(f"{sentence['where']}: {text}", svg, link))
-    page.drawings(items, "probe-sentences", selection.basis)
-
-
 selection = session.selection()
 with st.expander("Training and scoring", icon=":material/tune:"):
     with page.row():
@@ -127,66 +84,6 @@ options = session.options(ProbeOptions)
 others: dict[str, Source] = {role: source for role, source in files.items() if source}
 request = replace(selection.request("probes", options.to_json()), others=others)
 result = stored.result_or_stop(request, Probes)
-
 page.restriction(result)
-page.finding(findings_of(ANALYSES["probes"], result)[0], bold=True)
-left, right = st.columns(2, gap="medium")
-with left:
-    st.markdown("**Table 3 as a chart**")
-    alt = "For each probe its score with its interval" + ", and the paper's score" * result.counts_as_paper
-    page.chart(page.drawn(paper_figure, result), "probes-figure", alt, selection.basis)
-with right:
-    blocks.draw([distance_chart(result)], nested=True)
-
-page.metrics(page_blocks.cards(result))
-
-if len(result.attention):
-    st.header("Weights of the attention-only probe", anchor=False)
-    for column, squares in zip(st.columns(2, gap="medium"), weight_maps(result), strict=True):
-        with column:
-            blocks.draw([squares], nested=True)
-    st.markdown(f"**{(weights := weights_of(result, selection.head)).title}**")
-    st.dataframe(weights.table, hide_index=True, height="content", alt=weights.title)
-
-scores = scores_of(result)
-heading, separator, over = scores.title.partition(";")
-st.markdown(f"**{heading.removesuffix(' (%)')}** (%){separator}{over}")
-parts = result.about["sentences"]
-until = (
-    "for one epoch, as the release does"
-    if selection.settings.paper
-    else "until the loss of held-out sentences of the training part no longer falls"
-)
-st.caption(f"Trained on {parts['train']:,} sentences, {until}; scored on {parts['test']:,} others.")
-formats = dict.fromkeys(("score", "with punctuation", "seconds"), DECIMAL)
-formats["parameters"] = st.column_config.NumberColumn(format="localized")
-alt = "A row for each probe"
-st.dataframe(scores.table, hide_index=True, column_config=formats, placeholder="", height="content", alt=alt)
-released = (
-    " As released: the notebook scores a candidate with the vector of the next word (a misaligned ROOT); aligned: "
-    "with its own vector."
-)
-is_released = any(probe.endswith(AS_RELEASED) for probe in result.probes)
-as_in_paper = (
-    ", as in the paper except for its right-branching "
-    f"{paper.TABLE_3_WITH_PUNCTUATION['right-branching']}, which is over all words ({paper.TABLE_1[ALL][2]} in "
-    "Table 1, offset +1)"
-)
-beside = as_in_paper if result.counts_as_paper else ""
-st.caption(f"UAS excludes punctuation{beside}.{released if is_released else ''}")
-if layer := result.about.get("structural"):
-    name = f"layer {layer['layer']}" if layer["layer"] else "the embeddings"
-    st.caption(f"Best layer of the structural probe, chosen without the test set: {name}; rank {layer['rank']}.")
-
-relations = relations_of(result)
-st.markdown("**Accuracy by relation** (%); punctuation is not scored")
-st.caption(relations.note)
-formats = dict.fromkeys(page_blocks.probe_names(result), DECIMAL)
-alt = "A row for each relation"
-st.dataframe(relations.table, hide_index=True, column_config=formats, placeholder="", height=320, alt=alt)
-
-draw_sentences()
-
-current = session.current()  # the trees may change without the rest of the page
-page.downloads(result, lambda: current.view(ProbesView).resolve(result).choose(result))
-endnotes.ending(result, ANALYSES["probes"], unit="sentences")
+view, found = analysis_page.view_and_result(ProbesView, request, result)
+analysis_page.draw(request, view, found)

@@ -8,13 +8,17 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from bertviz_core.analyses.base.blocks import Block, Chart, Map, Table, table_of
+from bertviz_core.analyses.base.blocks import Block, Chart, Columns, Map, Say, Table, table_of
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.comparison.result import Comparison
+from bertviz_core.emergence.result import REQUIRED
 from bertviz_core.heads import Head, all_heads, all_labels
 from bertviz_core.numbers import p_value
 from bertviz_core.plotting import DIVERGING, NEUTRAL, SEQUENTIAL, finish
 from bertviz_core.plotting.head_map import HeadMap, value_map
 
+BEST = {"n_a": "n, A", "head_a": "best in A", "a": "A", "n_b": "n, B", "head_b": "best in B", "b": "B"}
+BEST |= {"difference": "B − A", "low": "from", "high": "to"}  # the 95% interval's ends
 MAX_ROWS = 15  # heads in the table of those that changed most
 COLORS = {"A": "#cc7000", "B": "#4c6ef5"}
 
@@ -26,22 +30,56 @@ def paper_figure(result: Comparison) -> go.Figure:
 
 
 def blocks(result: Comparison) -> Iterator[Block]:
-    """What files have of the page: of one shape the maps and A against B, of two shapes the heads by depth; the heads
-    that changed most, and the best heads of every quantity."""
-    alt = "The heads of both runs"
-    if not result.changes:
-        yield Chart(name="depth", title="By relative depth", build=paper_figure, arguments=(result,), alt=alt)
+    """What is shown of a comparison on the quantity with which it opens: of one shape the maps and A against B, of two
+    shapes the heads by depth; the heads that changed most, and the best heads of every quantity."""
+    key = result.opens_on
+    if result.changes:
+        left, middle, right = _maps(result, key)
+        yield Columns(left=(left,), middle=(middle,), right=(right,))
+    yield Say(" ".join(result.notes), in_files=False)
+    if result.compared not in REQUIRED:
+        titles = ", ".join(ANALYSES[name].title for name in REQUIRED)
+        yield Say(f"The training that ships stores only {titles} for its checkpoints, so none can be compared here.")
+    if result.changes:
+        changed = table_of("changed", "Heads that changed most", result.changes[key].rows(MAX_ROWS))
+        yield Columns(left=(_scatter_chart(result, key),), right=(changed,), widths=(2, 3), are_sections=True)
     else:
-        key = result.opens_on
-        for name, (title, _) in head_maps(result, key).items():
-            yield Map(name=name, title=title, build=_squares, arguments=(result, key, name), alt=title)
-        yield Chart(name="scatter", title="A against B", build=scatter, arguments=(result, key), alt=alt)
-        yield table_of("changed", "Heads that changed most", result.changes[key].rows(MAX_ROWS))
-    yield Table("best", "Best heads", best_heads(result))
+        alt = f"{result.label(key)} by layer over the number of layers, a dot for each head of both models"
+        name, title = "compare-depth", "By relative depth"
+        yield Chart(name=name, title=title, build=by_depth, arguments=(result, key), alt=alt)
+    best = best_heads(result)
+    titles_of_best = {name: title for name, title in BEST.items() if name in best}
+    yield Table("best", "Best heads", best, titles=titles_of_best)
+
+
+def _scatter_chart(result: Comparison, key: str) -> Chart:
+    alt = f"{result.label(key)}: a dot for each head, run A across and run B up"
+    name, title = "compare-scatter", "A against B"
+    return Chart(name=name, title=title, build=scatter, arguments=(result, key), alt=alt, has_heads=True)
+
+
+def _maps(result: Comparison, key: str) -> Iterator[Map]:
+    """The maps of A, of B and of the difference."""
+    a, b = result.names
+    for name, subject, title, run in (
+        ("a", "A", a, result.provenance),
+        ("b", "B", b, result.other),
+        ("difference", "B − A", "", result.other),
+    ):
+        alt = f"Map of all heads, layer by head: {': '.join(filter(None, (subject, title)))}, {result.label(key)}"
+        yield Map(f"compare-map-{name}", title, _squares, (result, key, name), alt, subject=subject, run=run)
 
 
 def _squares(result: Comparison, key: str, name: str) -> HeadMap:
-    return head_maps(result, key)[name][1]
+    """The map of run "a" or "b", both on one scale, or of their "difference", on a diverging one around 0."""
+    change = result.changes[key]
+    both = np.stack([change.a, change.b])
+    limits = (min(0.0, float(np.nanmin(both))), float(np.nanmax(both)))
+    scale = SEQUENTIAL
+    if name == "difference":
+        largest = float(np.nanmax(np.abs(change.difference))) or 1.0
+        limits, scale = (-largest, largest), DIVERGING
+    return value_map(getattr(change, name), result.label(key), limits=limits, scale=scale)
 
 
 def best_heads(result: Comparison) -> pd.DataFrame:
@@ -51,24 +89,6 @@ def best_heads(result: Comparison) -> pd.DataFrame:
     for name in ("head_a", "head_b"):
         best[name] = [Head.parse(label).label() for label in best[name]]
     return best
-
-
-def head_maps(result: Comparison, key: str) -> dict[str, tuple[str, HeadMap]]:
-    """From "a", "b" and "difference" to title and map: A and B on one scale, B - A on a diverging one around 0."""
-    change = result.changes[key]
-    both = np.stack([change.a, change.b])
-    limits = (min(0.0, float(np.nanmin(both))), float(np.nanmax(both)))
-    largest = float(np.nanmax(np.abs(change.difference))) or 1.0
-    shown = (
-        ("a", f"A: {result.names[0]}", limits, SEQUENTIAL),
-        ("b", f"B: {result.names[1]}", limits, SEQUENTIAL),
-        ("difference", "B − A", (-largest, largest), DIVERGING),
-    )
-    label = result.label(key)
-    return {
-        name: (title, value_map(getattr(change, name), label, limits=ends, scale=scale))
-        for name, title, ends, scale in shown
-    }
 
 
 def scatter(result: Comparison, key: str) -> go.Figure:

@@ -1,45 +1,48 @@
 """Blocks on the screen: how each kind is drawn."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from bertviz_core.analyses.base import blocks
-from bertviz_core.analyses.base.blocks import Block, Example
+from bertviz_core.analyses.base.blocks import Block
 from bertviz_core.plotting.drawing import HEIGHT
-from pages.shared import page, widgets
+from pages.shared import endnotes, head_panel, inputs, page, preview, widgets
 from pages.shared.frame import links
-from pages.shared.memoize import memoized
+from pages.shared.memoize import built
 from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import AttentionViewerChoices
 from pages.shared.state.selection import Selection
 
-BEGINNING = 60  # characters of a passage that tell it from another
 NO_BREAK = "\u00a0"  # in a narrow table
 TALL = 500  # pixels, more than a map has
+HEADER, ROW = 37, 35  # pixels of a table
+Ends = Mapping[str, Callable[[], None]]  # what a page draws in its last tabs, by their names
+NO_ENDS: Ends = {}
 
 
-@memoized
-def built(build: Callable[..., Any], *arguments: Any) -> Any:
-    """What build(*arguments) returns, once for all sessions."""
-    return build(*arguments)
-
-
-def draw(shown: Iterable[Block], *, nested: bool = False) -> None:
-    """Draw blocks one under the other; headings of `nested` ones, in columns, are small."""
+def draw(shown: Iterable[Block], *, nested: bool = False, ends: Ends = NO_ENDS) -> None:
+    """Draw blocks one under the other; headings of `nested` ones, in columns, are small. `ends` draw what a page has in
+    its last tabs, by their names."""
     for block in shown:
-        DRAW[type(block)](block, nested)
+        if isinstance(block, blocks.Tabs):
+            _tabs(block, ends)
+        else:
+            DRAW[type(block)](block, nested)
 
 
-def heading(text: str, nested: bool) -> None:
-    """The heading of a block; what follows a comma or a colon in a small one is not bold."""
-    if not nested:
-        st.header(plain(text), anchor=False)
-        return
-    cut = next((index for index, letter in enumerate(text) if letter in ",:;"), len(text))
-    st.markdown(f"**{plain(text[:cut])}**{plain(text[cut:])}")
+def _tabs(block: blocks.Tabs, ends: Ends) -> None:
+    inside = dict(block.tabs)
+    names = [*inside, *(name for name in ends if name not in inside)]
+    for name, tab in zip(names, st.tabs(names), strict=True):
+        with tab:
+            draw(inside.get(name, ()), nested=True)
+            if name in ends:
+                ends[name]()
 
 
 def _claim(block: blocks.Claim, nested: bool) -> None:
@@ -47,27 +50,55 @@ def _claim(block: blocks.Claim, nested: bool) -> None:
 
 
 def _say(block: blocks.Say, nested: bool) -> None:
-    if block.on_screen:
-        st.caption(plain(block.text))
+    if not block.on_screen:
+        return
+    if block.stands_out:
+        st.info(plain(block.text), icon=":material/info:")
+    else:
+        st.caption(plain(block.subject) + block.markdown if block.markdown else plain(block.text))
 
 
 def _numbers(block: blocks.Numbers, nested: bool) -> None:
+    if block.title:
+        page.heading(block.title, nested)
     page.metrics(block.cards)
 
 
 def _chart(block: blocks.Chart, nested: bool) -> None:
+    if block.is_folded:
+        endnotes.folded(block.title, ":material/bar_chart:", block.name, _chart_alone, block)
+        return
     if not block.is_main:
-        heading(block.title, nested)
+        page.heading(block.title, nested, block.hint)
+    _chart_alone(block)
+
+
+def _chart_alone(block: blocks.Chart) -> None:
     selection = session.selection()
     head = selection.head if block.has_heads else None
-    page.chart(page.drawn(block.build, *block.arguments), block.name, block.alt, selection.basis, head=head)
+    figure = page.drawn(block.build, *block.arguments)
+    choose = block.choose
+    click = None if choose is None else lambda dot: session.choose(**choose(dot))
+    page.chart(figure, block.name, block.alt, selection.basis, head=head, choose=click)
     if block.note:
         st.caption(plain(block.note))
 
 
 def _map(block: blocks.Map, nested: bool) -> None:
-    st.markdown(f"**Head map**: {plain(block.title)}")
-    page.head_map(built(block.build, *block.arguments), block.name, block.alt, _previewed(session.selection()))
+    page.small_heading(block.subject, block.heading.removeprefix(block.subject))
+    squares = built(block.build, *block.arguments)
+    page.head_map(squares, block.name, block.alt, _previewed(session.selection()), lines=_lines(block))
+
+
+def _lines(block: blocks.Map) -> bytes | None:
+    """What pointing at a head previews; None for what the reader has chosen."""
+    if block.run is not None:
+        return preview.of_run(block.run, session.selection())
+    return built(block.preview, *block.preview_arguments) or None if block.preview else None
+
+
+def _offer(block: blocks.Offer, nested: bool) -> None:
+    st.button(block.text, on_click=session.choose, kwargs={"head": block.head}, icon=":material/my_location:")
 
 
 def _previewed(selection: Selection) -> Selection:
@@ -78,20 +109,56 @@ def _previewed(selection: Selection) -> Selection:
 
 
 def _table(block: blocks.Table, nested: bool) -> None:
-    heading(block.title, nested or block.is_folded)
+    page.heading(block.title, nested or block.is_folded, block.hint)
     if block.is_folded:
         rows = block.table.map(lambda text: text.replace(" ", NO_BREAK)).to_dict("list")
-        rows["quantity"] = [plain(text.replace(NO_BREAK, " ")) for text in rows.get("quantity", [])]
+        names = block.table.columns[0]
+        rows[names] = [plain(text) for text in block.table[names]]
         st.table(rows, hide_index=True, alt=block.title)
         return
     if block.note:
         st.caption(plain(block.note))
-    if not block.searched:
-        st.dataframe(page.aligned(block.table), hide_index=True, height="content", alt=block.title)
+    if block.decimals is not None:
+        _rounded_table(block)
         return
-    rows = block.table.assign(sentences=[_search(words) for words in block.searched])
+    if not block.searched:
+        rows = page.aligned(block.table)
+        st.dataframe(rows, hide_index=True, height="content", column_config={**block.titles}, alt=block.title)
+        return
+    found = block.table.assign(sentences=[_search(words) for words in block.searched])
     config = {"sentences": st.column_config.LinkColumn(display_text="search")}
-    st.dataframe(rows, hide_index=True, height="content", column_config=config, alt=block.title)
+    st.dataframe(found, hide_index=True, height="content", column_config=config, alt=block.title)
+
+
+def _rounded_table(block: blocks.Table) -> None:
+    """A table whose numbers have the decimals that it asks for, and whose columns have widths of their own."""
+    config = {name: _column(block, str(name), values) for name, values in block.table.items()}
+    rows = HEADER + ROW * len(block.table)
+    options: dict[str, Any] = {"height": "content" if block.height is None else min(block.height, rows)}
+    options |= {"column_config": config, "placeholder": ""}
+    if (choose := block.choose) is None:
+        st.dataframe(block.table, hide_index=True, alt=block.title, **options)
+    else:
+        click = partial(_choose_row, choose)
+        page.clickable_table(block.table, block.name, click, block.title, **options)
+
+
+def _choose_row(choose: Callable[[int], dict[str, Any]], row: int) -> None:
+    session.choose(**choose(row))
+
+
+def _column(block: blocks.Table, name: str, values: pd.Series) -> Any:
+    width = block.widths.get(name)
+    kind = values.dtype.kind
+    title = block.titles.get(name)
+    if kind not in "fiu" or name in block.as_printed:
+        return st.column_config.Column(title, width=width)
+    form = f"%.{block.decimals}f" if kind == "f" else "%+d" if name in block.signed else "localized"
+    return st.column_config.NumberColumn(title, format=form, width=width)
+
+
+def _facts(block: blocks.Facts, nested: bool) -> None:
+    head_panel.draw_facts([*block.facts])
 
 
 def _search(words: str) -> str:
@@ -100,62 +167,11 @@ def _search(words: str) -> str:
     return links.address_of(found, session.selection().head) if words else ""
 
 
-def _inputs(block: blocks.Inputs, nested: bool) -> None:
-    heading(block.title, nested)
-    about = " ".join(filter(None, (block.legend, block.note)))
-    st.caption(plain(about))
-    if any(each.svg for each in block.examples):
-        items = [page.Drawing(each.title, each.svg, _opened(each)) for each in block.examples]
-        page.drawings(items, block.name, session.selection().basis)
-        return
-    for each in block.examples:
-        _input(each)
-
-
-def _input(example: Example) -> None:
-    """An input without a drawing: its title and notes, and its text, at length where a part of it is marked."""
-    if example.marked is None:
-        with page.row("center", gap="xsmall"):
-            text = plain(beginning(example.text))
-            st.markdown(f"**{plain(example.title)}**: :gray[{text}]", width="content")
-            _open(example)
-        return
-    start, end = example.marked
-    left, middle, right = (plain(part) for part in (example.text[:start], example.text[start:end], example.text[end:]))
-    notes = "".join(f" {plain(note)}" for note in example.notes)
-    st.markdown(f"**{plain(example.title)}**:{notes}  \n:gray[{left}] **{middle}** :gray[{right}]")
-    _open(example)
-
-
-def beginning(text: str) -> str:
-    """The first whole words of a passage, and a sign that it goes on; all of one that is short.
-
-    >>> beginning("before there were mechanical ones , people made do with the sun")
-    'before there were mechanical ones , people made do with the …'
-    """
-    if len(text) <= BEGINNING:
-        return text
-    whole = text[: BEGINNING + 1].rsplit(" ", 1)[0]  # A text without spaces is cut within its word.
-    return f"{whole[:BEGINNING]} …"
-
-
-def _open(example: Example) -> None:
-    if example.opened:
-        links.to_segment(example.opened.segment, session.selection().head)
-
-
-def _opened(example: Example) -> str:
-    """The viewer's address for an input; empty where it is not known."""
-    if (opened := example.opened) is None or opened.query is None or opened.key is None:
-        return ""
-    return links.to_pair(opened.segment, opened.query, opened.key, session.selection().head)
-
-
 def _heads(block: blocks.Heads, nested: bool) -> None:
-    heading(block.title, nested)
-    name = f"{session.current().page}-{block.title.lower().replace(' ', '-')}"
+    page.heading(block.title, nested)
+    name = f"{session.current().page}-{block.name or block.title.lower().replace(' ', '-')}"
     frame = built(block.build, *block.arguments)
-    page.table(frame, block.columns, session.selection(), name, titles=block.titles)
+    page.table(frame, block.columns, session.selection(), name, block.decimals, titles=block.titles)
 
 
 def draw_controls(block: blocks.Control) -> None:
@@ -178,12 +194,14 @@ def _control(block: blocks.Control, nested: bool) -> None:
 
 
 def _columns(block: blocks.Columns, nested: bool) -> None:
-    left, right = st.columns(block.widths, gap="medium")
-    with left:
-        draw(block.left, nested=True)
-    with right:
-        draw(block.right, nested=True)
-    with right if _is_tall(block) else left:
+    if block.title:
+        page.heading(block.title, nested)
+    parts = [block.left, block.middle, block.right] if block.middle else [block.left, block.right]
+    places = st.columns(block.widths or len(parts), gap="small" if block.middle else "medium")
+    for place, part in zip(places, parts, strict=True):
+        with place:
+            draw(part, nested=not block.are_sections)
+    with places[-1] if _is_tall(block) else places[0]:
         draw(block.lower, nested=True)
 
 
@@ -201,7 +219,10 @@ DRAW: dict[type, Callable[[Any, bool], None]] = {
     blocks.Chart: _chart,
     blocks.Map: _map,
     blocks.Table: _table,
-    blocks.Inputs: _inputs,
+    blocks.Inputs: inputs.draw,
+    blocks.InputList: inputs.draw_list,
+    blocks.Facts: _facts,
+    blocks.Offer: _offer,
     blocks.Heads: _heads,
     blocks.Control: _control,
     blocks.Columns: _columns,

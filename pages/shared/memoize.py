@@ -63,6 +63,12 @@ def memoized(work: Callable[P, T]) -> Callable[P, T]:
     return remembered
 
 
+@memoized
+def built(build: Callable[..., Any], *arguments: Any) -> Any:
+    """What build(*arguments) returns, once for all sessions."""
+    return build(*arguments)
+
+
 def _first_of(key: Hashable, value: T) -> T:
     """The value of a key, or an equal one: another thread may have been faster."""
     size = RESULT_BYTES if isinstance(value, Result) else bytes_of(key) + bytes_of(value)

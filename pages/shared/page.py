@@ -95,6 +95,22 @@ def finding(shown: Finding, *, bold: bool = False, with_statement: bool = False)
     st.markdown(f"{verdict(shown.state)} {sentence}", help=rule)
 
 
+def heading(text: str, nested: bool, hint: str = "") -> None:
+    """The heading of a block; what follows a comma or a colon in a small one is not bold. A hint says what a click
+    does."""
+    more = f"; {hint}" if hint else ""
+    if not nested:
+        st.header(plain(text + more), anchor=False)
+        return
+    cut = next((index for index, letter in enumerate(text) if letter in ",:;"), len(text))
+    small_heading(text[:cut], text[cut:] + more)
+
+
+def small_heading(title: str, detail: str, **options: Any) -> None:
+    """A heading of which the detail is not bold."""
+    st.markdown(f"**{plain(title)}**{plain(detail)}", **options)
+
+
 def restriction(result: Result) -> None:
     """Draw what a causal mask leaves of the numbers, if the model has one."""
     if result.restriction:

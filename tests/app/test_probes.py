@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.support.driving import analyze, metrics, open_app, uploader, words
+from tests.support.driving import analyze, metrics, open_app, unescaped, uploader, words
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 BANK = "\n\n".join(
@@ -64,7 +64,7 @@ def test_an_uploaded_treebank_is_trained_on_with_the_settings_chosen() -> None:
 
 def test_sentences_of_all_pages_are_searched() -> None:
     app = open_app("probes")
-    caption = next(caption.value for caption in app.caption if "sentences. Above" in caption.value)
+    caption = next(caption.value for caption in app.caption if "sentences. Above" in unescaped(caption.value))
     assert " of all " in caption
     app.text_input(key="search").set_value("zyxw").run()
     assert any(caption.value.startswith("0 of all") for caption in app.caption) and not app.exception

@@ -4,8 +4,8 @@ An analysis yields them once. Screen, HTML, JSON, CSV and printed text each draw
 so that a page and its files have the same by construction.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,6 +13,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.findings import Finding
+from bertviz_core.analyses.base.head_facts import HeadFacts
+from bertviz_core.analyses.base.result import Provenance
+from bertviz_core.heads import Head
 from bertviz_core.plotting.head_map import HeadMap, map_figure
 
 Card = tuple[str, str, str]  # a key number: its name, its value as it is shown, and a note beside it
@@ -32,6 +35,24 @@ class Opened(NamedTuple):
     key: int | None = None
 
 
+class OpenedWords(NamedTuple):
+    """An input that is split into words, as the attention viewer opens it.
+
+    Attributes:
+        words: Its words.
+        where: Its place in the corpus.
+        pinned: Words that are pinned, from 0.
+        direction: The direction in which the head is read, which decides the side of the pins: 0 or 1.
+        every_line: Whether lines of any weight are drawn.
+    """
+
+    words: tuple[str, ...]
+    where: str
+    pinned: tuple[int, ...] = ()
+    direction: int = 0
+    every_line: bool = False
+
+
 class Example(NamedTuple):
     """An input as it is shown.
 
@@ -42,14 +63,16 @@ class Example(NamedTuple):
         notes: A line for each thing that is pointed out in it.
         opened: Where the attention viewer opens it; None where that is not known.
         marked: The characters of the text that it is about, as start and end; None for all of it.
+        links: In place of the notes on the screen: texts, and what the attention viewer opens of each.
     """
 
     title: str
     text: str
     svg: str = ""
     notes: tuple[str, ...] = ()
-    opened: Opened | None = None
+    opened: Opened | OpenedWords | None = None
     marked: tuple[int, int] | None = None
+    links: tuple[tuple[str, OpenedWords], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,11 +96,19 @@ class Say:
         text: The sentences.
         chosen: Whether they follow what a reader has chosen, so that files begin with them.
         on_screen: Whether the screen says them too, which shows some of them otherwise.
+        in_files: Whether files say them here, which have some of them among the notes at their beginning.
+        markdown: The same in Markdown, where words stand out, without words of a file; empty where none do.
+        subject: Words of a file with which the Markdown begins.
+        stands_out: Whether a reader has to see them before any number.
     """
 
     text: str
     chosen: bool = False
     on_screen: bool = True
+    in_files: bool = True
+    markdown: str = ""
+    subject: str = ""
+    stands_out: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,14 +117,18 @@ class Numbers:
 
     Attributes:
         cards: The numbers.
+        title: The heading; the screen has none where it is empty.
     """
 
     cards: tuple[Card, ...]
+    title: str = ""
 
     @cached_property
     def table(self) -> "Table":
         """The same as a table."""
-        return Table("numbers", "Key numbers", pd.DataFrame(self.cards, columns=["name", "value", "note"]))
+        return Table(
+            "numbers", self.title or "Key numbers", pd.DataFrame(self.cards, columns=["name", "value", "note"])
+        )
 
 
 @dataclass(frozen=True)
@@ -110,6 +145,9 @@ class Chart:
         is_main: Whether it is the page's first figure, whose heading is the page's.
         has_heads: Whether its dots are heads, of which a click chooses one.
         follows: Whether it follows what a reader has chosen, so that a report, which chooses nothing, leaves it out.
+        choose: What a click on a dot with this `customdata` chooses, by field; None where dots are heads or nothing.
+        hint: What a click does, after the heading on the screen; may be empty.
+        is_folded: Whether the screen draws it when it is asked for.
     """
 
     name: str
@@ -121,6 +159,9 @@ class Chart:
     is_main: bool = False
     has_heads: bool = False
     follows: bool = False
+    choose: Callable[[Sequence[Any]], dict[str, Any]] | None = None
+    hint: str = ""
+    is_folded: bool = False
 
     @property
     def figure(self) -> go.Figure:
@@ -138,6 +179,11 @@ class Map:
         build: Makes the map.
         arguments: What `build` takes.
         alt: A description for those who cannot see it.
+        subject: What it is of, before the title.
+        run: Where its numbers come from, where that is not what the reader has chosen.
+        preview: Makes what pointing at a head shows, as `head_preview.encoded` does; None for the lines on the reader's
+            short sentence.
+        preview_arguments: What `preview` takes.
     """
 
     name: str
@@ -145,11 +191,15 @@ class Map:
     build: Callable[..., HeadMap]
     arguments: tuple[Any, ...]
     alt: str
+    subject: str = "Head map"
+    run: Provenance | None = None
+    preview: Callable[..., bytes] | None = None
+    preview_arguments: tuple[Any, ...] = ()
 
     @property
     def heading(self) -> str:
         """Its heading in files."""
-        return f"Head map: {self.title}"
+        return ": ".join(filter(None, (self.subject, self.title)))
 
     @property
     def figure(self) -> go.Figure:
@@ -168,8 +218,14 @@ class Table:
         note: What is under the heading; may be empty.
         decimals: Those of its numbers where people read them; None for as many as they need.
         signed: Columns of whole numbers that are read with their sign.
+        as_printed: Columns of numbers that have the decimals with which the paper prints them.
         searched: For each row the words that a link searches in the corpus; empty for no links.
         is_folded: Whether it is small print beside a map: no heading of its own, texts alone.
+        choose: What a click on a row chooses, by field, of the number of the row; None for nothing.
+        hint: What a click does, after the heading on the screen; may be empty.
+        widths: Of columns on the screen, in pixels.
+        titles: Of columns on the screen, where those are not the names.
+        height: The most pixels of the screen that it takes; None for all that it needs.
     """
 
     name: str
@@ -178,8 +234,14 @@ class Table:
     note: str = ""
     decimals: int | None = None
     signed: tuple[str, ...] = ()
+    as_printed: tuple[str, ...] = ()
     searched: tuple[str, ...] = ()
     is_folded: bool = False
+    choose: Callable[[int], dict[str, Any]] | None = None
+    hint: str = ""
+    widths: Mapping[str, int] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
+    height: int | None = None
 
 
 @dataclass(frozen=True)
@@ -195,6 +257,90 @@ class Inputs(Table):
     legend: str = ""
 
 
+class ListPage(NamedTuple):
+    """A page of a list of inputs.
+
+    Attributes:
+        title: What the list has, in few words.
+        detail: The rest of the title, as " in 78 of all 200 sentences".
+        total: The number of inputs of the list.
+        examples: Those of the page.
+        note: How the list was chosen.
+        legend: What the signs of the drawings mean.
+        hint: What a click does, after the legend on the screen; may be empty.
+    """
+
+    title: str
+    detail: str
+    total: int
+    examples: tuple[Example, ...]
+    note: str = ""
+    legend: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class InputList:
+    """A list of inputs under a heading, of which a reader chooses which there are, and which page of them is drawn.
+
+    Attributes:
+        name: In the keys of the screen and in a ZIP, as "sentences".
+        shown: Of what it is.
+        view: What a reader has chosen, resolved. The screen draws the list alone where only this changes.
+        page: The page of the list of `shown` that a view chooses.
+        rows: The table about it in files.
+        size: The most inputs of a page.
+        fields: Of the view, beside the searched words, `search`, and the number of the page, `page`.
+        folded: Those that seldom change.
+    """
+
+    name: str
+    shown: Any
+    view: Any
+    page: Callable[[Any, Any], ListPage]
+    rows: Callable[[Any, Any], pd.DataFrame]
+    size: int
+    fields: tuple[str, ...] = ()
+    folded: tuple[str, ...] = ()
+
+    @cached_property
+    def inputs(self) -> Inputs:
+        """The inputs of the page, with the table of all."""
+        page = self.page(self.shown, self.view)
+        table = self.rows(self.shown, self.view)
+        title = f"{page.title}{page.detail}"
+        return Inputs(self.name, title, table, note=page.note, examples=page.examples, legend=page.legend)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is said of one head in tables, which stand side by side on the screen.
+
+    Attributes:
+        facts: What is said, each under a title.
+    """
+
+    facts: tuple[HeadFacts, ...]
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables, each named after its first column."""
+        return fact_tables(self.facts)
+
+
+@dataclass(frozen=True)
+class Offer:
+    """The way to a head that does better than the chosen one: a button; nothing in files.
+
+    Attributes:
+        text: On the button.
+        head: The head.
+    """
+
+    text: str
+    head: Head
+
+
 @dataclass(frozen=True)
 class Heads:
     """The table of all heads, a row of which chooses a head; in files it is the table of the result.
@@ -205,6 +351,8 @@ class Heads:
         build: Makes the table with these columns.
         arguments: What `build` takes.
         title: The heading.
+        decimals: Of columns that have their own number of decimals.
+        name: In a ZIP, where the table of the result is another; empty otherwise.
     """
 
     columns: tuple[str, ...]
@@ -212,6 +360,13 @@ class Heads:
     build: Callable[..., pd.DataFrame]
     arguments: tuple[Any, ...]
     title: str = "All heads"
+    decimals: Mapping[str, int] = field(default_factory=dict)
+    name: str = ""
+
+    @property
+    def table(self) -> Table:
+        """The same as a table, of a result whose table is another."""
+        return Table(self.name, self.title, self.build(*self.arguments), decimals=1)
 
 
 @dataclass(frozen=True)
@@ -238,32 +393,66 @@ class Columns:
     Attributes:
         left: In the left column.
         right: In the right one.
+        middle: In a column between both; without any there is none.
         lower: Under those of the column that has more room.
-        widths: Of both columns, in relation to each other.
+        widths: Of the columns, in relation to each other; empty for equal ones.
+        title: The heading above them; may be empty.
+        are_sections: Whether headings in them are those of the page's sections, which are not small.
     """
 
     left: "tuple[Block, ...]"
     right: "tuple[Block, ...]"
+    middle: "tuple[Block, ...]" = ()
     lower: "tuple[Block, ...]" = ()
-    widths: tuple[int, int] = (1, 1)
+    widths: tuple[int, ...] = ()
+    title: str = ""
+    are_sections: bool = False
 
 
-Block = Claim | Say | Numbers | Chart | Map | Table | Inputs | Heads | Control | Columns
+@dataclass(frozen=True)
+class Tabs:
+    """Blocks of which the screen shows some at a time; its last tabs, "Method" and "Export", end the page.
+
+    Attributes:
+        tabs: Their names, and the blocks of each.
+    """
+
+    tabs: "tuple[tuple[str, tuple[Block, ...]], ...]"
+
+
+Block = (
+    Claim | Say | Numbers | Chart | Map | Table | Inputs | InputList | Facts | Offer | Heads | Control | Columns | Tabs
+)
 
 
 def flat(blocks: Iterable[Block]) -> Iterator[Block]:
-    """The blocks in the order in which they are read, those of columns one after the other."""
+    """The blocks in the order in which they are read, those of columns and of tabs one after the other."""
     for block in blocks:
         if isinstance(block, Columns):
-            yield from flat((*block.left, *block.right, *block.lower))
+            yield from flat((*block.left, *block.middle, *block.right, *block.lower))
+        elif isinstance(block, Tabs):
+            for _, inside in block.tabs:
+                yield from flat(inside)
         else:
             yield block
 
 
 def tables(blocks: Iterable[Block]) -> list[Table]:
-    """The tables of blocks, key numbers among them."""
-    read = (block.table if isinstance(block, Numbers) else block for block in flat(blocks))
-    return [block for block in read if isinstance(block, Table)]
+    """The tables of blocks, key numbers and lists of inputs among them."""
+    return [table for block in flat(blocks) for table in tables_of(block)]
+
+
+def tables_of(block: Block) -> list[Table]:
+    """What files have of a block as tables; none of one that is no table, or that is the table of the result."""
+    if isinstance(block, Table):
+        return [block]
+    if isinstance(block, InputList):
+        return [block.inputs]
+    if isinstance(block, Facts):
+        return block.tables
+    if isinstance(block, Numbers) or (isinstance(block, Heads) and block.name):
+        return [block.table]
+    return []
 
 
 def figures(blocks: Iterable[Block]) -> dict[str, go.Figure]:
@@ -285,6 +474,21 @@ def first_claim(blocks: Iterable[Block]) -> Finding | None:
 def chosen_texts(blocks: Iterable[Block]) -> list[str]:
     """The sentences that follow what a reader has chosen."""
     return [block.text for block in flat(blocks) if isinstance(block, Say) and block.chosen]
+
+
+def fact_tables(facts: Iterable[HeadFacts]) -> list[Table]:
+    """Tables about a head, each named after its first column."""
+    return [
+        Table(
+            name=f"by_{table.columns[0].title.replace(' ', '_')}",
+            title=f"{each.title}, by {table.columns[0].title}{each.detail}",
+            table=pd.DataFrame({column.title: column.values for column in table.columns}),
+            note=each.caption,
+            decimals=1,
+        )
+        for each in facts
+        for table in each.tables
+    ]
 
 
 def table_of(name: str, title: str, rows: Sequence[dict[str, Any]], note: str = "") -> Table:

@@ -1,12 +1,8 @@
 """What an analysis says of one head beside its columns, in a form that any page can draw."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
-
-import pandas as pd
-
-from bertviz_core.analyses.base.blocks import Table
 
 Format = Literal["text", "bar", "percent", "times"]  # a bar is of a percentage, with its number
 
@@ -58,18 +54,3 @@ class HeadFacts:
     detail: str = ""
     tables: tuple[FactTable, ...] = ()
     caption: str = ""
-
-
-def fact_tables(facts: Iterable[HeadFacts]) -> list[Table]:
-    """Tables about a head, each named after its first column."""
-    return [
-        Table(
-            name=f"by_{table.columns[0].title.replace(' ', '_')}",
-            title=f"{each.title}, by {table.columns[0].title}{each.detail}",
-            table=pd.DataFrame({column.title: column.values for column in table.columns}),
-            note=each.caption,
-            decimals=1,
-        )
-        for each in facts
-        for table in each.tables
-    ]

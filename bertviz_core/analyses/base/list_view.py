@@ -1,7 +1,7 @@
 """Which part of a list of guesses files of a result have: what a reader has chosen of the list, and what is written."""
 
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, Generic, NamedTuple
+from typing import Annotated, Any
 
 from typing_extensions import Doc
 
@@ -46,30 +46,20 @@ class ListView(View[R]):
         return {name: value for name, value in chosen.items() if name not in defaults or value != defaults[name]}
 
 
-class Listed(NamedTuple, Generic[Entry]):
-    """What files hold of a list.
-
-    Attributes:
-        total: The number of all entries.
-        entries: The first MOST of them.
-        drawn: Those of the page that is drawn.
-    """
-
-    total: int
-    entries: list[Entry]
-    drawn: list[Entry]
+def page_of(collection: Any, query: GuessQuery[Entry], number: int, size: int) -> tuple[int, list[Entry]]:
+    """The number of all entries of a list, and those of the page `number` of `size` each, the first where there is no
+    such page."""
+    total, entries = page(collection, query, size * (number - 1), size)
+    return (total, entries) if entries or number == 1 else page(collection, query, 0, size)
 
 
-def listed(collection: Any, query: GuessQuery[Entry], number: int, size: int) -> Listed[Entry]:
-    """The first entries of a list, and those of the page `number` of `size` each, the first where there is no such."""
-    total, entries = page(collection, query, 0, MOST)
-    first = size * (number - 1) if size * (number - 1) < total else 0
-    drawn = entries[first : first + size] if first + size <= MOST else page(collection, query, first, size)[1]
-    return Listed(total, entries, drawn)
+def entries_of(collection: Any, query: GuessQuery[Entry]) -> list[Entry]:
+    """The entries of a list that files have."""
+    return page(collection, query, 0, MOST)[1]
 
 
-def list_note(view: ListView[Any], listed: Listed[Any], unit: str) -> str:
-    """How a list was chosen, and how much of it there is, as sentences."""
+def list_note(view: ListView[Any], drawn: int, total: int, unit: str) -> str:
+    """How a list was chosen, and how much of it there is, as sentences; `drawn` entries are on the page."""
     parts = [view.order, *([f"guesses that are {view.guesses}"] if view.guesses != GUESSES[0] else [])]
     if view.least_weight:
         parts.append(f"a weight of at least {view.least_weight:g}")
@@ -77,7 +67,7 @@ def list_note(view: ListView[Any], listed: Listed[Any], unit: str) -> str:
         parts.append(f"with “{view.search.strip()}”")
     text = ", ".join(parts)
     note = f"{text[0].upper()}{text[1:]}."
-    if len(listed.drawn) < listed.total:
-        rest = f"the first {MOST:,} {unit}" if listed.total > MOST else f"all {listed.total:,}"
+    if drawn < total:
+        rest = f"the first {MOST:,} {unit}" if total > MOST else f"all {total:,}"
         note += f" Page {view.page:,} is shown; the ZIP and the JSON have {rest}."
     return note

@@ -1,10 +1,11 @@
 """The base class of results: arrays with named axes, their provenance and their tables, serialized without pickle."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import pandas as pd
 from bertviz_core.analyses.base.statistics import Estimate
 from bertviz_core.choices import Choices
 from bertviz_core.engine.packing import metadata_of, pack, unpack
-from bertviz_core.heads import all_keys
+from bertviz_core.heads import all_keys, first_number
 from bertviz_core.models.checkpoint import label_of
 from bertviz_core.numbers import plural
 
@@ -91,6 +92,11 @@ class Result:
         """What a reader has chosen of it, by name, as a relation or a head; empty where nothing is chosen."""
         return dict(self.provenance.get("chosen", {}))
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has all of its lists, none of which is stored beside it."""
+        return True
+
     def with_lists(self, lists: "StoredParts | None") -> Self:
         """The same with the lists that are stored beside it, from `guess_lists.stored_parts`, where it reads any."""
         return self
@@ -119,6 +125,8 @@ class Result:
 
 Results = Mapping[str, Result]  # results by the name of their analysis
 R = TypeVar("R", bound=Result)
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def choosing(result: R, view: Choices | None = None, **choices: object) -> R:
@@ -126,6 +134,24 @@ def choosing(result: R, view: Choices | None = None, **choices: object) -> R:
     changed = replace(result, provenance=result.provenance | {"chosen": choices})
     object.__setattr__(changed, "chosen", view)  # no argument of the class, since no stored result has it
     return changed
+
+
+def kept(work: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
+    """Decorate a function of a result whose values are kept beside the result, as long as that is alive.
+
+    Its other arguments are hashable, and no caller may change a value. A value may have labels of heads, so that
+    readers who count from 0 and from 1 share none.
+    """
+
+    @wraps(work)
+    def remembered(result: R, /, *arguments: P.args, **options: P.kwargs) -> T:
+        values: dict[Hashable, T] = vars(result).setdefault("_kept", {})
+        key = (work, first_number(), arguments, *options.items())
+        if key not in values:
+            values[key] = work(result, *arguments, **options)
+        return values[key]
+
+    return remembered
 
 
 def result_of(results: Results, result_class: type[R]) -> R:

@@ -1,5 +1,6 @@
 """Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2)"""
 
+import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
-from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Numbers, Say
+from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Columns, Numbers, Say, Tabs
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.found_heads import FoundHead
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, Rows, share_row
@@ -20,18 +21,27 @@ from bertviz_core.analyses.behaviors import COREFERENCE
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import COMPARED
 from bertviz_core.analyses.coreference_heads.figure import (
+    better_head,
     by_group,
     group_charts,
+    maps_by_type,
     mention_map,
     paper_figure,
     paper_table,
 )
 from bertviz_core.analyses.coreference_heads.found_heads import found_heads
 from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
-from bertviz_core.analyses.coreference_heads.passage_list import passage_inputs
+from bertviz_core.analyses.coreference_heads.guesses import answers
+from bertviz_core.analyses.coreference_heads.passage_list import passage_list
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView
-from bertviz_core.analyses.coreference_heads.statements import STATEMENTS, head_sentence, type_finding
-from bertviz_core.analyses.coreference_heads.systems_table import cards, heads_table, systems_table
+from bertviz_core.analyses.coreference_heads.statements import (
+    ONE_CANDIDATE,
+    STATEMENTS,
+    head_sentence,
+    method,
+    type_finding,
+)
+from bertviz_core.analyses.coreference_heads.systems_table import all_heads, cards, systems_table
 from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.inputs.annotated_words import Windows
 from bertviz_core.models.model import AttentionModel
@@ -80,13 +90,27 @@ class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
         if not result.n[TYPE_ROWS.index(view.kind)]:
             return
         yield Say(head_sentence(result, view.kind, choice), chosen=True, on_screen=False)
-        yield self.main_chart(paper_figure, result)
-        yield mention_map(result, view.kind, choice.direction)
-        yield from group_charts(result, view.kind, choice)
-        yield passage_inputs(result, view)
-        yield systems_table(result, choice)
-        yield Numbers(tuple(cards(result, view.kind, choice)))
-        yield heads_table(result, choice.direction)
+        if result.has_one_candidate_each:
+            yield Say(ONE_CANDIDATE, stands_out=True)
+        beside: tuple[Block, ...] = (
+            mention_map(result, view.kind, choice.direction),
+            *better_head(result, view.kind, choice),
+        )
+        yield Columns(left=beside, right=(passage_list(result, view),), widths=(2, 3))
+        by_type, by_distance, *by_gender = group_charts(result, view.kind, choice)
+        tabs: dict[str, tuple[Block, ...]] = {
+            "Table 2": (systems_table(result, choice),),
+            "By type": (by_type, *by_gender, maps_by_type(result)),
+            "By distance": (by_distance,),
+            "All heads": (Numbers(tuple(cards(result, view.kind, choice))), all_heads(result, choice.direction)),
+            "Method": (Say(method(result, view.kind, choice.direction)),),
+        }
+        yield Tabs(tuple(tabs.items()))
+
+    @property
+    def source(self) -> str:
+        """The guesses."""
+        return inspect.getsource(answers)
 
     def found_heads(self, result: CoreferenceHeads) -> Iterable[FoundHead]:
         """The best head on all mentions."""

@@ -94,6 +94,11 @@ class AntecedentCounts(Result):
         return bool(len(self.stored.items) == self.n[0])
 
     @property
+    def has_one_candidate_each(self) -> bool:
+        """Whether most mentions have only one candidate among the preceding mentions."""
+        return bool(self.candidates == CANDIDATES[0] and 2 * self.stored.single > self.n[0])
+
+    @property
     def counts_as_paper(self) -> bool:
         """Whether the paper's numbers are of the same language, and count the same mentions."""
         words = (word for document in self.stored.first_documents for word in document["words"])

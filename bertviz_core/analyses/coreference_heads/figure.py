@@ -1,13 +1,14 @@
 """Maps of heads by type of mention; accuracy by distance and by gender; Table 2 as LaTeX."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core.analyses.base.blocks import Chart, Map
+from bertviz_core.analyses.base.blocks import Chart, Map, Offer
 from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable, percent_text
 from bertviz_core.analyses.base.statistics import share
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
@@ -117,6 +118,25 @@ def _mention_squares(counts: AntecedentCounts, kind: str, direction: int) -> Hea
     return accuracy_map(counts.accuracy[direction, TYPE_ROWS.index(kind)], TYPE_NAMES[kind])
 
 
+def better_head(counts: AntecedentCounts, kind: str, choice: DirectedHead) -> Iterator[Offer]:
+    """The way to the best head on a type of mentions in a direction, where another one is chosen."""
+    best = counts.best(kind, choice.direction).head
+    if best != choice.head:
+        yield Offer(f"Choose head {best.label()}", best)
+
+
+def maps_by_type(counts: AntecedentCounts) -> Chart:
+    """The paper's direction on all mentions and on each type of mention."""
+    return Chart(
+        name="coreference_heads-figure",
+        title=f"Head maps by type of mention, {arrow(DIRECTIONS[0])}",
+        build=paper_figure,
+        arguments=(counts,),
+        alt="Maps of all heads, layer by head, for all mentions and for each type of mention",
+        is_folded=True,
+    )
+
+
 def group_charts(counts: AntecedentCounts, kind: str, choice: DirectedHead) -> Iterator[Chart]:
     """The accuracy of a head and of the baselines by type of mention, by distance, and by gender where there are
     pronouns of one."""
@@ -124,7 +144,7 @@ def group_charts(counts: AntecedentCounts, kind: str, choice: DirectedHead) -> I
     yield _group_chart("coreference-type", BY_TYPE, counts, systems, "type")
     yield _group_chart("coreference-distance", by_distance_title(kind), counts, systems, "distance", kind)
     if has_genders(counts, choice):
-        yield _group_chart("coreference-gender", BY_GENDER, counts, systems, "gender")
+        yield replace(_group_chart("coreference-gender", BY_GENDER, counts, systems, "gender"), is_folded=True)
 
 
 def _group_chart(name: str, title: str, *arguments: Any) -> Chart:

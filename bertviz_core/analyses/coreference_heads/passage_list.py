@@ -1,17 +1,16 @@
-"""The list of passages with the chosen head's guesses, for the files of a result."""
+"""The list of passages with the chosen head's guesses."""
 
 from typing import Any
 
 import pandas as pd
 
-from bertviz_core.analyses.base.blocks import Example, Inputs
-from bertviz_core.analyses.base.list_view import ListView, list_note, listed
+from bertviz_core.analyses.base.blocks import Example, InputList, ListPage, OpenedWords
+from bertviz_core.analyses.base.list_view import entries_of, list_note, page_of
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.document_figure import draw
 from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, ListedGuess, PassageExample, PassageQuery
 from bertviz_core.analyses.coreference_heads.result import CoreferenceView
-from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.text_display import isolated
 
 PER_PAGE = 1  # passages that are drawn, of several sentences
@@ -19,40 +18,63 @@ LEGEND = (
     "Head words are bold; mentions of one chain have one color. A green box with a check mark: the guess is right; a "
     "red, dashed one with a cross: it is wrong. Point at a box to see what is guessed."
 )
+LINKS = " Each guess below a passage is a link to the attention behind it."
+LETTERS = 52  # in a line of a passage, which is drawn beside a map
 
 
-def passage_query(choice: DirectedHead, kind: str, chosen: ListView[Any]) -> PassageQuery:
+def passage_query(chosen: CoreferenceView) -> PassageQuery:
     """The passages that the list has."""
     return PassageQuery(
-        choice=choice,
+        choice=chosen.choice(),
         guesses=chosen.guesses,
         least_weight=chosen.least_weight,
         search=chosen.search,
         order=chosen.order,
-        kind=kind,
+        kind=chosen.kind,
     )
 
 
-def list_title(counts: AntecedentCounts, head: Head, kind: str, total: int) -> str:
-    """What the list has, as "Guesses of head 2-2: 40 passages"."""
+def list_detail(counts: AntecedentCounts, kind: str, total: int) -> str:
+    """What the list has, as ": 40 passages"."""
     is_all = counts.is_whole or counts.lists is not None
     part = "" if is_all else f" in the documents of the first {MAX_ITEMS:,} of {counts.n[0]:,} mentions"
     only = "" if kind == TYPE_ROWS[0] else f", with guesses for {TYPE_NAMES[kind]} only"
-    return f"Guesses of head {head.label()}: {total:,} passages{part}{only}"
+    return f": {total:,} passages{part}{only}"
 
 
-def passage_inputs(counts: AntecedentCounts, view: CoreferenceView) -> Inputs:
-    """The chosen head's passages, and of each mention the guess, the antecedents, and whether it is right."""
-    choice = view.choice()
-    found = listed(counts.lists or counts, passage_query(choice, view.kind, view), view.page, PER_PAGE)
-    return Inputs(
+def passage_list(counts: AntecedentCounts, view: CoreferenceView) -> InputList:
+    """The chosen head's passages."""
+    return InputList(
         name="passages",
-        title=list_title(counts, choice.head, view.kind, found.total),
-        table=pd.DataFrame([row for each in found.entries for row in guess_rows(each)]),
-        note=list_note(view, found, "passages"),
-        examples=tuple(map(_example, found.drawn)),
-        legend=LEGEND,
+        shown=counts,
+        view=view,
+        page=passage_page,
+        rows=passage_rows,
+        size=PER_PAGE,
+        fields=("guesses",),
+        folded=("order", "least_weight"),
     )
+
+
+def passage_page(counts: AntecedentCounts, view: CoreferenceView) -> ListPage:
+    """A page of the chosen head's passages."""
+    choice = view.choice()
+    total, entries = page_of(counts.lists or counts, passage_query(view), view.page, PER_PAGE)
+    return ListPage(
+        title=f"Guesses of head {choice.head.label()}",
+        detail=list_detail(counts, view.kind, total),
+        total=total,
+        examples=tuple(_example(each, choice.direction) for each in entries),
+        note=list_note(view, len(entries), total, "passages"),
+        legend=LEGEND,
+        hint=LINKS,
+    )
+
+
+def passage_rows(counts: AntecedentCounts, view: CoreferenceView) -> pd.DataFrame:
+    """Of each mention the guess, the antecedents, and whether it is right."""
+    entries = entries_of(counts.lists or counts, passage_query(view))
+    return pd.DataFrame([row for each in entries for row in guess_rows(each)])
 
 
 def drawing_title(passage: PassageExample) -> str:
@@ -87,10 +109,14 @@ def guess_rows(passage: PassageExample) -> list[dict[str, Any]]:
     ]
 
 
-def _example(passage: PassageExample) -> Example:
+def _example(passage: PassageExample, direction: int) -> Example:
     notes = []
+    links = []
     for guess in passage.listed:
         truth = "" if guess.right else f"; antecedents: {', '.join(map(isolated, guess.antecedents))}"
         notes.append(f"{guess_text(guess)}{truth}")
-    svg = draw(passage.document, passage.drawn)
-    return Example(drawing_title(passage), " ".join(passage.document["words"]), svg, tuple(notes))
+        opened = OpenedWords(tuple(guess.window), passage.where, (guess.head,), direction, every_line=True)
+        links.append((guess_text(guess), opened))
+    svg = draw(passage.document, passage.drawn, LETTERS)
+    text = " ".join(passage.document["words"])
+    return Example(drawing_title(passage), text, svg, tuple(notes), links=tuple(links))

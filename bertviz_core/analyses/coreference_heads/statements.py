@@ -8,6 +8,7 @@ import numpy as np
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.findings import GAIN, HELD_OUT, SHOWN, Answer, Finding, Statement, decide, tiny
+from bertviz_core.analyses.base.result import kept
 from bertviz_core.analyses.base.statistics import MIN_SCORED
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import SIMPLE
@@ -15,6 +16,11 @@ from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.heads import DirectedHead, arrow
 
+ONE_CANDIDATE = (
+    "Most mentions have only one candidate, so no head can be wrong about them: the file marks few mentions (like "
+    "WinoBias). Choose “words” as candidates."
+)
+AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
 MAX_SHORTFALL = 0.1  # share of the mentions
 RULE_BASED = "rule-based"
 NAMED = (*SIMPLE, RULE_BASED)  # the systems beside the head, wherever it is told
@@ -98,6 +104,7 @@ def _beaten(counts: AntecedentCounts, direction: int, kind: str = "all") -> str:
     return listed + (f"; not {', '.join(others)}" if others and beaten else "")
 
 
+@kept
 def type_finding(counts: AntecedentCounts, kind: str, direction: int) -> Finding:
     """The best head of one direction on the mentions of one of TYPE_ROWS, beside the baselines of SIMPLE."""
     answer = partial(above_simple, direction=direction, kind=kind)
@@ -110,6 +117,18 @@ def head_sentence(counts: AntecedentCounts, kind: str, choice: DirectedHead) -> 
     interval = "no interval" if np.isnan(row["low"]) else f"95% interval {row['low']:.1%} to {row['high']:.1%}"
     finds = f"finds an antecedent of {row['accuracy']:.1%} of {row['n']:,} {TYPE_NAMES[kind]} ({interval})"
     return f"The chosen head {choice.head.label()}, {arrow(DIRECTIONS[choice.direction])}, {finds}."
+
+
+def method(counts: AntecedentCounts, kind: str, direction: int) -> str:
+    """Which mentions count, and how the corpus was read, as sentences."""
+    origin = counts.provenance
+    n = int(counts.n[TYPE_ROWS.index(kind)])
+    beyond = "The paper does not measure this direction. " if direction else ""
+    return (
+        f"All of {n:,} {TYPE_NAMES[kind]}. Candidates: {AMONG[counts.candidates]}. {beyond}Of all {counts.n[0]:,} "
+        f"mentions {counts.stored.single:,} have only one candidate. Read as {origin['format']}; head words found by "
+        f"{origin['head_words']}."
+    )
 
 
 STATEMENTS = (

@@ -3,15 +3,17 @@
 import re
 from typing import Any
 
+import pandas as pd
+
 from bertviz_core import paper
-from bertviz_core.analyses.base.blocks import Card, Table, table_of
+from bertviz_core.analyses.base.blocks import Card, Heads, Table, table_of
 from bertviz_core.analyses.base.result import head_frame
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.heads import DirectedHead, arrow
-from bertviz_core.plotting import percent
+from bertviz_core.plotting import percent, percent_decimals
 
 PAPER_HEAD = "head 5-4"
 # CoNLL-2012 names its documents by genre and source, as nw/wsj/24/wsj_2400; other corpora use its format too.
@@ -45,10 +47,21 @@ def systems_table(counts: AntecedentCounts, choice: DirectedHead) -> Table:
     return table_of("table_2", f"Table 2: accuracy (%), mention → antecedent{beside}", rows, _note(counts))
 
 
-def heads_table(counts: AntecedentCounts, direction: int) -> Table:
+def all_heads(counts: AntecedentCounts, direction: int) -> Heads:
     """The accuracy of all heads in a direction, in percent."""
-    frame = head_frame(dict(zip(TYPE_ROWS, 100 * counts.accuracy[direction], strict=True)))
-    return Table("accuracy", f"Accuracy of all heads (%), {arrow(DIRECTIONS[direction])}", frame, decimals=1)
+    return Heads(
+        name="accuracy",
+        title=f"Accuracy of all heads (%), {arrow(DIRECTIONS[direction])}",
+        columns=TYPE_ROWS,
+        titles={},
+        build=_percents,
+        arguments=(counts, direction),
+        decimals={name: percent_decimals(count) for name, count in zip(TYPE_ROWS, counts.n, strict=True)},
+    )
+
+
+def _percents(counts: AntecedentCounts, direction: int) -> pd.DataFrame:
+    return head_frame(dict(zip(TYPE_ROWS, 100 * counts.accuracy[direction], strict=True)))
 
 
 def cards(counts: AntecedentCounts, kind: str, choice: DirectedHead) -> list[Card]:

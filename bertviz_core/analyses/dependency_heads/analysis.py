@@ -1,5 +1,6 @@
 """Dependency heads: which head finds which relation of a treebank (section 4.2; Table 1)."""
 
+import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Self
@@ -9,31 +10,32 @@ from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
-from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Numbers, Say, Table
+from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Columns, Facts, Numbers, Say, Tabs
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.found_heads import FoundHead
-from bertviz_core.analyses.base.head_facts import fact_tables
 from bertviz_core.analyses.base.head_figures import Rows
 from bertviz_core.analyses.base.presentation import NamedHead
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.dependency_heads import head_facts
-from bertviz_core.analyses.dependency_heads.cards import cards
+from bertviz_core.analyses.dependency_heads.cards import cards, numbers_title
 from bertviz_core.analyses.dependency_heads.figure import (
-    TABLE_1,
-    TOTALS,
+    better_head,
+    explanation,
     offset_chart,
     paper_figure,
     paper_table,
     relation_map,
-    relation_table,
+    table_1,
+    table_chart,
 )
 from bertviz_core.analyses.dependency_heads.found_heads import found_heads
-from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEW_NAMES
+from bertviz_core.analyses.dependency_heads.guess_preview import of_guesses
+from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEW_NAMES, best_words
 from bertviz_core.analyses.dependency_heads.head_relations import relations
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationView
-from bertviz_core.analyses.dependency_heads.sentence_list import sentence_inputs
+from bertviz_core.analyses.dependency_heads.sentence_list import sentence_list
 from bertviz_core.analyses.dependency_heads.statements import (
     STATEMENTS,
     head_sentence,
@@ -106,14 +108,29 @@ class DependencyAnalysis(Analysis[DependencyHeads, RelationView]):
         relation, choice = view.choice()
         yield Claim(self.claim(result, view), first=True)
         yield Say(head_sentence(result, relation, choice), chosen=True, on_screen=False)
-        yield self.main_chart(paper_figure, result)
-        yield relation_map(result, relation, choice.direction)
-        yield offset_chart(result, relation, choice.direction)
-        if result.stored is not None:
-            yield sentence_inputs(result, view)
-            yield Table("table_1", TABLE_1, relation_table(result), TOTALS, signed=("offset",))
-            yield Numbers(tuple(cards(result, relation, choice)))
-            yield from fact_tables(head_facts.attended_words(result.stored, view.view, choice.head))
+        squares = relation_map(result, relation, choice.direction)
+        offsets = offset_chart(result, relation, choice.direction)
+        if result.stored is None:  # of a checkpoint of a training, whose sentences are not stored
+            yield from (table_chart(result), squares, offsets)
+            return
+        squares = replace(squares, preview=of_guesses, preview_arguments=(result, choice, relation))
+        beside: tuple[Block, ...] = (squares, *better_head(result, relation, choice), *explanation(relation))
+        yield Columns(left=beside, right=(sentence_list(result, view),), widths=(2, 3))
+        attended = Facts(tuple(head_facts.attended_words(result.stored, view.view, choice.head)))
+        numbers = Numbers(tuple(cards(result, relation, choice)), numbers_title(relation, choice))
+        tabs = {
+            "Table 1": (table_chart(result), table_1(result)),
+            "Offsets": (offsets,),
+            "Words attended to": (attended,),
+            "All numbers": (numbers,),
+            "Method": (Say(result.method),),
+        }
+        yield Tabs(tuple(tabs.items()))
+
+    @property
+    def source(self) -> str:
+        """The guesses."""
+        return inspect.getsource(best_words)
 
     def reading(self, options: Mapping[str, Any]) -> str:
         return f"trees: {VIEW_NAMES[options['view']]}" if "view" in options else ""

@@ -1,10 +1,17 @@
 """The key numbers of the page of dependency heads."""
 
 from bertviz_core.analyses.base.blocks import Card
-from bertviz_core.analyses.dependency_heads.guesses import offset_name
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, offset_name
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.heads import DirectedHead
+from bertviz_core.corpora.treebank import meaning
+from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent
+
+
+def numbers_title(relation: str, choice: DirectedHead) -> str:
+    """The heading of the key numbers of a relation in a direction."""
+    named = f"{relation} ({meaning(relation)})" if meaning(relation) else relation
+    return f"Numbers: {named}, {arrow(DIRECTIONS[choice.direction])}"
 
 
 def cards(counts: RelationCounts, relation: str, choice: DirectedHead) -> list[Card]:

@@ -1,15 +1,17 @@
 """Table 1 as figures and tables; fixed offsets of a relation; sentences with arcs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.blocks import Chart, Map
+from bertviz_core.analyses.base.blocks import Chart, Map, Offer, Say, Table
 from bertviz_core.analyses.base.guess_lists import Order, page
 from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable
+from bertviz_core.analyses.base.result import kept
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
@@ -23,6 +25,21 @@ from bertviz_core.text_display import isolated
 
 GRAY = "#8c8c8c"
 TABLE_1 = "Best head of both directions for each relation (%)"
+# Pixels; the paper's columns are in sight.
+WIDTHS = {
+    "relation": 62,
+    "meaning": 146,
+    "n": 60,
+    "head": 46,
+    "direction": 148,
+    "accuracy": 68,
+    "interval": 80,
+    "held out": 64,
+    "offset": 55,
+    "by offset": 68,
+    "paper": 50,
+    "its head": 60,
+}
 TOTALS = "all is UAS with punctuation, as in the paper's Table 1; UAS excludes it, as in Table 3."
 
 
@@ -125,6 +142,59 @@ def offset_chart(counts: RelationCounts, relation: str, direction: int) -> Chart
     )
 
 
+def better_head(counts: RelationCounts, relation: str, choice: DirectedHead) -> Iterator[Offer]:
+    """The way to the best head of a relation in a direction, where the chosen one finds less."""
+    best = counts.in_direction(choice.direction).best_choice(relation)
+    accuracy = counts.accuracy[:, counts.relations.index(relation)]
+    if accuracy[choice.at] != accuracy[best.at]:
+        yield Offer(f"Choose {best.head.label()}", best.head)
+
+
+def explanation(relation: str) -> Iterator[Say]:
+    """What a relation is, with an example of it where there is one."""
+    if styled := explain(relation, "**{}**", "*{}*"):
+        text = f"{relation}: {explain(relation)}."
+        yield Say(text, markdown=f": {styled} (**dependent**, *governor*).", subject=relation)
+
+
+def table_chart(counts: RelationCounts) -> Chart:
+    """Table 1 as a chart, a dot of which chooses the relation."""
+    of_arcs = ", of the arcs that a direction sees" if counts.is_causal else ""
+    beside = ", and the paper's best head" if counts.in_paper else ""
+    return Chart(
+        name="table-figure",
+        title=f"Table 1 as a chart, best head of both directions{of_arcs}",
+        build=paper_figure,
+        arguments=(counts,),
+        alt=f"For each relation the best head with its interval, the best fixed offset{beside}",
+        has_heads=True,
+        choose=lambda dot: _chosen(counts, dot[3]),
+        hint="click a dot to choose the relation",
+    )
+
+
+def table_1(counts: RelationCounts) -> Table:
+    """Table 1, a row of which chooses the relation and its best head."""
+    return Table(
+        name="table_1",
+        title=TABLE_1,
+        table=relation_table(counts),
+        note=TOTALS,
+        decimals=1,
+        signed=("offset",),
+        choose=lambda row: _chosen(counts, counts.relations[row]),
+        hint="click a row to choose the relation and its best head",
+        widths=WIDTHS,
+        height=420,
+    )
+
+
+def _chosen(counts: RelationCounts, relation: str) -> dict[str, Any]:
+    """A relation, its best head, and that head's direction, by their fields."""
+    best = counts.best_choice(relation)
+    return {"relation": relation, "direction": DIRECTIONS[best.direction], "head": best.head}
+
+
 def examples(
     result: RelationCounts, choice: DirectedHead, relation: str, order: Order = "file order", count: int | None = None
 ) -> list[SentenceExample]:
@@ -164,6 +234,7 @@ def example_svg(example: SentenceExample, choice: DirectedHead, *, every: bool =
     return sentence_svg(words, gold, guessed, f"Gold arcs and the guesses of head {head}, for: {' '.join(words)}")
 
 
+@kept
 def relation_table(result: RelationCounts) -> pd.DataFrame:
     """A row for each relation, in percent, for the screen; the paper's columns are empty where it has no such label,
     and absent where its numbers are of something else."""

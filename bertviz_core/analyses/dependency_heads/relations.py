@@ -11,7 +11,7 @@ import pandas as pd
 from bertviz_core import paper
 from bertviz_core.analyses.base.findings import GAIN, SHOWN, Interval, decide_worth, gain_interval, share_interval
 from bertviz_core.analyses.base.guess_lists import StoredParts
-from bertviz_core.analyses.base.result import Result, tidy, to_lists
+from bertviz_core.analyses.base.result import Result, kept, tidy, to_lists
 from bertviz_core.analyses.base.statistics import (
     MIN_SCORED,
     MIN_UNITS,
@@ -77,6 +77,7 @@ class RelationCounts(Result):
     direction: int | None = None
     lists: StoredParts | None = None
 
+    @kept
     def in_direction(self, direction: int | None) -> Self:
         """The same counts, where the best heads, and what is said of them, are of one direction; None for both."""
         return replace(self, direction=direction)
@@ -111,6 +112,19 @@ class RelationCounts(Result):
     @property
     def notes(self) -> list[str]:
         return [f"Trees: {self.trees}.", *super().notes]
+
+    @property
+    def method(self) -> str:
+        """How the treebank was read, and whether the paper's Table 1 is of the same, as sentences."""
+        origin = self.provenance
+        of_paper = (
+            "is on Stanford Dependencies, with function words as governors; its numbers are shown for labels of the "
+            "same name."
+            if self.in_paper
+            else "is on English and counts every word; its numbers are not shown beside these."
+        )
+        split = f"{origin['split_words'] / origin['words']:.1%} of the words are split into pieces (paper: about 8%)"
+        return f"Trees: {self.trees}; read as {origin['format']}; {split}. The paper's Table 1 {of_paper}"
 
     @property
     def unit(self) -> str:
@@ -294,6 +308,7 @@ class RelationCounts(Result):
         """(relation,) the states of "the best head is above every baseline, by GAIN or more", see `gain`."""
         return decide_worth(self.gain(), self.held_out()[0] - self.control, GAIN)
 
+    @kept
     def row(self, relation: str) -> pd.Series:
         """The row of a relation in `to_frame`."""
         return self.to_frame().iloc[self.relations.index(relation)]
@@ -306,6 +321,7 @@ class RelationCounts(Result):
         rows = [row for row, name in enumerate(self.relations) if name not in NO_RELATION]
         return sorted(rows, key=keys.__getitem__, reverse=True)
 
+    @kept
     def clearest_relation(self) -> str:
         """The first relation by gain; "all" where there is none to choose."""
         return self.relations[next(iter(self.by_gain()), 0)]
@@ -323,6 +339,7 @@ class RelationCounts(Result):
                 estimates[name] = Estimate(accuracy[row], None, *independent, choices=len(DIRECTIONS))
         return estimates
 
+    @kept
     def intervals(self) -> tuple[np.ndarray, np.ndarray]:
         """(low, high) of `accuracy`, 95% over units."""
         return interval_of_words(*self.sums())

@@ -1,17 +1,17 @@
-"""The list of sentences with the chosen head's guesses, for the files of a result."""
+"""The list of sentences with the chosen head's guesses."""
 
 from typing import Any
 
 import pandas as pd
 
-from bertviz_core.analyses.base.blocks import Example, Inputs
-from bertviz_core.analyses.base.list_view import ListView, list_note, listed
+from bertviz_core.analyses.base.blocks import Example, InputList, ListPage, OpenedWords
+from bertviz_core.analyses.base.list_view import entries_of, list_note, page_of
 from bertviz_core.analyses.dependency_heads.figure import example_svg
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import RelationView
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
 from bertviz_core.corpora.treebank import ALL, UAS
-from bertviz_core.heads import DirectedHead, Head
+from bertviz_core.heads import DirectedHead
 
 PER_PAGE = 5  # sentences that are drawn
 LEGEND = (
@@ -21,8 +21,9 @@ LEGEND = (
 ROOT = "ROOT"  # in place of the governor of a root
 
 
-def sentence_query(counts: RelationCounts, choice: DirectedHead, relation: str, chosen: ListView[Any]) -> SentenceQuery:
+def sentence_query(counts: RelationCounts, chosen: RelationView) -> SentenceQuery:
     """The sentences that the list has."""
+    relation, choice = chosen.choice()
     view, is_merged = (counts.provenance["options"][name] for name in ("view", "merge_subtypes"))
     return SentenceQuery(
         choice=choice,
@@ -37,29 +38,48 @@ def sentence_query(counts: RelationCounts, choice: DirectedHead, relation: str, 
     )
 
 
-def list_title(counts: RelationCounts, head: Head, relation: str, total: int) -> str:
-    """What the list has, as "Head 3-1 in 78 of all 200 sentences with dobj"."""
+def list_detail(counts: RelationCounts, relation: str, total: int) -> str:
+    """What the list has, as " in 78 of all 200 sentences with dobj"."""
     count = counts.provenance["sentences"]
     is_all = counts.is_whole or counts.lists is not None
     first = 0 if counts.stored is None else len(counts.stored.sentences)
     part = f"all {count:,} sentences" if is_all else f"the first {first:,} of {count:,} sentences"
     of_relation = "" if relation in (ALL, UAS) else f" with {relation}"
-    return f"Head {head.label()} in {total:,} of {part}{of_relation}"
+    return f" in {total:,} of {part}{of_relation}"
 
 
-def sentence_inputs(counts: RelationCounts, view: RelationView) -> Inputs:
-    """The chosen head's sentences: of each word of the relation the guess, the governor, and whether it is right."""
-    relation, choice = view.choice()
-    query = sentence_query(counts, choice, relation, view)
-    found = listed(counts.lists or counts, query, view.page, PER_PAGE)
-    return Inputs(
+def sentence_list(counts: RelationCounts, view: RelationView) -> InputList:
+    """The chosen head's sentences."""
+    return InputList(
         name="sentences",
-        title=list_title(counts, choice.head, relation, found.total),
-        table=pd.DataFrame([row for each in found.entries for row in guess_rows(each)]),
-        note=list_note(view, found, "sentences"),
-        examples=tuple(_example(each, choice, view.arcs) for each in found.drawn),
+        shown=counts,
+        view=view,
+        page=sentence_page,
+        rows=sentence_rows,
+        size=PER_PAGE,
+        fields=("guesses",),
+        folded=("order", "least_weight", "arcs"),
+    )
+
+
+def sentence_page(counts: RelationCounts, view: RelationView) -> ListPage:
+    """A page of the chosen head's sentences."""
+    relation, choice = view.choice()
+    total, entries = page_of(counts.lists or counts, sentence_query(counts, view), view.page, PER_PAGE)
+    return ListPage(
+        title=f"Head {choice.head.label()}",
+        detail=list_detail(counts, relation, total),
+        total=total,
+        examples=tuple(_example(each, relation, choice, view.arcs) for each in entries),
+        note=list_note(view, len(entries), total, "sentences"),
         legend=LEGEND,
     )
+
+
+def sentence_rows(counts: RelationCounts, view: RelationView) -> pd.DataFrame:
+    """Of each word of the relation the guess, the governor, and whether it is right."""
+    entries = entries_of(counts.lists or counts, sentence_query(counts, view))
+    return pd.DataFrame([row for each in entries for row in guess_rows(each)])
 
 
 def drawing_title(example: SentenceExample) -> str:
@@ -93,11 +113,14 @@ def guess_rows(example: SentenceExample) -> list[dict[str, Any]]:
     return rows
 
 
-def _example(example: SentenceExample, choice: DirectedHead, every: bool) -> Example:
+def _example(example: SentenceExample, relation: str, choice: DirectedHead, every: bool) -> Example:
     notes = []
     for row in guess_rows(example):
         mark = "✓" if row["right"] else "✗"
         truth = "" if row["right"] else f"; the treebank: {row['governor']}"
         notes.append(f"{mark} {row['relation']}: {row['word']} ← {row['guess']}, {row['weight']:.2f}{truth}")
-    text = " ".join(example.sentence["words"])
-    return Example(drawing_title(example), text, example_svg(example, choice, every=every), tuple(notes))
+    words = tuple(example.sentence["words"])
+    pinned = () if relation in (ALL, UAS) else tuple(example.chosen)
+    opened = OpenedWords(words, example.where, pinned, choice.direction)
+    svg = example_svg(example, choice, every=every)
+    return Example(drawing_title(example), " ".join(words), svg, tuple(notes), opened)

@@ -8,6 +8,7 @@ import numpy as np
 from bertviz_core import paper
 from bertviz_core.analyses.base.findings import GAIN, HELD_OUT, Answer, Finding, Interval, Statement, decide, tiny
 from bertviz_core.analyses.base.presentation import NamedHead
+from bertviz_core.analyses.base.result import kept
 from bertviz_core.analyses.base.statistics import MIN_SCORED, MIN_UNITS, wilson
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SIDES, offset_words
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
@@ -99,6 +100,7 @@ def _claim(counts: RelationCounts, relation: str) -> str:
     return claim
 
 
+@kept
 def relation_finding(counts: RelationCounts, relation: str) -> Finding:
     """The finding of one relation, of the direction whose heads compete, beside what Table 1 says of it where that is
     of the same words and language."""

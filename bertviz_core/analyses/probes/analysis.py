@@ -11,18 +11,25 @@ from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Columns, Numb
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
-from bertviz_core.analyses.probes.figure import distance_chart, paper_figure, paper_table, weight_maps
+from bertviz_core.analyses.probes.figure import (
+    distance_chart,
+    paper_figure,
+    paper_table,
+    table_chart,
+    weight_maps,
+)
 from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.probes.page_blocks import (
     cards,
     relations_table,
+    scores_notes,
     scores_table,
-    tree_inputs,
+    tree_list,
     weights_of_head,
     weights_table,
 )
 from bertviz_core.analyses.probes.result import Probes, ProbesView
-from bertviz_core.analyses.probes.statements import STATEMENTS
+from bertviz_core.analyses.probes.statements import STATEMENTS, score_finding
 from bertviz_core.heads import Head
 from bertviz_core.inputs.annotated_words import Sentences
 from bertviz_core.models.model import AttentionModel
@@ -80,21 +87,21 @@ class ProbesAnalysis(Analysis[Probes, ProbesView]):
         return measure.finish(accumulator, examples, provenance)
 
     def claim(self, result: Probes, view: ProbesView) -> Finding:
-        return self.findings(result)[0]
+        return score_finding(result)
 
     def blocks(self, result: Probes, view: ProbesView) -> Iterator[Block]:
         yield Claim(self.claim(result, view), first=True)
-        chart = self.main_chart(paper_figure, result)
-        yield Columns(left=(chart,), right=(distance_chart(result),))
+        yield Columns(left=(table_chart(result),), right=(distance_chart(result),))
         yield Numbers(tuple(cards(result)))
         if head := view.head_of():
             yield Say(weights_of_head(result, head), chosen=True, on_screen=False)
             first, second = weight_maps(result)
-            yield Columns(left=(first,), right=(second,))
-            yield weights_table(result, head)
+            weights = weights_table(result, head)
+            yield Columns((first,), (second,), lower=(weights,), title="Weights of the attention-only probe")
         yield scores_table(result)
+        yield from scores_notes(result)
         yield relations_table(result)
-        yield tree_inputs(result, view)
+        yield tree_list(result, view)
 
     def tour_chart(self, result: Probes, head: Head, named: Mapping[str, str], is_answered: bool) -> Chart:
         """A line for each probe."""

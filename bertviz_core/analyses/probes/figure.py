@@ -11,9 +11,8 @@ from bertviz_core import paper
 from bertviz_core.analyses.base.blocks import Chart, Map
 from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable, percent_text
 from bertviz_core.analyses.base.statistics import share
-from bertviz_core.analyses.dependency_heads.guesses import offset_name
 from bertviz_core.analyses.probes.options import AS_RELEASED
-from bertviz_core.analyses.probes.result import ATTENTION_DIRECTIONS, Probes, SentenceRecord
+from bertviz_core.analyses.probes.result import ATTENTION_DIRECTIONS, Probes, SentenceRecord, title
 from bertviz_core.heads import arrow
 from bertviz_core.plotting import BEST, finish, scores, tabular
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
@@ -69,18 +68,6 @@ def table_3(result: Probes) -> pd.DataFrame:
         paper=names.map(paper.TABLE_3).astype(float),
         paper_with_punctuation=names.map({**paper.TABLE_3_WITH_PUNCTUATION, **best}).astype(float),
     )
-
-
-def title(probe: str, result: Probes | None = None) -> str:
-    """A probe's name as Table 3 writes it; for a row of a result, what distinguishes it from the others."""
-    if probe == "right-branching":
-        return "Right-branching (last word to ROOT)"
-    if probe == "best-offset" and result:
-        return f"Best {offset_name(result.about['best_offset'])}"
-    name = probe.removesuffix(AS_RELEASED).replace("-", " ").capitalize()
-    if probe.endswith(AS_RELEASED):
-        return f"{name}, as released"
-    return f"{name}, aligned" if result and probe + AS_RELEASED in result.probes else name
 
 
 def paper_table(result: Probes) -> PaperTable:
@@ -213,6 +200,17 @@ def distance_chart(result: Probes) -> Chart:
         build=distance_figure,
         arguments=(result,),
         alt="Accuracy of every probe by distance to the governor",
+    )
+
+
+def table_chart(result: Probes) -> Chart:
+    """Table 3 as a chart."""
+    return Chart(
+        name="probes-figure",
+        title="Table 3 as a chart",
+        build=paper_figure,
+        arguments=(result,),
+        alt="For each probe its score with its interval" + ", and the paper's score" * result.counts_as_paper,
     )
 
 

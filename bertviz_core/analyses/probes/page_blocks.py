@@ -1,14 +1,17 @@
 """What the page of the probes shows beside its figures: Table 3, the accuracy by relation, the weights of the chosen
 head, and trees with the guesses of the chosen probe."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 
-from bertviz_core.analyses.base.blocks import Card, Example, Inputs, Table, table_of
+from bertviz_core import paper
+from bertviz_core.analyses.base.blocks import Card, Example, InputList, ListPage, OpenedWords, Say, Table
 from bertviz_core.analyses.base.list_view import MOST
+from bertviz_core.analyses.base.result import kept
 from bertviz_core.analyses.base.statistics import share, units_text
-from bertviz_core.analyses.probes.figure import guessed_edges, sentence_drawing, table_3, title
+from bertviz_core.analyses.probes.figure import guessed_edges, sentence_drawing, table_3
 from bertviz_core.analyses.probes.options import AS_RELEASED
 from bertviz_core.analyses.probes.result import (
     ATTENTION_DIRECTIONS,
@@ -16,8 +19,9 @@ from bertviz_core.analyses.probes.result import (
     Probes,
     ProbesView,
     SentenceRecord,
+    title,
 )
-from bertviz_core.corpora.treebank import meaning
+from bertviz_core.corpora.treebank import ALL, meaning
 from bertviz_core.corpora.word_search import has, searched_words
 from bertviz_core.heads import Head, arrow, ranks
 from bertviz_core.numbers import number
@@ -47,6 +51,7 @@ def cards(result: Probes) -> list[Card]:
     return entries or [("Best fixed offset", f"{result.about['best_offset']:+d}", "on the training part")]
 
 
+@kept
 def scores_table(result: Probes) -> Table:
     """Table 3, in percent, beside the paper's numbers where they count the same."""
     units = result.about["units"]
@@ -56,10 +61,39 @@ def scores_table(result: Probes) -> Table:
     order = ["probe", "metric", "score", "95%", "paper", *names.values(), "parameters", "trained", "seconds"]
     if not result.counts_as_paper:
         order = [name for name in order if not name.startswith("paper")]
-    over = units_text(units["test"], units["unit"])
-    return Table("table_3", f"Table 3 (%); 95% intervals over {over}", table.rename(columns=names)[order])
+    parts = result.about["sentences"]
+    until = "until the loss of held-out sentences of the training part no longer falls"
+    if result.is_paper:
+        until = "for one epoch, as the release does"
+    note = (
+        f"95% intervals over {units_text(units['test'], units['unit'])}. Trained on {parts['train']:,} sentences, "
+        f"{until}; scored on {parts['test']:,} others."
+    )
+    as_printed = tuple(name for name in order if name.startswith("paper"))
+    return Table("table_3", "Table 3 (%)", table.rename(columns=names)[order], note, 1, as_printed=as_printed)
 
 
+def scores_notes(result: Probes) -> Iterator[Say]:
+    """What Table 3 counts, and how the structural probe's layer was chosen."""
+    in_paper = (
+        ", as in the paper except for its right-branching "
+        f"{paper.TABLE_3_WITH_PUNCTUATION['right-branching']}, which is over all words ({paper.TABLE_1[ALL][2]} in "
+        "Table 1, offset +1)"
+    )
+    released = (
+        " As released: the notebook scores a candidate with the vector of the next word (a misaligned ROOT); aligned: "
+        "with its own vector."
+    )
+    is_released = any(probe.endswith(AS_RELEASED) for probe in result.probes)
+    beside = in_paper if result.counts_as_paper else ""
+    yield Say(f"UAS excludes punctuation{beside}.{released if is_released else ''}")
+    if layer := result.about.get("structural"):
+        name = f"layer {layer['layer']}" if layer["layer"] else "the embeddings"
+        chosen = f"Best layer of the structural probe, chosen without the test set: {name}; rank {layer['rank']}."
+        yield Say(chosen)
+
+
+@kept
 def relations_table(result: Probes) -> Table:
     """The accuracy of every probe by relation, in percent, of the relations that are scored."""
     rows = [row for row in range(len(result.relations)) if result.relation_n[:, row].max() > 0]
@@ -72,9 +106,8 @@ def relations_table(result: Probes) -> Table:
         "Labels are as annotated, since the probes learn the annotated trees. The page Dependency heads reads function "
         "words as governors, with the paper's labels: obj is dobj there, and case is prep."
     )
-    return Table(
-        "relations", "Accuracy by relation (%); punctuation is not scored", pd.DataFrame(columns), note, decimals=1
-    )
+    title = "Accuracy by relation (%); punctuation is not scored"
+    return Table("relations", title, pd.DataFrame(columns), note, decimals=1, height=320)
 
 
 def probe_names(result: Probes) -> list[str]:
@@ -89,7 +122,8 @@ def weights_table(result: Probes, head: Head) -> Table:
     for name, values in ways:
         rank = f"{ranks(values)[head]} of {values.size}"
         rows.append({"attention": arrow(name), "weight": number(values[head], "+"), "rank": rank})
-    return table_of("head", f"Weights of head {head.label()} in the attention-only probe", rows)
+    title = f"Weights of head {head.label()} in the attention-only probe"
+    return Table("head", title, pd.DataFrame(rows), is_folded=True)
 
 
 def matching(result: Probes, text: str) -> list[SentenceRecord]:
@@ -105,20 +139,39 @@ def list_note(result: Probes, count: int) -> str:
     return f"{count:,} of {of} {tested:,} sentences."
 
 
-def tree_inputs(result: Probes, view: ProbesView) -> Inputs:
-    """The trees of a page of the sentences that have the searched words, and a row for each edge that is guessed."""
+def tree_list(result: Probes, view: ProbesView) -> InputList:
+    """The trees of the sentences that have the searched words, with the guesses of a probe."""
+    return InputList(
+        name="sentences",
+        shown=result,
+        view=view,
+        page=tree_page,
+        rows=tree_rows,
+        size=PER_PAGE,
+        fields=("probe",),
+    )
+
+
+def tree_page(result: Probes, view: ProbesView) -> ListPage:
+    """A page of the trees."""
     assert view.probe, "a resolved view"
     sentences = matching(result, view.search)
     first = PER_PAGE * (view.page - 1) if PER_PAGE * (view.page - 1) < len(sentences) else 0
-    rows = [row for each in sentences[:MOST] for row in guess_rows(each, view.probe)]
-    return Inputs(
-        name="sentences",
-        title=f"Gold and predicted trees: {title(view.probe, result)}",
-        table=pd.DataFrame(rows),
-        note=list_note(result, len(sentences)),
+    return ListPage(
+        title="Gold and predicted trees",
+        detail=f": {title(view.probe, result)}",
+        total=len(sentences),
         examples=tuple(_example(each, view.probe) for each in sentences[first : first + PER_PAGE]),
+        note=list_note(result, len(sentences)),
         legend=LEGEND,
     )
+
+
+def tree_rows(result: Probes, view: ProbesView) -> pd.DataFrame:
+    """A row for each edge that is guessed."""
+    assert view.probe, "a resolved view"
+    sentences = matching(result, view.search)[:MOST]
+    return pd.DataFrame([row for each in sentences for row in guess_rows(each, view.probe)])
 
 
 def _example(sentence: SentenceRecord, probe: str) -> Example:
@@ -128,7 +181,9 @@ def _example(sentence: SentenceRecord, probe: str) -> Example:
         if not row["right"]:
             truth = f"; the treebank: {row['governor']}"
             notes.append(f"✗ {row['relation']}: {row['word']} ← {row['guess']}{truth}")
-    return Example(f"{sentence['where']}: {right}", " ".join(sentence["words"]), svg, tuple(notes))
+    words = tuple(sentence["words"])
+    opened = OpenedWords(words, sentence["where"])
+    return Example(f"{sentence['where']}: {right}", " ".join(words), svg, tuple(notes), opened)
 
 
 def guess_rows(sentence: SentenceRecord, probe: str) -> list[dict[str, Any]]:

@@ -11,6 +11,8 @@ from typing_extensions import Doc
 from bertviz_core.analyses.base.result import Result, tidy, to_lists
 from bertviz_core.analyses.base.statistics import share
 from bertviz_core.analyses.base.view import View
+from bertviz_core.analyses.dependency_heads.guesses import offset_name
+from bertviz_core.analyses.probes.options import AS_RELEASED
 from bertviz_core.choices import Formerly, Positive
 from bertviz_core.corpora.language import is_english
 from bertviz_core.heads import all_keys, highest
@@ -40,6 +42,10 @@ class ProbesView(View["Probes"]):
     def offered(self, shown: "Probes") -> dict[str, Sequence[str]]:
         """The probes of the run."""
         return {"probe": shown.probes}
+
+    def option_text(self, shown: "Probes", field: str, option: str) -> str:
+        """A probe as Table 3 writes it."""
+        return title(option, shown)
 
     def shape(self, shown: "Probes") -> tuple[int, int] | None:
         return shown.attention.shape[1:] if len(shown.attention) else None
@@ -136,6 +142,11 @@ class Probes(Result):
         return not self.provenance["model"]["causal"] and is_english(words)
 
     @property
+    def is_paper(self) -> bool:
+        """Whether it follows the release."""
+        return bool(self.provenance["settings"]["mode"] == "paper")
+
+    @property
     def is_demonstration(self) -> bool:
         """Whether the treebank is too small to train probes on."""
         return bool(self.about["sentences"]["train"] < MIN_TRAINED)
@@ -179,3 +190,15 @@ class Probes(Result):
         columns = {name: getattr(self, name) for name in names}
         trained = {"trained": list(map(self.trained, self.probes))}
         return pd.DataFrame({"probe": self.probes, "metric": self.metrics} | columns | trained)
+
+
+def title(probe: str, result: Probes | None = None) -> str:
+    """A probe's name as Table 3 writes it; for a row of a result, what distinguishes it from the others."""
+    if probe == "right-branching":
+        return "Right-branching (last word to ROOT)"
+    if probe == "best-offset" and result:
+        return f"Best {offset_name(result.about['best_offset'])}"
+    name = probe.removesuffix(AS_RELEASED).replace("-", " ").capitalize()
+    if probe.endswith(AS_RELEASED):
+        return f"{name}, as released"
+    return f"{name}, aligned" if result and probe + AS_RELEASED in result.probes else name

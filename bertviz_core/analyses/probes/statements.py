@@ -3,7 +3,8 @@
 from functools import partial
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.findings import DEMONSTRATION, Answer, Interval, Statement, decide
+from bertviz_core.analyses.base.findings import DEMONSTRATION, Answer, Finding, Interval, Statement, decide
+from bertviz_core.analyses.base.result import kept
 from bertviz_core.analyses.base.statistics import MIN_UNITS
 from bertviz_core.analyses.probes.result import MIN_TRAINED, Probes
 from bertviz_core.heads import highest
@@ -76,3 +77,9 @@ STATEMENTS = (
         answer=partial(above, probe="attention-and-words", other="random-attention-and-words", points=MIN_DIFFERENCE),
     ),
 )
+
+
+@kept
+def score_finding(result: Probes) -> Finding:
+    """What the probe on attention alone finds, with which the page begins."""
+    return STATEMENTS[0].finding("probes", "Probes", result)

@@ -2,32 +2,40 @@
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
+from bertviz_core import exports
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.blocks import Block, Control, flat
+from bertviz_core.analyses.base.blocks import Block, Control, Tabs, flat
+from bertviz_core.analyses.base.guess_lists import StoredParts, stored_parts
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.base.view import View
 from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
-from bertviz_core.choices import label_of
 from bertviz_core.errors import SettingsError
-from pages.shared import blocks, endnotes, messages, page, services, stored, widgets
+from pages.shared import blocks, endnotes, inputs, messages, page, services, stored, widgets
 from pages.shared.frame import header
 from pages.shared.memoize import memoized
 from pages.shared.messages import plain
 from pages.shared.state import session
 
-WIDTH = 320  # pixels of a box of options
+V = TypeVar("V", bound=View[Any])
+to_latex = memoized(exports.to_latex)
 
 
 @memoized
 def prepared(view: View[Any], result: Result, beside: Any) -> Result:
     """`View.show`."""
     return view.show(result, beside)
+
+
+@memoized
+def listing(found: Result, parts: StoredParts) -> Result:
+    """`Result.with_lists`."""
+    return found.with_lists(parts)
 
 
 @memoized
@@ -39,7 +47,7 @@ def chosen(view: View[Any], found: Result) -> Result:
 @memoized
 def blocks_of(analysis: Analysis[Any, Any], view: View[Any], found: Result) -> list[Block]:
     """`Analysis.blocks` of the result that all heads share, by which figures are drawn once for all of them."""
-    return [*analysis.blocks(found, view.resolve(found))]
+    return [*analysis.blocks(found, view)]
 
 
 def show(name: str) -> None:
@@ -53,19 +61,57 @@ def show(name: str) -> None:
     if services.find(request) is None:
         st.markdown(plain(analysis.summary))
     result = stored.result_or_stop(request, analysis.result_class)
-    view, beside = with_others(session.view(analysis.view), request)
-    found = prepared(view.showing(), result, beside)
-    shown = chosen(view, found)
-    drawn = blocks_of(analysis, view, found)
+    view, found = view_and_result(analysis.view, request, result)
     with line:
-        draw_choices(view, found, drawn)
+        draw_choices(view, found, blocks_of(analysis, view, found))
     header.retitle(plain(analysis.page_title(result)))
-    blocks.draw(drawn)
-    page.downloads(shown)
-    endnotes.ending(result, analysis, EXAMPLES[analysis.corpus].unit)
+    draw(request, view, found)
 
 
-def with_others(view: View[Any], request: Request) -> tuple[View[Any], Any]:
+def view_and_result(kind: type[V], request: Request, result: Result) -> tuple[V, Any]:
+    """What is chosen, resolved, and the stored result as it is shown, with the lists that are stored beside it."""
+    view, beside = with_others(session.view(kind), request)
+    found = with_lists(prepared(view.showing(), result, beside), request)
+    return view.resolve(found), found
+
+
+def with_lists(found: Result, request: Request) -> Result:
+    """A result with the lists that are stored beside it; as it is where it has all of them, or the store none."""
+    if found.is_whole:
+        return found
+    parts = stored_parts(services.store(), request.key(), request.source)
+    return found if parts is None else listing(found, parts)
+
+
+def draw(request: Request, view: View[Any], found: Any) -> None:
+    """Draw the blocks of a page, and its end: the files, and how the numbers were computed. Where the blocks are in
+    tabs, the end is in the last ones."""
+    analysis = ANALYSES[request.analysis]
+    drawn = blocks_of(analysis, view, found)
+    ends = {"Method": partial(draw_method, analysis, found), "Export": partial(draw_export, view, found)}
+    has_tabs = any(isinstance(block, Tabs) for block in drawn)
+    blocks.draw(drawn, ends=ends if has_tabs else blocks.NO_ENDS)
+    if not has_tabs:
+        ends["Export"]()
+        ends["Method"]()
+
+
+def draw_method(analysis: Analysis[Any, Any], found: Result) -> None:
+    """Draw how the numbers were computed, and from what."""
+    endnotes.ending(found, analysis, EXAMPLES[analysis.corpus].unit)
+
+
+def draw_export(view: View[Any], found: Result) -> None:
+    """Draw the files of what is chosen, and the paper's table as LaTeX. A list may change without the rest of the page,
+    so that what is chosen is read on a click."""
+    now = session.current()
+    page.downloads(found, lambda: chosen(now.view(type(view)), found))
+    if ANALYSES[found.analysis].paper_table:
+        of_page = chosen(view, found)
+        endnotes.folded("LaTeX", ":material/table:", "latex", lambda: st.code(to_latex(of_page), "latex"))
+
+
+def with_others(view: V, request: Request) -> tuple[V, Any]:
     """What is chosen, and what that needs of other stored results; where one is missing, that is said, and the choice
     has no effect."""
     try:
@@ -77,12 +123,9 @@ def with_others(view: View[Any], request: Request) -> tuple[View[Any], Any]:
 
 def draw_choices(view: View[Any], found: Result, drawn: Iterable[Block]) -> None:
     """The widgets of what changes all of the page: the choices whose options follow the result, then others."""
-    resolved = view.resolve(found)
     for field, options in view.offered(found).items():
         if len(options) > 1:
-            text = partial(view.option_text, found, field)
-            label = label_of(type(view), field)
-            widgets.select(label, options, field, getattr(resolved, field), format_func=text, width=WIDTH)
+            inputs.select(view, found, field)
     for block in flat(drawn):
         if isinstance(block, Control) and block.on_line:
             blocks.draw_controls(block)

@@ -2,28 +2,25 @@
 
 from operator import itemgetter
 
-import streamlit as st
-
+from bertviz_core.analyses.base.blocks import Block
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Provenance, Result
+from bertviz_core.comparison import figure
 from bertviz_core.comparison.change import differences, worded
-from bertviz_core.comparison.figure import head_maps
 from bertviz_core.comparison.result import Comparison, checkpoint_names, checkpoint_result
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import model_sources
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
 from bertviz_core.settings import Settings
-from pages.shared import page, preview, services, uploads, widgets
+from pages.shared import services, uploads, widgets
 from pages.shared.costly import compare, shipped
 from pages.shared.memoize import memoized
-from pages.shared.messages import plain
 from pages.shared.state import session
 from pages.shared.state.choices import CompareChoices
 from pages.shared.state.runs import Run, Runs
 from pages.shared.state.selection import Selection
 
-maps_of = memoized(head_maps)
 result_at = memoized(checkpoint_result)
 
 FURTHER_FILES = ("treebank", "vectors")  # that probes take beside their treebank
@@ -48,6 +45,18 @@ def find_comparison(analysis: str, a: str, b: str) -> Comparison | None:
     first = _result(analysis, a)
     second = _result(analysis, b)
     return None if first is None or second is None else compare(first, second)
+
+
+@memoized
+def on(comparison: Comparison, key: str) -> Comparison:
+    """`Comparison.on`."""
+    return comparison.on(key)
+
+
+@memoized
+def blocks_of(comparison: Comparison) -> list[Block]:
+    """What is shown of a comparison."""
+    return [*figure.blocks(comparison)]
 
 
 def quantity(comparison: Comparison, chosen: CompareChoices) -> str:
@@ -131,16 +140,3 @@ def _result(analysis: str, run_address: str) -> Result | None:
         return result_at(training, analysis, run_address)
     key = next((run.key for run in services.runs() if run.key.startswith(run_address)), "")
     return services.lookup(key, analysis, _corpora(analysis)) if key else None
-
-
-def draw_maps(comparison: Comparison, key: str, selection: Selection) -> None:
-    """A and B on one scale, and B - A on a diverging scale centered on 0."""
-    label = comparison.label(key)
-    columns = st.columns(3, gap="medium")
-    for column, (name, (title, squares)) in zip(columns, maps_of(comparison, key).items(), strict=True):
-        with column:
-            st.markdown(f"**{plain(title)}**")
-            alt = f"Map of all heads, layer by head: {title}, {label}"
-            run = comparison.provenance if name == "a" else comparison.other
-            lines = preview.of_run(run, selection)
-            page.head_map(squares, f"compare-map-{name}", alt, selection, lines=lines)

@@ -1,93 +1,21 @@
-"""Lists that are shown page by page: the guesses of a head, and the lines of a corpus with the searched words."""
+"""The search in a corpus: its lines with the searched words, shown page by page."""
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any, Literal, Protocol, TypeVar
 
 import streamlit as st
 
-from bertviz_core.analyses.base import guess_lists
-from bertviz_core.analyses.base.list_view import ListView
-from bertviz_core.analyses.base.request import Request
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.word_search import Hit, search
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import plural
-from pages.shared import services, widgets
-from pages.shared.memoize import memoized
+from pages.shared import widgets
+from pages.shared.inputs import search_box
 from pages.shared.messages import plain
-from pages.shared.page import row
 from pages.shared.state import session
 from pages.shared.state.choices import AttentionViewerChoices
 
-entries_of = memoized(guess_lists.page)
-
 PER_PAGE = 10  # lines on one page
 POPOVER = "corpus-search"
-GUESS_OPTIONS = "guess-options"  # key of the popover with what seldom changes of a list
-Entry = TypeVar("Entry")
-
-
-class Listing(Protocol):
-    """A result with a list of guesses."""
-
-    @property
-    def is_whole(self) -> bool: ...
-
-
-def search_box(field: str, value: str, *, width: int | Literal["stretch"] = 150, is_labeled: bool = True) -> str:
-    """Draw the field of the words that are searched, with its label above or inside it."""
-    return widgets.text(
-        "Search",
-        field,
-        value,
-        max_chars=60,
-        help="A word, or several consecutive words. * matches any ending.",
-        width=width,
-        label_visibility="visible" if is_labeled else "collapsed",
-        placeholder=None if is_labeled else "Search",
-    )
-
-
-def stored_list(result: Listing, request: Request) -> guess_lists.StoredParts | None:
-    """The list that is stored beside a result; None where the result has all of it, or the store has dropped it."""
-    return None if result.is_whole else guess_lists.stored_parts(services.store(), request.key(), request.source)
-
-
-def guesses(
-    collection: Any,
-    query: Callable[[ListView[Any]], guess_lists.GuessQuery[Entry]],
-    size: int,
-    more: Callable[[], object] | None = None,
-) -> tuple[int, list[Entry]]:
-    """Draw the choices of a list of guesses, and find the entries of its page.
-
-    Args:
-        collection: The result, with the first entries, or the stored list with all of them.
-        query: Makes the GuessQuery of the choices.
-        size: The most entries of a page.
-        more: Draws choices of the page's own beside those that seldom change; None for none.
-
-    Returns:
-        The number of entries, and those of the page.
-    """
-    chosen = session.view(ListView)
-    with row("center", gap="xsmall", key="guess-controls"):
-        widgets.choice("guesses", help=None, label_visibility="collapsed")
-        search_box("search", chosen.search, width="stretch", is_labeled=False)
-        panel = widgets.popover("Order and weight", ":material/tune:", GUESS_OPTIONS, help="Order and weight")
-        if panel.open:
-            with panel:
-                widgets.select("Order", guess_lists.ORDERS, "order", chosen.order)
-                widgets.choice("least_weight", help=None)
-                if more is not None:
-                    more()
-        list_page = partial(entries_of, collection, query(chosen))
-        total, entries = list_page(0, size)
-        number = widgets.page_of(total, size, "page", chosen.page)
-    if number > 1:
-        _, entries = list_page(size * (number - 1), size)
-    return total, entries
 
 
 def corpus_search(source: Source, choose: Callable[[Hit], None]) -> None:

@@ -9,7 +9,7 @@ from bertviz_core.analyses.base import guess_lists
 from bertviz_core.analyses.base.guess_lists import ORDERS, StoredParts, page, stored_parts
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.coreference_heads import measure, passages
-from bertviz_core.analyses.coreference_heads.passage_list import passage_inputs
+from bertviz_core.analyses.coreference_heads.passage_list import passage_list
 from bertviz_core.analyses.coreference_heads.passages import PassageQuery
 from bertviz_core.analyses.coreference_heads.result import CoreferenceView
 from bertviz_core.analyses.run.compute import compute
@@ -156,7 +156,7 @@ def test_the_antecedents_that_files_name_are_those_that_are_scored(whole, tiny) 
 
 def test_the_table_of_a_file_has_every_guess_of_the_list(whole) -> None:
     view = CoreferenceView(head="1-2", guesses="wrong", least_weight=0.02)
-    part = passage_inputs(whole, view)
+    part = passage_list(whole, view).inputs
     query = PassageQuery(DirectedHead(0, Head(0, 1)), "wrong", 0.02, "", "file order")
     total, examples = page(whole, query)
     guesses = [guess for example in examples for guess in example.listed]

@@ -53,7 +53,7 @@ def test_rows_are_those_of_a_literal_list(whole, stored, relation) -> None:
             page=2,
         )
         view.check()
-        part = sentence_list.sentence_inputs(counts, view)
+        part = sentence_list.sentence_list(counts, view).inputs
         places = oracle.matching_sentences(sentences, relation, which, minimum, tuple(search.split()), order)
         rows = list(part.table[[*COLUMNS]].itertuples(index=False, name=None)) if len(part.table) else []
         assert rows == literal_rows(sentences, places, relation)
@@ -64,7 +64,7 @@ def test_rows_are_those_of_a_literal_list(whole, stored, relation) -> None:
 
 def test_without_the_stored_list_the_first_sentences_are_named_as_such(stored) -> None:
     counts = stored[0].show(RelationFilter(min_count=1))
-    part = sentence_list.sentence_inputs(counts, RelationView(relation="all", head="1-1", direction=DIRECTIONS[0]))
+    part = sentence_list.sentence_list(counts, RelationView(relation="all", head="1-1", direction=DIRECTIONS[0])).inputs
     assert f"of the first {test_sentences.MAX_SENTENCES} of" in part.title and not counts.is_whole
 
 
@@ -72,6 +72,6 @@ def test_a_long_list_says_what_the_files_have(stored, monkeypatch) -> None:
     monkeypatch.setattr("bertviz_core.analyses.base.list_view.MOST", 2)
     counts = stored[0].show(RelationFilter(min_count=1)).with_lists(stored[1])
     chosen = RelationView(relation="all", head="1-1", direction=DIRECTIONS[0], order="file order")
-    part = sentence_list.sentence_inputs(counts, chosen)
+    part = sentence_list.sentence_list(counts, chosen).inputs
     assert set(part.table["sentence"]) == {1, 2} and len(part.examples) == sentence_list.PER_PAGE
     assert part.note == "File order. Page 1 is shown; the ZIP and the JSON have the first 2 sentences."
