@@ -77,12 +77,12 @@ def kind_of(page: str) -> type[PageChoices]:
     if page in ANALYSES:
         analysis = ANALYSES[page]
         with _making:
-            return _of_analysis(analysis.name, analysis.options, analysis.view)
+            return _of_analysis(analysis.name, kinds=(analysis.options, analysis.view))
     return next((kind for kind in PAGES if kind.page_name == page), NoPage)
 
 
 @cache
-def _of_analysis(name: str, *kinds: Any) -> type[AnalysisChoices]:
+def _of_analysis(name: str, kinds: tuple[type[Any], ...]) -> type[AnalysisChoices]:
     own = {
         field_name: (hint, field(default=default(kind, field_name)))
         for kind in kinds
