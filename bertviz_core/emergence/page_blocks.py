@@ -19,7 +19,7 @@ from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap
 
 MAP_HEIGHT = 370  # pixels, about those of the figure beside it
-TABLE_HEIGHT = 387  # pixels of ten steps
+TABLE_HEIGHT = 400  # pixels of ten steps, and the beginning of the next
 RELATIONS = "Relations: the best head and the best fixed offset"
 BIASED = (
     "The best head of a step is selected on the words on which it is scored; the dotted line follows the head that is "
