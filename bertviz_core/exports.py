@@ -32,7 +32,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, csv_bytes, origin
 from bertviz_core.comparison import figure as comparison_figure
 from bertviz_core.corpora import describe_skipped
-from bertviz_core.emergence import figure as emergence_figure
+from bertviz_core.emergence import page_blocks as emergence_blocks
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import counting_from
 from bertviz_core.models.checkpoint import label_of
@@ -42,7 +42,7 @@ from bertviz_core.plotting.drawing import figure_html, html_page
 from bertviz_core.plotting.html import bullets, element, table
 from bertviz_core.text_display import printable
 
-OTHERS: dict[str, ModuleType] = {"comparison": comparison_figure, "emergence": emergence_figure}
+OTHERS: dict[str, ModuleType] = {"comparison": comparison_figure, "emergence": emergence_blocks}
 PRINTED = 10  # rows of a table that are printed
 SHOWN = 100  # rows of a table of a part that a page has
 SUFFIXES = (".csv", ".zip", ".json", ".html", ".svg", ".safetensors")

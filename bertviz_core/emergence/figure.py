@@ -1,6 +1,6 @@
 """Figures of a training. Checkpoints are at even distances, since most changes are in the first ones."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -8,15 +8,12 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core.analyses.base.blocks import Block, Chart, Map, table_of
-from bertviz_core.analyses.behaviors import UNTRAINED, behavior_metric, linguistic
+from bertviz_core.analyses.behaviors import UNTRAINED
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY
 from bertviz_core.emergence.result import Emergence, followed
 from bertviz_core.heads import Head, highest
-from bertviz_core.overview.head_columns import behavior_counts, behavior_heads, columns
-from bertviz_core.overview.summary import behavior_map
+from bertviz_core.overview.head_columns import behavior_counts
 from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, RING, finish
-from bertviz_core.plotting.head_map import HeadMap
 
 FOLLOWED = "#cc7000"  # color of the head that is best at the end
 SHARES = ("previous", "next", "current", "to_cls", "to_first", "to_sep", "to_punct")
@@ -63,32 +60,6 @@ def paper_figure(result: Emergence, labels: np.ndarray | None = None, index: int
         marks = [mark | {"xref": x, "yref": f"{y} domain"} for x, y in axes]
     legend = {"orientation": "v", "x": 1.02, "y": 0.5, "yanchor": "top", "yref": "paper", "traceorder": "reversed"}
     return figure.update_layout(margin={"t": 30, "l": 35, "r": 10}, legend=legend, shapes=marks)
-
-
-def blocks(result: Emergence) -> Iterator[Block]:
-    """What files have of the page: its figures, and the key numbers of the chosen step."""
-    if not (chosen := result.choices):
-        yield _chart("emergence", result.analysis.capitalize(), paper_figure, result)
-        return
-    labels = result.behaviors()
-    index = result.step_index
-    step = f"what each head does, step {chosen['step']:,}"
-    yield Map(name="step", title=step, build=map_at, arguments=(result, labels, index), alt=step)
-    yield _chart("course", "The course of the training", paper_figure, result, labels, index)
-    if chosen["relations"]:
-        yield _chart("relations", "Relations", relations_figure, result, chosen["relations"])
-    if result.curves:
-        yield _chart("curves", "Sinks, distances and induction", curves_figure, result)
-    if "head" in chosen:
-        head = Head.parse(chosen["head"])
-        yield _chart("head", f"Head {head.label()} over the training", head_figure, result, head)
-    entries = numbers(result, labels[index], index)
-    rows = [dict(zip(("name", "value", "note"), entry, strict=True)) for entry in entries]
-    yield table_of("step", f"Step {chosen['step']:,}", rows)
-
-
-def _chart(name: str, title: str, build: Callable[..., go.Figure], *arguments: Any) -> Chart:
-    return Chart(name=name, title=title, build=build, arguments=arguments, alt=title)
 
 
 def relations_figure(result: Emergence, names: Sequence[str]) -> go.Figure:
@@ -169,30 +140,6 @@ def head_figure(result: Emergence, head: Head) -> go.Figure:
     yaxis = {"title": "average attention", "range": [-0.02, 1.02]}
     figure = go.Figure(traces, {"xaxis": {"title": AXIS} | _steps_axis(result), "yaxis": yaxis})
     return _with_look(figure, 300)
-
-
-def map_at(result: Emergence, labels: np.ndarray, index: int) -> HeadMap:
-    """The map of all heads by their behaviors at one step, with those of all steps in the legend.
-
-    Args:
-        result: The training.
-        labels: (step, layer, head) names of behaviors.
-        index: The step, from 0.
-    """
-    results = result.results(index)
-    members = behavior_heads(results)
-    assert members is not None, "every checkpoint has surface patterns"
-    return behavior_map(members, columns(results), linguistic(results), behavior_counts(labels))
-
-
-def numbers(result: Emergence, labels: np.ndarray, index: int) -> list[tuple[str, str, str]]:
-    """The key numbers of one step with (layer, head) `labels`: name, value and a note each."""
-    entries = [("Training step", f"{result.steps[index]:,}", f"of {result.steps[-1]:,}")]
-    if not np.isnan(result.loss[index]):
-        accuracy = f"{result.masked_accuracy[index]:.1%} accuracy"
-        entries.append((result.loss_name.capitalize(), f"{result.loss[index]:.2f} nats", accuracy))
-    uas = ("UAS of the best head", result.uas(index), f"best fixed offset: {result.uas()}")
-    return [*entries, behavior_metric(labels), uas]
 
 
 def _line(

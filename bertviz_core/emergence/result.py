@@ -12,7 +12,7 @@ import pandas as pd
 
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.result import Result, choosing, tidy, to_lists
+from bertviz_core.analyses.base.result import Provenance, Result, choosing, kept, tidy, to_lists
 from bertviz_core.analyses.base.statistics import counts_of_best, t_quantile
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
@@ -176,6 +176,10 @@ class Emergence(Result):
             )
         return results
 
+    def origin_at(self, index: int) -> Provenance:
+        """Where the numbers of a step come from."""
+        return self._origin(SurfacePatterns.analysis, index)
+
     def _origin(self, analysis: str, index: int) -> dict[str, Any]:
         origin = {name: value for name, value in self.provenance.items() if name != "others"}
         name = f"{origin['model']['name']}, step {self.steps[index]:,}"
@@ -213,11 +217,13 @@ class Emergence(Result):
         """(relation,) accuracy of the best fixed offset; of a causal model in the direction of the final best head."""
         return self.dependencies[-1].baseline
 
+    @kept
     def behaviors(self) -> np.ndarray:
         """(step, layer, head) names of behaviors; linguistic heads are those that find relations."""
         steps = map(self.results, range(len(self.steps)))
         return np.stack([labels for labels in map(behavior_labels, steps) if labels is not None])
 
+    @kept
     def clearest_relations(self, count: int) -> list[str]:
         """The relations whose final best head is the furthest above `RelationCounts.control`, the furthest first."""
         gain = dict(zip(self.relations, self.best_accuracy[-1] - self.dependencies[-1].control, strict=True))

@@ -59,6 +59,9 @@ def _say(block: blocks.Say, nested: bool) -> None:
 
 
 def _numbers(block: blocks.Numbers, nested: bool) -> None:
+    if block.are_stacked:
+        page.stacked_metrics(block.cards)
+        return
     if block.title:
         page.heading(block.title, nested)
     page.metrics(block.cards)
@@ -85,9 +88,11 @@ def _chart_alone(block: blocks.Chart) -> None:
 
 
 def _map(block: blocks.Map, nested: bool) -> None:
-    page.small_heading(block.subject, block.heading.removeprefix(block.subject))
+    page.small_heading(block.subject, f": {block.title}" if block.title else "")
     squares = built(block.build, *block.arguments)
-    page.head_map(squares, block.name, block.alt, _previewed(session.selection()), lines=_lines(block))
+    page.head_map(
+        squares, block.name, block.alt, _previewed(session.selection()), lines=_lines(block), height=block.height
+    )
 
 
 def _lines(block: blocks.Map) -> bytes | None:

@@ -12,13 +12,10 @@ from bertviz_core.analyses import behaviors
 from bertviz_core.analyses.base import averages, registry
 from bertviz_core.analyses.base import result as results
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.found_heads import DrawnExample, FoundHead
 from bertviz_core.analyses.base.head_facts import HeadFacts
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.base.view import View
-from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
-from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.comparison import result as comparisons
 from bertviz_core.emergence import series
 from bertviz_core.heads import Head
@@ -51,20 +48,12 @@ shipped = memoized(series.shipped)
 column_map = memoized(averages.HeadColumn.map)
 compare = memoized(comparisons.compare)
 renamed = memoized(results.renamed)
-show_mentions = memoized(CoreferenceHeads.show)
-show_relations = memoized(DependencyHeads.show)
 
 
 @memoized
 def opening_head(view: View[Any], result: Result) -> Head | None:
     """`View.opening_head`."""
     return view.opening_head(result)
-
-
-@memoized
-def findings_of(analysis: Analysis[Any, Any], result: Result) -> list[Finding]:
-    """`Analysis.findings`."""
-    return analysis.findings(result)
 
 
 @memoized
@@ -82,7 +71,6 @@ def head_facts(analysis: Analysis[Any, Any], result: Result, head: Head) -> list
 
 # Of arrays
 
-accuracy_map = memoized(head_map.accuracy_map)
 head_frame = memoized(results.head_frame)
 of_input = memoized(preview.of_input)
 value_map = memoized(head_map.value_map)

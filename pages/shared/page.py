@@ -98,10 +98,12 @@ def finding(shown: Finding, *, bold: bool = False, with_statement: bool = False)
 def heading(text: str, nested: bool, hint: str = "") -> None:
     """The heading of a block; what follows a comma or a colon in a small one is not bold. A hint says what a click
     does."""
-    more = f"; {hint}" if hint else ""
     if not nested:
-        st.header(plain(text + more), anchor=False)
+        st.header(plain(text), anchor=False)
+        if hint:
+            st.caption(f"{hint[0].upper()}{hint[1:]}.")
         return
+    more = f"; {hint}" if hint else ""
     cut = next((index for index, letter in enumerate(text) if letter in ",:;"), len(text))
     small_heading(text[:cut], text[cut:] + more)
 
@@ -121,6 +123,13 @@ def metrics(entries: Sequence[Card]) -> None:
     """Draw key numbers side by side."""
     for column, (label, value, note) in zip(st.columns(len(entries)), entries, strict=True):
         column.metric(label, value, plain(note), delta_color="off", delta_arrow="off", border=True, height="stretch")
+
+
+def stacked_metrics(entries: Sequence[Card]) -> None:
+    """Draw key numbers one under the other, in a narrow column."""
+    with st.container(key="tiles", gap="xsmall"):
+        for label, value, note in entries:
+            st.metric(label, value, plain(note), delta_color="off", delta_arrow="off", border=True)
 
 
 @memoized

@@ -118,16 +118,20 @@ class Numbers:
     Attributes:
         cards: The numbers.
         title: The heading; the screen has none where it is empty.
+        name: In a ZIP.
+        are_stacked: Whether they stand in a narrow column on the screen, one under the other, without a heading.
     """
 
     cards: tuple[Card, ...]
     title: str = ""
+    name: str = "numbers"
+    are_stacked: bool = False
 
     @cached_property
     def table(self) -> "Table":
         """The same as a table."""
         return Table(
-            "numbers", self.title or "Key numbers", pd.DataFrame(self.cards, columns=["name", "value", "note"])
+            self.name, self.title or "Key numbers", pd.DataFrame(self.cards, columns=["name", "value", "note"])
         )
 
 
@@ -142,7 +146,7 @@ class Chart:
         arguments: What `build` takes, so that it is drawn once for the same.
         alt: A description for those who cannot see it.
         note: What is under it; may be empty.
-        is_main: Whether it is the page's first figure, whose heading is the page's.
+        is_main: Whether the screen draws it without a heading, as the page's first figure, whose heading is the page's.
         has_heads: Whether its dots are heads, of which a click chooses one.
         follows: Whether it follows what a reader has chosen, so that a report, which chooses nothing, leaves it out.
         choose: What a click on a dot with this `customdata` chooses, by field; None where dots are heads or nothing.
@@ -180,10 +184,12 @@ class Map:
         arguments: What `build` takes.
         alt: A description for those who cannot see it.
         subject: What it is of, before the title.
+        detail: The rest of the title in files, which the screen says elsewhere.
         run: Where its numbers come from, where that is not what the reader has chosen.
         preview: Makes what pointing at a head shows, as `head_preview.encoded` does; None for the lines on the reader's
             short sentence.
         preview_arguments: What `preview` takes.
+        height: In pixels; None for one that fits.
     """
 
     name: str
@@ -192,14 +198,16 @@ class Map:
     arguments: tuple[Any, ...]
     alt: str
     subject: str = "Head map"
+    detail: str = ""
     run: Provenance | None = None
     preview: Callable[..., bytes] | None = None
     preview_arguments: tuple[Any, ...] = ()
+    height: int | None = None
 
     @property
     def heading(self) -> str:
         """Its heading in files."""
-        return ": ".join(filter(None, (self.subject, self.title)))
+        return ": ".join(filter(None, (self.subject, self.title + self.detail)))
 
     @property
     def figure(self) -> go.Figure:
@@ -226,6 +234,7 @@ class Table:
         widths: Of columns on the screen, in pixels.
         titles: Of columns on the screen, where those are not the names.
         height: The most pixels of the screen that it takes; None for all that it needs.
+        in_files: Whether files have it; not of one that is the table of the result.
     """
 
     name: str
@@ -242,6 +251,7 @@ class Table:
     widths: Mapping[str, int] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
     height: int | None = None
+    in_files: bool = True
 
 
 @dataclass(frozen=True)
@@ -445,7 +455,7 @@ def tables(blocks: Iterable[Block]) -> list[Table]:
 def tables_of(block: Block) -> list[Table]:
     """What files have of a block as tables; none of one that is no table, or that is the table of the result."""
     if isinstance(block, Table):
-        return [block]
+        return [block] if block.in_files else []
     if isinstance(block, InputList):
         return [block.inputs]
     if isinstance(block, Facts):

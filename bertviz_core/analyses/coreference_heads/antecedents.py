@@ -2,6 +2,7 @@
 Uncertainty)."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -98,7 +99,7 @@ class AntecedentCounts(Result):
         """Whether most mentions have only one candidate among the preceding mentions."""
         return bool(self.candidates == CANDIDATES[0] and 2 * self.stored.single > self.n[0])
 
-    @property
+    @cached_property
     def counts_as_paper(self) -> bool:
         """Whether the paper's numbers are of the same language, and count the same mentions."""
         words = (word for document in self.stored.first_documents for word in document["words"])

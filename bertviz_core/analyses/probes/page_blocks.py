@@ -33,6 +33,7 @@ LEGEND = (
 )
 
 
+@kept
 def cards(result: Probes) -> list[Card]:
     """The scores of the probes on attention beside the paper's, the selectivity, and words without a vector."""
     entries = []

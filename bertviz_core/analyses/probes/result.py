@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Self, TypedDict
 
 import numpy as np
@@ -135,7 +136,7 @@ class Probes(Result):
     def restriction(self) -> str:
         return CAUSAL if self.provenance["model"]["causal"] else ""
 
-    @property
+    @cached_property
     def counts_as_paper(self) -> bool:
         """Whether the paper's numbers are of the same language, and of words that see all others."""
         words = (word for sentence in self.sentences for word in sentence["words"])

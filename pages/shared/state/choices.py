@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, Self
 
 from bertviz_core.choices import MOST, Between, Choices, Count, Longest, Positive
+from bertviz_core.emergence.result import MAX_RELATIONS, Emergence
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import DEMO
 from bertviz_core.settings import Mode, Weights
@@ -230,6 +231,14 @@ class EmergenceChoices(PageChoices):
     training: str = "small-bert"
     at_step: Count | None = None
     relations_of: tuple[str, ...] | None = None
+
+    def resolve(self, result: Emergence) -> tuple[int, list[str]]:
+        """The step that is shown, the last where the training lacks the chosen one, and the relations that it has."""
+        steps = result.steps.tolist()
+        step = self.at_step if self.at_step is not None and self.at_step in steps else int(steps[-1])
+        if self.relations_of is None:
+            return step, result.opening_relations
+        return step, [name for name in self.relations_of if name in result.relations][:MAX_RELATIONS]
 
     @property
     def reads_header(self) -> bool:
