@@ -2,7 +2,7 @@
 
     python -m training.sample_pairs
 
-Of each phenomenon there are ten templates of four pairs. In two of the four the singular is right, in the other two the
+Of each phenomenon there are twenty templates of two pairs. In one of the two the singular is right, in the other the
 plural: who always prefers one form is right in half of the pairs.
 """
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from bertviz_core.corpora.files import FOLDER
 
-PER_TEMPLATE = 4
+PER_TEMPLATE = 2
 NOUNS = {  # singular -> plural
     "teacher": "teachers", "doctor": "doctors", "farmer": "farmers", "writer": "writers", "king": "kings",
     "student": "students", "artist": "artists", "soldier": "soldiers", "worker": "workers", "sister": "sisters",
@@ -57,6 +57,16 @@ VERB = (
     Template("The {subject} never {verb} at night.", "works"),
     Template("We know that the {subject} {verb} ready.", "is"),
     Template("Some people say the {subject} {verb} no money.", "has"),
+    Template("In this book the {subject} {verb} very young.", "is"),
+    Template("After the war the {subject} {verb} rich.", "was"),
+    Template("The {subject} often {verb} in this room.", "works"),
+    Template("The old {subject} {verb} alone.", "lives"),
+    Template("She thinks the {subject} {verb} right.", "is"),
+    Template("At that time the {subject} {verb} in the army.", "was"),
+    Template("The {subject} {verb} many good ideas.", "has"),
+    Template("Near the lake the {subject} {verb} a boat.", "has"),
+    Template("The {subject} {verb} from the north.", "is"),
+    Template("For two years the {subject} {verb} in prison.", "was"),
 )
 DISTRACTOR = (
     Template("The {subject} near the {other} {verb} here today.", "is"),
@@ -69,6 +79,16 @@ DISTRACTOR = (
     Template("The {subject} by the {other} {verb} a small house.", "has"),
     Template("In the morning the {subject} near the {other} {verb} at home.", "is"),
     Template("Every day the {subject} behind the {other} {verb} at the station.", "works"),
+    Template("The {subject} inside the {other} {verb} very young.", "is"),
+    Template("After the war the {subject} of the {other} {verb} rich.", "was"),
+    Template("The {subject} behind the old {other} {verb} alone.", "lives"),
+    Template("She thinks the {subject} near the {other} {verb} right.", "is"),
+    Template("At that time the {subject} by the {other} {verb} in the army.", "was"),
+    Template("The {subject} with the new {other} {verb} many good ideas.", "has"),
+    Template("The {subject} in front of the {other} {verb} a boat.", "has"),
+    Template("The {subject} from the {other} {verb} here often.", "works"),
+    Template("The {subject} beside the small {other} {verb} from the north.", "is"),
+    Template("For two years the {subject} next to the {other} {verb} in prison.", "was"),
 )
 CLAUSE = (
     Template("The {subject} that the {person} saw {verb} here today.", "is"),
@@ -81,6 +101,16 @@ CLAUSE = (
     Template("The {subject} who called the {person} {verb} a small house.", "has"),
     Template("We know that the {subject} who saw the {person} {verb} ready.", "is"),
     Template("Every day the {subject} that the {person} heard {verb} at the station.", "works"),
+    Template("The {subject} who followed the {person} {verb} very young.", "is"),
+    Template("After the war the {subject} that the {person} saved {verb} rich.", "was"),
+    Template("The {subject} who loved the {person} {verb} alone.", "lives"),
+    Template("She thinks the {subject} that the {person} met {verb} right.", "is"),
+    Template("At that time the {subject} who knew the {person} {verb} in the army.", "was"),
+    Template("The {subject} that the {person} called {verb} many good ideas.", "has"),
+    Template("The {subject} who paid the {person} {verb} a boat.", "has"),
+    Template("The {subject} that the {person} helped {verb} here often.", "works"),
+    Template("The {subject} who taught the {person} {verb} from the north.", "is"),
+    Template("For two years the {subject} that the {person} left {verb} in prison.", "was"),
 )
 DETERMINER = (
     Template("They found {this} {noun} in the city."),
@@ -93,6 +123,16 @@ DETERMINER = (
     Template("The man sold {that} {noun} to his friend."),
     Template("People like {that} {noun} near the river."),
     Template("She wrote about {that} {noun} in her letters."),
+    Template("After the war they lost {this} {noun}."),
+    Template("We can see {this} {noun} from here."),
+    Template("The king gave {this} {noun} to his son."),
+    Template("My father built {this} {noun} by hand."),
+    Template("You should not touch {this} {noun} again."),
+    Template("The girl drew {that} {noun} on paper."),
+    Template("He never forgot {that} {noun} of his youth."),
+    Template("The children found {that} {noun} by chance."),
+    Template("An artist made {that} {noun} for the queen."),
+    Template("In the evening we left {that} {noun} behind."),
 )
 ADJECTIVE = tuple(Template(each.text.replace("{noun}", "{adjective} {noun}")) for each in DETERMINER)
 REFLEXIVE = (
@@ -106,6 +146,16 @@ REFLEXIVE = (
     Template("In the war the {group} destroyed {self} slowly."),
     Template("They say the {group} gave {self} a new name."),
     Template("Every day the {group} prepared {self} for the worst."),
+    Template("The {group} kept {self} alive."),
+    Template("The {group} made {self} ready for war."),
+    Template("The {group} sold {self} for money."),
+    Template("The {group} divided {self} into two parts."),
+    Template("After that the {group} protected {self} better."),
+    Template("The {group} described {self} as modern."),
+    Template("In the end the {group} blamed {self} for everything."),
+    Template("The {group} considered {self} very strong."),
+    Template("Many say the {group} lost {self} in the past."),
+    Template("For years the {group} ruled {self} without help."),
 )
 PHENOMENA = {
     "verb agreement": VERB,
