@@ -1,6 +1,7 @@
 """Files of minimal pairs: what is read, what is skipped and counted, and what is refused with a way out."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from training import sample_pairs
 
 BLIMP = Path(__file__).parents[3] / "shared" / "data" / "minimal_pairs" / "blimp-0-249.jsonl.xz"
 PAIR = {"sentence_good": "Cats sleep.", "sentence_bad": "Cats sleeps.", "UID": "verbs", "linguistics_term": "agreement"}
+PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
 COLUMNS = "good,bad,phenomenon,template\nCats sleep.,Cats sleeps.,verbs,A\n"
 READ = ("Cats sleep.", "Cats sleeps.", "verbs")
 
@@ -54,6 +56,14 @@ def test_what_a_pair_is_a_case_of_is_the_finest_name_that_the_file_has() -> None
     bare = {name: value for name, value in coarse.items() if name != "linguistics_term"}
     names = [phenomenon for _, _, phenomenon in read("\n".join(map(json.dumps, (PAIR, coarse, bare))))[0]]
     assert names == ["verbs", "agreement", "all pairs"]
+
+
+@pytest.mark.parametrize(
+    "example", re.findall(r"```pairs\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+)
+def test_the_examples_of_the_page_are_read(example: str) -> None:
+    pairs, skipped = read(example)
+    assert len(pairs) == 2 and not skipped.reasons
 
 
 def test_a_template_is_read_where_the_file_names_one() -> None:

@@ -73,7 +73,7 @@ class PairsRun:
         self.examples = list(self._scored(examples))
         if not self.examples:
             raise InputError("No pair can be scored.", hint="Give sentences of two words or more.")
-        self.margins = np.zeros((1, len(self.examples)))
+        self.margins = np.zeros((1, len(self.examples)), dtype=np.float32)
         self.without = np.zeros((layers, heads, len(self.examples)), dtype=np.float32)
         count = sum(1 for _ in self._questions())
         self.mean = None
@@ -141,7 +141,7 @@ def finish(run: PairsRun, corpus: Pairs, provenance: Provenance) -> MinimalPairs
         corpus: The corpus as it was read.
         provenance: What the result was computed from.
     """
-    margins = run.margins[0]
+    margins = run.margins[0].astype(float)
     without = np.moveaxis(run.without, -1, 0).astype(float)  # (pair, layer, head)
     right = margins > 0
     accuracy_change = (without > 0).astype(float) - right[:, None, None]

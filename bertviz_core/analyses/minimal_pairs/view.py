@@ -23,6 +23,10 @@ class MinimalPairsView(ColumnView[MinimalPairs]):
         Doc(f"The phenomenon to report, or {ALL!r}; default: where the accuracy falls most without some head."),
     ] = None
 
+    head: Annotated[
+        str | None, Doc("The head to report, as 3-1; default: the one without which the quantity falls most.")
+    ] = None
+
     def show(self, result: Any, beside: Any = None) -> MinimalPairs:
         """The result with the quantities of the phenomenon."""
         shown: MinimalPairs = result
