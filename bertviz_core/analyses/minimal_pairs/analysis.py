@@ -8,7 +8,7 @@ import numpy as np
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
-from bertviz_core.analyses.base.blocks import Block, Claim, Columns, Numbers
+from bertviz_core.analyses.base.blocks import Block, Claim, Columns, Numbers, Say
 from bertviz_core.analyses.base.column_blocks import all_heads_table, column_map
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.request import Request
@@ -57,6 +57,7 @@ class MinimalPairsAnalysis(Analysis[MinimalPairs, MinimalPairsView]):
         assert column is not None, "every result has both quantities"
         head = view.chosen_head()
         yield Claim(self.claim(result, view), first=True)
+        yield Say(head_finding(self.name, result, head).sentence, chosen=True, on_screen=False)
         yield Columns(
             left=(self.main_chart(paper_figure, result),),
             right=(column_map(self.name, result, column),),
@@ -68,10 +69,6 @@ class MinimalPairsAnalysis(Analysis[MinimalPairs, MinimalPairsView]):
         preference = next(each for each in self.findings(result) if each.id == f"{self.name}.prefers")
         yield Claim(preference)
         yield all_heads_table(result, self.columns)
-
-    def claim(self, result: MinimalPairs, view: MinimalPairsView) -> Finding:
-        """What the chosen head does to the phenomenon that is shown."""
-        return head_finding(self.name, result, view.chosen_head())
 
     def column_finding(self, column: HeadColumn, result: MinimalPairs) -> Finding:
         """Of the head without which the quantity falls most."""

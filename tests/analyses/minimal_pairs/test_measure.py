@@ -157,5 +157,7 @@ def test_a_cancelled_run_stops(masked: loading.AttentionModel) -> None:
     request = Request("minimal_pairs", masked.checkpoint, source_of(PAIRS, "pairs"), SETTINGS)
     run = PairsRun(masked, request)
     pairs = list(Pairs(request.source, masked.tokens, SETTINGS))
+    progress = Progress()
+    progress.cancelled.set()
     with pytest.raises(Cancelled):
-        run.run(pairs, lambda *_: None, Progress(cancelled=lambda: True), 64)
+        run.run(pairs, lambda *_: None, progress, 64)
