@@ -38,7 +38,7 @@ def paper_figure(result: MinimalPairs) -> go.Figure:
     )
     figure.add_vline(x=100 * result.chance, line={"dash": "dash", "color": NEUTRAL[0], "width": 1})
     figure.update_yaxes(autorange="reversed", automargin=True)
-    figure.update_xaxes(title="pairs in which the grammatical sentence is likelier (dashed: chance)", ticksuffix="%")
+    figure.update_xaxes(title="pairs that are right (dashed: chance)", ticksuffix="%")
     return finish(figure, 150 + ROW * len(names))
 
 

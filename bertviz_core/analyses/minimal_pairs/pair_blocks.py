@@ -49,7 +49,7 @@ def phenomena_table(result: MinimalPairs, head: Head) -> Table:
         )
     note = (
         "Accuracy with all heads; its change and the change of the margin without this head, with 95% intervals; the "
-        "change minus its mean in the other phenomena."
+        "change minus its mean in the other phenomena. Where no pair turns, the interval has no width."
     )
     return Table("phenomena", f"Without head {head.label()}, by phenomenon", pd.DataFrame(rows), note)
 
