@@ -191,6 +191,7 @@ def report(
     text: Corpus | Literal[False] | None = None,
     treebank: Corpus | Literal[False] | None = None,
     coreference: Corpus | Literal[False] | None = None,
+    pairs: Corpus | Literal[False] | None = None,
     device: str = "auto",
     store: str | Path | bool = True,
     **settings: Any,
@@ -201,8 +202,8 @@ def report(
 
     Args:
         out: `x.html`, one self-contained page.
-        text, treebank, coreference: Corpora of sections 3 and 6, of 4.2 and 5, and of 4.3, as in `analyze`; the sample
-            where one is None, none where it is False.
+        text, treebank, coreference, pairs: Corpora of sections 3 and 6, of 4.2 and 5, and of 4.3, and minimal pairs, as
+            in `analyze`; the sample where one is None, none where it is False.
         model, device: As in `analyze`.
         store: As in `analyze`; with False everything is computed, including what ships with the project.
         **settings: `max_length`, `limit`, `seed`, `mode` and `dtype`.
@@ -212,7 +213,7 @@ def report(
     """
     path = Path(out)
     check_path(path, (".html",))
-    given = {"text": text, "treebank": treebank, "coreference": coreference, "random": None}
+    given = {"text": text, "treebank": treebank, "coreference": coreference, "pairs": pairs, "random": None}
     corpora = {kind: source_of(corpus, kind) for kind, corpus in given.items() if corpus is not False}
     checkpoint = checkpoint_of(model)
     request = ReportRequest(checkpoint, corpora, Settings(**settings))

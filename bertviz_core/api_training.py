@@ -55,6 +55,7 @@ class HeadStatistics(TrainerCallback):
         text: Corpus | None = None,
         treebank: Corpus | None = None,
         coreference: Corpus | None = None,
+        pairs: Corpus | None = None,
         folder: str | Path | None = None,
         tokenizer: Any = None,
         model: Any = None,
@@ -67,7 +68,8 @@ class HeadStatistics(TrainerCallback):
             trainer: The Trainer, whose loggers are used.
             every: Steps between two measurements.
             analyses: Their names, as `analyze` takes them; those that the page Emergence shows where it is None.
-            text, treebank, coreference: The corpora of the analyses, as in `analyze`; a sample where one is None.
+            text, treebank, coreference, pairs: The corpora of the analyses, as in `analyze`; a sample where one is
+                None.
             folder: Where the model is saved at each measurement, as `folder/step-0000500`, so that Emergence opens
                 the folder with its results; None to save nothing and store no result. Each training needs a folder of
                 its own; one that is resumed continues in the same, where later steps of the branch that was given up
@@ -86,7 +88,7 @@ class HeadStatistics(TrainerCallback):
         self._trainer = trainer
         self._every = every
         self._names = None if analyses is None else [_known(name) for name in analyses]
-        given = {"text": text, "treebank": treebank, "coreference": coreference, "random": None}
+        given = {"text": text, "treebank": treebank, "coreference": coreference, "pairs": pairs, "random": None}
         kinds = {ANALYSES[name].corpus for name in self._names or of_emergence()}
         self._sources = {kind: source_of(corpus, kind) for kind, corpus in given.items() if kind in kinds}
         self._folder = None if folder is None else Path(folder)

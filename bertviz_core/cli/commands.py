@@ -208,6 +208,7 @@ def report(
     text: Annotated[Inputs, typer.Option(help=f"Text for sections 3 and 6: {OR_NONE}.")] = None,
     treebank: Annotated[Inputs, typer.Option(help=f"Treebank for sections 4.2 and 5: {OR_NONE}.")] = None,
     coreference: Annotated[Inputs, typer.Option(help=f"Corpus for section 4.3: {OR_NONE}.")] = None,
+    pairs: Annotated[Inputs, typer.Option(help=f"Minimal pairs: {OR_NONE}.")] = None,
 ) -> None:
     """Write the paper's figures and tables for one model, and which of its statements the model shows, to --out
     x.html, one self-contained page."""
@@ -215,7 +216,8 @@ def report(
         raise SettingsError("A report is written to a file.", hint="Give --out report.html.")
     console.check_out((".html",))
     corpora = {}
-    for kind, names in (("text", text), ("treebank", treebank), ("coreference", coreference), ("random", None)):
+    given = {"text": text, "treebank": treebank, "coreference": coreference, "pairs": pairs, "random": None}
+    for kind, names in given.items():
         if names != [NONE]:
             corpora[kind] = find_sources(names or list(SAMPLES[kind])[:1])
     request = ReportRequest(console.checkpoint(), corpora, console.settings())

@@ -1,6 +1,6 @@
 """What a corpus contains, in words: said to whoever gives one, when it has been read to its end."""
 
-from bertviz_core.corpora import Skipped, SkippedCount
+from bertviz_core.corpora import Skipped, SkippedCount, pairs
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.authors_json import ExampleCorpus
 from bertviz_core.corpora.readers import read_text, read_vectors
@@ -18,7 +18,7 @@ def describe(kind: str, source: Source) -> str:
     if kind == "vectors":
         read_vectors(source, frozenset())
         return ""
-    describe_kind = {"treebank": _treebank, "coreference": _coreference}.get(kind, _text)
+    describe_kind = {"treebank": _treebank, "coreference": _coreference, "pairs": pairs.describe}.get(kind, _text)
     skipped = Skipped()
     description = describe_kind(source, skipped)
     description += "".join(

@@ -20,6 +20,7 @@ SAMPLES: dict[str, dict[str, str]] = {
     "text": {"encyclopedia": "encyclopedia.txt"},
     "treebank": {"treebank": "treebank.conllu"},
     "coreference": {"coreference": "coreference.conll"},
+    "pairs": {"pairs": "pairs.tsv"},
     "random": {"random": "random.txt"},  # the file that stands for sequences that are drawn
 }
 FILES = {name: FOLDER / file for kind in SAMPLES.values() for name, file in kind.items()}
@@ -91,7 +92,8 @@ def expand(name: str) -> list[Path]:
 
 def source_of(corpus: Corpus | None, kind: str) -> Source:
     """The source of a corpus as the library takes it: a file's path, a sample's name, a Source, or an object as in
-    `objects`. None is the sample of the kind ("text", "treebank", "coreference", or "random", which takes no corpus).
+    `objects`. None is the sample of the kind ("text", "treebank", "coreference", "pairs", or "random", which takes no
+    corpus).
 
     Raises:
         InputError: The corpus is none of these, or an entry cannot be written.

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import BinaryIO
 
-from bertviz_core.corpora import annotation_formats
+from bertviz_core.corpora import annotation_formats, pairs
 from bertviz_core.corpora.format_sampling import survey
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import InputError
@@ -31,6 +31,8 @@ def kinds(source: Source) -> tuple[str, ...]:
     if source.is_text:
         return ("text",)
     found = survey(source)
+    if pairs.recognize(found):
+        return ("pairs", "text")
     return (*annotation_formats.likely_kinds(found), "text") if found.rows else ("text",)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import Any, NamedTuple, cast
 
-from bertviz_core.corpora import parsed
+from bertviz_core.corpora import pairs, parsed
 from bertviz_core.corpora.authors_json import FIELDS
 from bertviz_core.corpora.readers import as_text, is_surely_prose
 from bertviz_core.corpora.source import Source
@@ -51,7 +51,7 @@ class Form(NamedTuple):
 
 
 def source_of_object(corpus: Any, kind: str) -> Source:
-    """The source of an object for an analysis of a kind of corpora ("text", "treebank" or "coreference").
+    """The source of an object for an analysis of a kind of corpora ("text", "treebank", "coreference" or "pairs").
 
     Raises:
         InputError: The object is no corpus, or an entry is of another kind than the first, or cannot be written.
@@ -124,6 +124,8 @@ def _check_columns(columns: Sequence[str], kind: str) -> None:
     """Raise InputError where the columns of a table are not a corpus's."""
     if kind == "treebank":
         _tree_columns(columns, "The table")
+    elif kind == "pairs" and not pairs.is_header(columns):
+        raise InputError(f"The table has the columns {', '.join(columns)}: no pairs.", hint=pairs.EXPECTED)
     elif kind == "text" and len([name for name in FIELDS if name in columns]) != 1:
         what = f"The table has the columns {', '.join(columns)}; one of them must be `text`, `words` or `tokens`."
         raise InputError(what, hint=f'Give the column to read: corpus=table["{columns[0] if columns else "text"}"].')
@@ -204,6 +206,8 @@ def _form(entry_type: str, kind: str) -> Form:
     annotated = {
         ("records", "treebank"): Form("records", _tree_of_record, between="\n"),
         ("records", "coreference"): Form("records", lambda entry, number: _json(entry, number) + "\n"),
+        ("records", "pairs"): Form("pairs", lambda entry, number: _json(entry, number) + "\n"),
+        ("lists of words", "pairs"): Form("pairs", _pair),
         ("documents", "treebank"): Form("documents", lambda entry, n: parsed.to_conllu(entry, f"entry {n}")),
         ("documents", "coreference"): Form("documents", lambda entry, number: parsed.to_chains(entry)),
     }
@@ -235,6 +239,15 @@ def _words(words: Any, number: int) -> str:
         what = f"Entry {number} is a list of texts, not of words, such as {content[0][:40]!r}."
         raise InputError(what, hint='Join the texts of a document: ["\\n".join(texts) for texts in corpus].')
     return _json({"words": content}, number) if content else ""
+
+
+def _pair(sentences: Any, number: int) -> str:
+    """A pair from (good, bad) or (good, bad, phenomenon)."""
+    values = list(_plain(sentences))
+    if len(values) not in (2, 3):
+        what = f"Entry {number} has {plural(len(values), 'texts')}, not the two sentences of a pair and its phenomenon."
+        raise InputError(what, hint="Give (good, bad) or (good, bad, phenomenon).")
+    return _json(dict(zip(("good", "bad", "phenomenon"), values, strict=False)), number) + "\n"
 
 
 def _tree_columns(names: Iterable[str], owner: str) -> list[str]:

@@ -14,6 +14,7 @@ from bertviz_core.corpora import Skipped, format_detection
 from bertviz_core.corpora.annotated import BROKEN, CoreferenceCorpus, Treebank, blocks
 from bertviz_core.corpora.authors_json import ExampleCorpus
 from bertviz_core.corpora.format_sampling import DOCUMENT_TAG, NEW_DOCUMENT, OBJECT, Survey, survey
+from bertviz_core.corpora.pairs import PairCorpus, recognize
 from bertviz_core.corpora.source import Line, Source
 from bertviz_core.corpora.treebank import conll
 from bertviz_core.corpora.unsupported_formats import find_unsupported
@@ -54,6 +55,8 @@ def read_text(source: Source) -> "TextCorpus | ExampleCorpus":
     if source.is_text:
         _check_words(survey(source))
         return TextCorpus(source)
+    if recognize(survey(source)):
+        return PairText(source)
     if JSON_LIST.match(start) or (source.name.lower().endswith(".json") and not start.startswith("{")):
         return _checked(ExampleCorpus(source))
     if start.lower().startswith(("<!doctype html", "<html")):
@@ -141,6 +144,7 @@ OPENERS: dict[str, Callable[[Source], Any]] = {
     "text": read_text,
     "treebank": Treebank,
     "coreference": CoreferenceCorpus,
+    "pairs": PairCorpus,
 }
 
 
@@ -265,6 +269,14 @@ class CoreferenceText(TextCorpus):
                 yield Paragraph(document.number, start + 1, " ".join(document.words[start:end]))
         if skipped is not None:  # A text has no mentions.
             skipped.merge(Skipped({BROKEN: found.reasons[BROKEN]} if BROKEN in found.reasons else {}))
+
+
+class PairText(TextCorpus):
+    """A paragraph for each minimal pair: its grammatical sentence."""
+
+    def paragraphs(self, skipped: Skipped | None = None) -> Iterator[Paragraph]:
+        for pair in PairCorpus(self.source).pairs(skipped or Skipped()):
+            yield Paragraph(0, pair.line, pair.good)
 
 
 def read_vectors(source: Source, words: Set[str]) -> tuple[dict[str, int], np.ndarray]:

@@ -26,7 +26,7 @@ class Upload:
     Attributes:
         token: The secret that opens the upload.
         name: The name of the file.
-        kind: The kind of corpus ("text", "treebank", "coreference"), or "vectors".
+        kind: The kind of corpus ("text", "treebank", "coreference", "pairs"), or "vectors".
         digest: The sha256 (hexadecimal) of the bytes; a part of cache keys, which opens nothing.
         size: Its size in bytes.
         contents: From each kind as which it can be read to what was read, in words.

@@ -1,6 +1,6 @@
 """Predictions of a model whose heads are ablated (docs/methods.md, section 12)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,6 +13,7 @@ from torch import Tensor
 from bertviz_core.corpora import Skipped
 from bertviz_core.errors import ModelError
 from bertviz_core.inputs.encoding import Batch, collate, encode_words
+from bertviz_core.inputs.tensors import device_of_sums, in_float64
 from bertviz_core.models.attention import at_least_float32
 from bertviz_core.models.loss import Labels, Predictions, predict_words
 from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, running
@@ -23,12 +24,14 @@ RunLayer = Callable[..., Any]  # (a layer's own forward function, hidden states,
 @dataclass
 class AblatedAttention:
     """Replaces the product of weights and values for one forward pass, for which a new object is made: by zeros, by
-    `mean`, or by the product without the weights to `keys`, where the other weights are not renormalized.
+    `mean`, by the mean of the values that the query sees, or by the product without the weights to `keys`, where the
+    other weights are not renormalized.
 
     Attributes:
         heads: (row, layer, head) bool, the heads that are ablated; on the CPU, since it decides what is computed.
         keys: (row, token) bool, the keys whose weights are left out; None to replace the whole product.
         mean: (layer, head, width of a head) what replaces the product; None for zeros.
+        uniform: Whether the query attends equally to all that it sees instead.
         layer: The layer that is computed next, from 0.
         affected: For each layer whether a head of it is ablated.
     """
@@ -37,6 +40,7 @@ class AblatedAttention:
     keys: Tensor | None = None
     mean: Tensor | None = None
     layer: int = 0
+    uniform: bool = False
 
     def __post_init__(self) -> None:
         self.affected: list[bool] = self.heads.any(0).any(-1).tolist()
@@ -50,9 +54,18 @@ class AblatedAttention:
         if self.keys is not None:
             return weights.masked_fill(off & self.keys[:, None, None], 0) @ value
         output = weights @ value
+        if self.uniform:
+            return output.where(~off, uniform_weights(weights) @ value)
         if self.mean is None:
             return output.masked_fill(off, 0)
         return output.where(~off, self.mean[layer, None, :, None].to(output))
+
+
+def uniform_weights(weights: Tensor) -> Tensor:
+    """(batch, 1, query, key) equal weights of all keys that a query sees, of maps (batch, head, query, key): a mask
+    gives a weight of 0 in all heads, see `mask_of_maps`."""
+    seen = (weights > 0).any(1, keepdim=True).to(weights)
+    return seen / seen.sum(-1, keepdim=True).clamp(min=1)
 
 
 class Restart:
@@ -147,6 +160,38 @@ def predict_whole(restart: Restart, batch: Batch, labels: Labels) -> WholeModel:
     return WholeModel(predictions, inputs, estimates)
 
 
+def predict_recorded(restart: Restart, batch: Batch, labels: Labels) -> tuple[Predictions, list[Tensor]]:
+    """One pass with no head ablated: the predictions, and the input of each layer, (row, token, width)."""
+    inputs: list[Tensor] = []
+
+    def record(forward: RunLayer, hidden_states: Tensor, *args: Any, **kwargs: Any) -> Any:
+        inputs.append(hidden_states)
+        return forward(hidden_states, *args, **kwargs)
+
+    with torch.inference_mode(), restart.layers_run_by(record):
+        return predict_words(restart.model, batch, labels, combine=torch.matmul)[1], inputs
+
+
+def mean_outputs(model: AttentionModel, batches: Iterable[Batch]) -> Tensor:
+    """(layer, head, width of a head): the mean output of each head over the tokens of batches."""
+    total = torch.zeros((), dtype=torch.float64, device=device_of_sums(model.device))
+    tokens = 0
+    for batch in batches:
+        sums = list[Tensor]()
+        real = batch.mask[:, None, :, None]
+
+        def combine(weights: Tensor, value: Tensor, real: Tensor = real, sums: list[Tensor] = sums) -> Tensor:
+            output = weights @ value  # (batch, head, query, width)
+            sums.append((in_float64(output) * in_float64(real)).sum((0, 2)))
+            return output
+
+        with torch.inference_mode(), running(model, batch.ids):
+            model.encoder(**model.inputs(batch), combine=combine)
+        total = total + torch.stack(sums)
+        tokens = tokens + batch.tokens()
+    return (total / tokens).float().to(model.device)
+
+
 def predict_without(
     restart: Restart,
     batch: Batch,
@@ -156,6 +201,7 @@ def predict_without(
     *,
     keys: Tensor | None = None,
     mean: Tensor | None = None,
+    uniform: bool = False,
     batch_tokens: int,
 ) -> Iterator[Predictions]:
     """Predict a batch's words without each of several sets of heads (docs/methods.md, section 12).
@@ -168,6 +214,7 @@ def predict_without(
         heads: (set, layer, head) bool, on the CPU.
         keys: (row, token) bool, the keys whose weights are left out; None to replace the heads' whole output.
         mean: (layer, head, width of a head) what replaces the output; None for zeros.
+        uniform: Whether the heads attend equally to all that each query sees instead.
         batch_tokens: As many sets go through the model together as fit into so many tokens.
     """
     first = int(heads.any(0).any(-1).nonzero()[0])
@@ -177,7 +224,7 @@ def predict_without(
             size = len(chosen)
             repeated = replace(batch, **{name: getattr(batch, name).repeat(size, 1) for name in names})
             off = chosen.repeat_interleave(len(batch.ids), 0)  # (set and row, layer, head)
-            combine = AblatedAttention(off, None if keys is None else keys.repeat(size, 1), mean, first)
+            combine = AblatedAttention(off, None if keys is None else keys.repeat(size, 1), mean, first, uniform)
             with restart.layers_run_by(_start_at(first, inputs[first].repeat(size, 1, 1))):
                 predictions = predict_words(restart.model, repeated, labels.repeat(size), combine=combine)[1]
             for parts in zip(*(value.chunk(size) for value in vars(predictions).values()), strict=True):

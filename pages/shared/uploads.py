@@ -27,7 +27,13 @@ from pages.shared import jobs, messages, services
 from pages.shared.state.reader import Reader
 from pages.shared.state.session import UPLOADED
 
-KINDS = {"text": "a text", "treebank": "a treebank", "coreference": "a corpus with coreference", "vectors": "vectors"}
+KINDS = {
+    "text": "a text",
+    "treebank": "a treebank",
+    "coreference": "a corpus with coreference",
+    "pairs": "a file of minimal pairs",
+    "vectors": "vectors",
+}
 CANNOT = "The link cannot be restored: "
 CHOOSE = "Choose another file, or upload it again."
 CHECK_WAIT_S = 1.0  # seconds before a page goes on without a check
@@ -42,7 +48,8 @@ def begin(files: list[tuple[str, bytes]], kind: str, role: str, *, fixed: bool =
 
     Args:
         files: (name, bytes) of each; several become one corpus.
-        kind: The kind of corpus that the page reads ("text", "treebank", "coreference"), or "vectors".
+        kind: The kind of corpus that the page reads ("text", "treebank", "coreference", "pairs"), or
+            "vectors".
         role: What the files are on the page, by which `take` knows them; a new check ends that of any other role.
         fixed: Whether the files must be of this kind; else they are stored as the kind that they are.
     """
@@ -172,7 +179,7 @@ def open_link(address: str, kind: str) -> None:
         raise InputError(CANNOT + f"the upload is not on this server. Uploads last {lifetime()}.", hint=CHOOSE)
     for each in upload.kinds:
         visible(each)[address] = upload
-    if kind == "text" and upload.kind in ("treebank", "coreference"):
+    if kind == "text" and upload.kind in ("treebank", "coreference", "pairs"):
         visible(kind)[address] = upload  # The sentences of a treebank are text, too.
     elif kind not in upload.kinds:
         raise InputError(CANNOT + f"it opens {KINDS[upload.kind]}; this page reads {KINDS[kind]}.", hint=CHOOSE)

@@ -191,12 +191,18 @@ def test_a_sentence_of_shares_or_scores_names_whose_each_is():
         "dependency_heads.relation": (r"offset, [+-]\d+, finds \d", r"held out"),
         "dependency_heads.overall": (r"offset, [+-]\d+, finds \d", r"held out"),
         "probes.attention_only": (r"“attention only” finds \d", r"“right branching” \d"),
+        "minimal_pairs.needed": (
+            r"in \d+% of the pairs, with it in \d",
+            r"other heads of its layer \d",
+            r"margin [+-]\d",
+        ),
+        "minimal_pairs.prefers": (r"from \d+% \(.*\) to \d+% \(",),
         "clustering.layers": (r"of one layer differ by \d", r"of different layers by \d"),
         "clustering.behaviors": (r"with the same behavior differ by \d", r"with different behaviors by \d"),
     }
     texts = {
         each.id: each.sentence
-        for name in ("coreference_heads", "dependency_heads", "probes", "clustering")
+        for name in ("coreference_heads", "dependency_heads", "probes", "clustering", "minimal_pairs")
         for each in ANALYSES[name].findings(shipped.result(name))
     }
     for name, patterns in pattern.items():
@@ -206,6 +212,7 @@ def test_a_sentence_of_shares_or_scores_names_whose_each_is():
 
 def test_every_analysis_with_statements_is_tested_here():
     others = {"ablation", "sep_gradients", "coreference_heads", "dependency_heads", "probes", "clustering"}
+    others |= {"minimal_pairs"}
     assert {name for name in BUILT_IN if ANALYSES[name].statements} == {*AVERAGES, *others}
 
 

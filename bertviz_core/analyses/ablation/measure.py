@@ -25,10 +25,9 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.heads import Head
 from bertviz_core.inputs.encoding import Batch, Encoded, buckets, collate
 from bertviz_core.inputs.segments import Segments
-from bertviz_core.inputs.tensors import device_of_sums, in_float64
-from bertviz_core.models.ablation import Restart, WholeModel, predict_whole, predict_without
+from bertviz_core.models.ablation import Restart, WholeModel, mean_outputs, predict_whole, predict_without
 from bertviz_core.models.loss import BATCH_TOKENS, Labels, Predictions, mask_and_label, targets_of, with_words
-from bertviz_core.models.model import AttentionModel, running
+from bertviz_core.models.model import AttentionModel
 
 DRAWS = 5  # random sets of heads for each group
 PRUNED_SETS = 20  # sets of the pruning curve, the empty one not counted
@@ -116,25 +115,15 @@ class AblationRun:
     def _mean_outputs(self) -> Tensor:
         """(layer, head, width of a head): the mean output of each head over the tokens of the labeled segments."""
         self.progress.start("Measuring the mean outputs of heads", len(self.examples), "segments")
-        total = torch.zeros((), dtype=torch.float64, device=device_of_sums(self.model.device))
-        tokens = 0
         batch_tokens = min(self.batch_tokens, BATCH_TOKENS)
-        for examples in buckets(self.examples, batch_tokens, self.model.length_limit):
-            batch = collate(examples, self.model.tokens, self.model.device)
-            sums = list[Tensor]()
-            real = batch.mask[:, None, :, None]
 
-            def combine(weights: Tensor, value: Tensor, real: Tensor = real, sums: list[Tensor] = sums) -> Tensor:
-                output = weights @ value  # (batch, head, query, width)
-                sums.append((in_float64(output) * in_float64(real)).sum((0, 2)))
-                return output
+        def batches() -> Iterator[Batch]:
+            for examples in buckets(self.examples, batch_tokens, self.model.length_limit):
+                batch = collate(examples, self.model.tokens, self.model.device)
+                yield mask_and_label(batch, self.targets)[0]
+                self.progress.advance(len(examples))
 
-            with torch.inference_mode(), running(self.model, batch.ids):
-                self.model.encoder(**self.model.inputs(mask_and_label(batch, self.targets)[0]), combine=combine)
-            total = total + torch.stack(sums)
-            tokens = tokens + batch.tokens()
-            self.progress.advance(len(examples))
-        return (total / tokens).float().to(self.model.device)
+        return mean_outputs(self.model, batches())
 
     def _each_head(self, model: AttentionModel, batch: Batch, observe: Callable[[LayerChanges], None]) -> None:
         shown, labels = mask_and_label(batch, self.targets)

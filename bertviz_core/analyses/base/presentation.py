@@ -30,7 +30,7 @@ from bertviz_core.plotting import head_map, text_figure
 
 R = TypeVar("R", bound=Result)
 V = TypeVar("V", bound=View[Any])
-CorpusKind = Literal["text", "treebank", "coreference", "random"]
+CorpusKind = Literal["text", "treebank", "coreference", "pairs", "random"]
 
 
 class NamedHead(NamedTuple):

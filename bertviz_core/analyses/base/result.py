@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bertviz_core.analyses.base.guess_lists import StoredParts
 
 # What the size of a corpus is counted in.
-UNITS = ("documents", "segments", "sequences", "sentences", "windows", "words", "tokens")
+UNITS = ("documents", "segments", "sequences", "sentences", "windows", "pairs", "words", "tokens")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the last as wide as Chinese letters are
 Provenance = dict[str, Any]  # JSON, see `Result.provenance`
 

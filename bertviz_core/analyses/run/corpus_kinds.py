@@ -3,6 +3,7 @@
 from bertviz_core.analyses.base.presentation import CorpusKind
 from bertviz_core.inputs.annotated_words import Sentences, Windows
 from bertviz_core.inputs.encoded_corpus import EncodedCorpus
+from bertviz_core.inputs.encoded_pairs import Pairs
 from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.inputs.segments import RandomSequences, Segments
 
@@ -10,5 +11,6 @@ EXAMPLES: dict[CorpusKind, type[EncodedCorpus[Encoded]]] = {
     "text": Segments,
     "treebank": Sentences,
     "coreference": Windows,
+    "pairs": Pairs,
     "random": RandomSequences,
 }

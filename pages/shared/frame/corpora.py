@@ -14,7 +14,12 @@ from pages.shared.frame import add_corpus
 from pages.shared.state import session
 from pages.shared.state.choices import HeaderChoices
 
-KEYS: dict[CorpusKind, str] = {"text": "corpus", "treebank": "treebank", "coreference": "coreference"}  # in the address
+KEYS: dict[CorpusKind, str] = {  # in the address
+    "text": "corpus",
+    "treebank": "treebank",
+    "coreference": "coreference",
+    "pairs": "pairs",
+}
 
 
 def take(kinds: Sequence[CorpusKind]) -> None:

@@ -61,7 +61,7 @@ class PageEntry:
     has_settings: bool = True
 
 
-ALL_KINDS: tuple[CorpusKind, ...] = ("text", "treebank", "coreference")
+ALL_KINDS: tuple[CorpusKind, ...] = ("text", "treebank", "coreference", "pairs")
 VIEWER = PageEntry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5")
 DEFAULT = PageEntry(
     name="overview",

@@ -32,6 +32,7 @@ class HeaderChoices(Choices):
         corpus: The text: the name of a sample, or the address of an upload.
         treebank: The treebank, likewise.
         coreference: The corpus with coreference, likewise.
+        pairs: The file of minimal pairs, likewise.
         mode: Whether results follow the release, the authors' code.
         weights: Whether norms stand in for attention weights.
         max_length: The most tokens of an input; None for what the model takes.
@@ -46,6 +47,7 @@ class HeaderChoices(Choices):
     corpus: str = "encyclopedia"
     treebank: str = "treebank"
     coreference: str = "coreference"
+    pairs: str = "pairs"
     mode: Mode = "corrected"
     weights: Weights = "attention"
     max_length: Annotated[int, Between(8, MOST)] | None = None

@@ -185,7 +185,7 @@ def arrive(name: str) -> None:
     base = session.header if is_inside else HeaderChoices()
     if services.access().public:  # Addresses of a public server have no uploads.
         old = session.header
-        base = replace(base, corpus=old.corpus, treebank=old.treebank, coreference=old.coreference)
+        base = replace(base, corpus=old.corpus, treebank=old.treebank, coreference=old.coreference, pairs=old.pairs)
     session.header, of_header = address.parse(HeaderChoices, parameters, base)
     of_address, of_page = address.parse(kind_of(name), parameters)
     session.pages[name] = address.with_long_texts(of_address, session.of_page(kind_of(name)))

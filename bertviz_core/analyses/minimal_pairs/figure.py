@@ -1,0 +1,58 @@
+"""The accuracy by phenomenon with all heads, and without each of them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import plotly.graph_objects as go
+
+from bertviz_core.analyses.base.averages import HeadColumn
+from bertviz_core.analyses.base.head_figures import HeadFigure, columns_figure
+from bertviz_core.analyses.minimal_pairs.result import MinimalPairs
+from bertviz_core.heads import Head, all_heads
+from bertviz_core.plotting import BEST, NEUTRAL, finish
+
+ROW = 34  # pixels of a phenomenon
+LONGEST_NAME = 34  # characters of a phenomenon beside its row
+
+
+def paper_figure(result: MinimalPairs) -> go.Figure:
+    """For each phenomenon the accuracy of the whole model with its interval, and small, without each head."""
+    names = [_short(name) for name in result.phenomena]
+    heads = all_heads(*result.changes.shape[2:])
+    figure = go.Figure()
+    without = result.accuracy[:, None] + result.changes[:, 0].reshape(len(names), -1)  # (phenomenon, head)
+    figure.add_scatter(
+        x=(100 * without).reshape(-1),
+        y=[name for name in names for _ in heads],
+        mode="markers",
+        name="without one head",
+        marker={"size": 7, "color": NEUTRAL[0], "symbol": "circle-open"},
+        customdata=[[head.key(), head.label()] for _ in names for head in heads],
+        hovertemplate="%{y}, without %{customdata[1]}: %{x:.1f}%<extra></extra>",
+    )
+    low, high = (100 * ends for ends in result.accuracy_limits())
+    accuracy = 100 * result.accuracy
+    figure.add_scatter(
+        x=accuracy,
+        y=names,
+        mode="markers",
+        name="all heads",
+        marker={"size": 10, "color": BEST, "symbol": "diamond"},
+        error_x={"array": high - accuracy, "arrayminus": accuracy - low, "color": BEST, "thickness": 1.5},
+        hovertemplate="%{y}, all heads: %{x:.1f}%<extra></extra>",
+    )
+    figure.add_vline(x=100 * result.chance, line={"dash": "dash", "color": NEUTRAL[0], "width": 1})
+    figure.update_yaxes(autorange="reversed", automargin=True)
+    figure.update_xaxes(title="pairs that are right (dashed: chance)", ticksuffix="%")
+    return finish(figure, 150 + ROW * len(names))
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+
+
+def head_figure(title: str, columns: Sequence[HeadColumn], result: MinimalPairs, head: Head) -> HeadFigure:
+    """What the model loses without a head in all phenomena; heads are found by the change of accuracy in each of them,
+    in points."""
+    changes = zip(result.phenomena, 100 * result.changes[:, 0], strict=True)
+    return replace(columns_figure(title, columns, result, head), searched=dict(changes))

@@ -1,0 +1,252 @@
+"""The result of minimal pairs: how often the model prefers the grammatical sentence, with and without each head."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, NamedTuple, Self, TypedDict
+
+import numpy as np
+import pandas as pd
+
+from bertviz_core.analyses.base.averages import HeadAverages, averaged_column
+from bertviz_core.analyses.base.result import tidy, to_lists
+from bertviz_core.analyses.base.statistics import t_quantile, wilson
+from bertviz_core.heads import Head, all_keys
+
+ALL = "all phenomena"  # the choice of all pairs together
+QUANTITIES = ("accuracy_change", "margin_change")
+KEPT = 5  # pairs that are kept of each phenomenon and head
+_change = partial(averaged_column, signed=True)
+COLUMNS = (
+    _change("accuracy_change", "change of accuracy, head removed", name="accuracy change", percent=True),
+    _change("margin_change", "change of the margin, head removed, nats", name="margin change, nats"),
+)
+
+
+class PairText(TypedDict):
+    """A pair as it is shown.
+
+    Attributes:
+        where: Where it is in the corpus.
+        good: The grammatical sentence.
+        bad: The other one.
+        margin: How much likelier the whole model finds the first, nats.
+    """
+
+    where: str
+    good: str
+    bad: str
+    margin: float
+
+
+class FlippedPair(NamedTuple):
+    """A pair in which the model prefers the grammatical sentence, and without a head does not.
+
+    Attributes:
+        number: Its number, from 0.
+        text: The sentences, and the margin with all heads.
+        without: The margin without the head, nats.
+    """
+
+    number: int
+    text: PairText
+    without: float
+
+
+@dataclass(frozen=True)
+class MinimalPairs(HeadAverages):
+    """Changes when a head is removed: without it minus with it, so that where a head is needed they are negative.
+
+    Quantities, each (layer, head) (docs/methods.md, section 19), of all pairs, or of one phenomenon where one is shown:
+        accuracy_change: The change of the share of pairs in which the grammatical sentence is preferred, -1 to 1.
+        margin_change: The change of its log-probability minus that of the other sentence, nats.
+
+    Attributes:
+        phenomenon: The phenomenon that is shown; empty for all pairs.
+        phenomena: Their names, in the order of the file.
+        pairs: (phenomenon,) how many pairs each has.
+        accuracy: (phenomenon,) the share in which the whole model prefers the grammatical sentence.
+        independent_pairs: (phenomenon,) how many independent pairs say as much; NaN for a single unit.
+        margin: (phenomenon,) the whole model's mean margin, nats.
+        margin_error: (phenomenon,) its standard error over units, nats.
+        changes: (phenomenon, quantity, layer, head) the means of the two quantities by phenomenon.
+        errors: (phenomenon, quantity, layer, head) their standard errors over units.
+        units_of: (phenomenon,) how many units it has.
+        effective_units_of: (phenomenon,) how many units of equal size carry the same information.
+        flipped: (phenomenon, layer, head, rank) numbers of the pairs that flip and whose margin falls most; -1 for
+            none.
+        flipped_margins: (phenomenon, layer, head, rank) their margins without the head, nats.
+        flips: (phenomenon, layer, head) how many pairs flip from right to wrong.
+        kept: The texts of these pairs by their numbers, as text.
+    """
+
+    analysis: ClassVar[str] = "minimal_pairs"
+    phenomenon: str
+    phenomena: list[str]
+    pairs: np.ndarray
+    accuracy: np.ndarray
+    independent_pairs: np.ndarray
+    margin: np.ndarray
+    margin_error: np.ndarray
+    changes: np.ndarray
+    errors: np.ndarray
+    units_of: np.ndarray
+    effective_units_of: np.ndarray
+    flipped: np.ndarray
+    flipped_margins: np.ndarray
+    flips: np.ndarray
+    kept: dict[str, PairText]
+
+    def of(self, phenomenon: str) -> Self:
+        """The same with the quantities of one phenomenon; of all pairs where it is empty."""
+        if not phenomenon:
+            return self
+        at = self.phenomena.index(phenomenon)
+        both = np.ones(2)
+        return replace(
+            self,
+            phenomenon=phenomenon,
+            mean=self.changes[at],
+            error=self.errors[at],
+            segments=(self.pairs[at] * both).astype(np.int64),
+            units=(self.units_of[at] * both).astype(np.int64),
+            effective_units=self.effective_units_of[at] * both,
+        )
+
+    @property
+    def chance(self) -> float:
+        """The accuracy of a guess."""
+        return 0.5
+
+    @property
+    def shown_name(self) -> str:
+        """The phenomenon that is shown, in words."""
+        return self.phenomenon or (self.phenomena[0] if len(self.phenomena) == 1 else ALL)
+
+    @property
+    def places(self) -> list[int]:
+        """The places of the phenomena that are shown."""
+        return [self.phenomena.index(self.phenomenon)] if self.phenomenon else list(range(len(self.phenomena)))
+
+    @property
+    def shown_accuracy(self) -> float:
+        """The whole model's accuracy on the pairs that are shown."""
+        return float(np.average(self.accuracy[self.places], weights=self.pairs[self.places]))
+
+    @property
+    def shown_pairs(self) -> int:
+        """How many pairs are shown."""
+        return int(self.pairs[self.places].sum())
+
+    def needed(self, quantity: str = "accuracy_change") -> Head:
+        """The head without which a quantity falls most; of several alike the one whose margin falls most."""
+        margin = self["margin_change"]
+        spread = np.abs(margin).max() or 1.0
+        return Head(*map(int, np.unravel_index((self[quantity] + 1e-9 * margin / spread).argmin(), margin.shape)))
+
+    def clearest(self) -> str:
+        """The phenomenon in which the accuracy falls most without some head; of several alike the first."""
+        return self.phenomena[int(self.changes[:, 0].min((1, 2)).argmin())]
+
+    def most_needed_for(self, head: Head) -> tuple[str, float]:
+        """The phenomenon whose accuracy falls most without a head, and by how many points it changes."""
+        change = 100 * self.changes[:, 0, head.layer, head.head]
+        place = int(change.argmin())
+        return self.phenomena[place], float(change[place])
+
+    def accuracy_limits(self, comparisons: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high), each (phenomenon,): Wilson's 95% intervals of the accuracy over units; NaN for a single unit.
+
+        Args:
+            comparisons: How many intervals are to hold together, see `t_quantile`.
+        """
+        t = t_quantile(self.effective_units_of - 1, comparisons)
+        return wilson(self.accuracy * self.independent_pairs, self.independent_pairs, t)
+
+    def change_intervals(self, quantity: str, comparisons: int = 1) -> np.ndarray:
+        """(phenomenon, layer, head) half-widths of 95% intervals over units; NaN for a single unit.
+
+        Args:
+            quantity: One of QUANTITIES.
+            comparisons: How many intervals are to hold together, see `t_quantile`.
+        """
+        t = t_quantile(self.effective_units_of - 1, comparisons)
+        return np.asarray(t[:, None, None] * self.errors[:, QUANTITIES.index(quantity)])
+
+    def specificity(self, head: Head) -> np.ndarray:
+        """(phenomenon,) the change of the accuracy without a head minus its mean in the other phenomena; NaN where
+        there are none."""
+        change = self.changes[:, 0, head.layer, head.head]
+        count = len(change)
+        if count == 1:
+            return np.full(1, np.nan)
+        return np.asarray(change - (change.sum() - change) / (count - 1))
+
+    def flipped_pairs(self, head: Head) -> list[FlippedPair]:
+        """The pairs that flip without a head, of those that are shown, the largest fall of the margin first."""
+        found = []
+        for place in self.places:
+            numbers, margins = (each[(place, *head)].tolist() for each in (self.flipped, self.flipped_margins))
+            for number, without in zip(numbers, margins, strict=True):
+                if number >= 0:
+                    found.append(FlippedPair(number, self.kept[str(number)], without))
+        return sorted(found, key=lambda pair: pair.without - pair.text["margin"])[:KEPT]
+
+    def flip_count(self, head: Head) -> int:
+        """How many of the pairs that are shown flip from right to wrong without a head."""
+        return int(sum(self.flips[(place, *head)] for place in self.places))
+
+    def arrays(self) -> dict[str, Any]:
+        """By phenomenon: the accuracy and the margin of the whole model, and their changes without each head."""
+        low, high = self.accuracy_limits()
+        named = {"accuracy": self.accuracy, "accuracy_low": low, "accuracy_high": high, "margin": self.margin}
+        for index, quantity in enumerate(QUANTITIES):
+            named |= {quantity: self.changes[:, index], f"{quantity}_interval": self.change_intervals(quantity)}
+        named["pairs"] = self.pairs
+        return {name: to_lists(values) for name, values in named.items()}
+
+    def summary(self) -> dict[str, Any]:
+        return {"phenomena": self.phenomena, "chance": self.chance}
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        heads = all_keys(*self.changes.shape[2:])
+        columns = {}
+        for index, quantity in enumerate(QUANTITIES):
+            columns[quantity] = self.changes[:, index].reshape(len(self.phenomena), -1)
+            columns[f"{quantity}_interval"] = self.change_intervals(quantity).reshape(len(self.phenomena), -1)
+        return {
+            "phenomena": self.phenomena_table(),
+            "changes": tidy({"phenomenon": self.phenomena, "head": heads}, columns),
+            "flipped": pd.DataFrame(self._flipped_rows(), columns=["phenomenon", "head", "number", "where", *PAIR]),
+        }
+
+    def phenomena_table(self) -> pd.DataFrame:
+        """A row for each phenomenon: the whole model's accuracy and margin."""
+        t = t_quantile(self.effective_units_of - 1)
+        low, high = self.accuracy_limits()
+        return pd.DataFrame(
+            {
+                "phenomenon": self.phenomena,
+                "pairs": self.pairs,
+                "accuracy": self.accuracy,
+                "accuracy_low": low,
+                "accuracy_high": high,
+                "margin": self.margin,
+                "margin_interval": t * self.margin_error,
+            }
+        )
+
+    def _flipped_rows(self) -> Iterator[tuple[Any, ...]]:
+        heads = all_keys(*self.changes.shape[2:])
+        for place, phenomenon in enumerate(self.phenomena):
+            rows = zip(
+                heads, self.flipped[place].reshape(-1, KEPT), self.flipped_margins[place].reshape(-1, KEPT), strict=True
+            )
+            for head, numbers, margins in rows:
+                for number, without in zip(numbers.tolist(), margins.tolist(), strict=True):
+                    if number >= 0:
+                        text = self.kept[str(number)]
+                        yield phenomenon, head, number + 1, *text.values(), without
+
+
+PAIR = ("good", "bad", "margin", "margin_without")

@@ -1,0 +1,100 @@
+"""Minimal pairs as encoded examples, and which tokens of a sentence belong to which of its words."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from bertviz_core.corpora import Skipped
+from bertviz_core.corpora.pairs import MinimalPair, PairCorpus
+from bertviz_core.inputs.encoded_corpus import EncodedCorpus, Reading
+from bertviz_core.inputs.encoding import Encoded, encode_text, framed
+from bertviz_core.inputs.tokens import Tokens
+
+MAX_PAIRS = 100_000  # pairs of one run, of each of which the margins without every head are in memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedPair(Encoded):
+    """An encoded minimal pair: the tokens of the grammatical sentence, then those of the other. Its `document_number`
+    is that of its unit: of its template where the file names one, else its own.
+
+    Attributes:
+        pair: The two sentences.
+        sides: The two inputs, special tokens included; their `words` are not known.
+    """
+
+    pair: MinimalPair
+    sides: tuple[Encoded, Encoded]
+
+
+@dataclass
+class Pairs(EncodedCorpus[EncodedPair]):
+    """The minimal pairs of a file whose sentences both fit; others are counted."""
+
+    unit = "pairs"
+
+    def encoded(self, reading: Reading) -> Iterator[EncodedPair]:
+        """Every pair.
+
+        Raises:
+            InputError: There are more than MAX_PAIRS.
+        """
+        corpus = PairCorpus(self.source)
+        phenomena = set[str]()
+        units: dict[tuple[str, str], int] = {}
+        reading.counts |= {"format": corpus.form, "unit": "pairs"}
+        for pair in corpus.pairs(reading.skipped):
+            where = f"line {pair.line}"
+            changed = Skipped()
+            sides = [self._side(pair.number, text, where, changed) for text in (pair.good, pair.bad)]
+            if max(map(len, sides)) > self.settings.max_length:
+                reason = f"a pair with a sentence of more than {self.settings.max_length} tokens"
+                reading.skipped.add(reason, where, unit="pairs")
+                continue
+            reading.skipped.merge(changed)
+            phenomena.add(pair.phenomenon)
+            reading.counts["phenomena"] = len(phenomena)
+            if pair.template:
+                reading.counts["unit"] = "templates"
+            unit = units.setdefault((pair.phenomenon, pair.template or f"line {pair.line}"), len(units))
+            if pair.number >= MAX_PAIRS:
+                what = f"The file has more than {MAX_PAIRS:,} pairs."
+                raise self.source.error(what, f"Read the first ones alone: limit={MAX_PAIRS}.", pair.line)
+            ids, types = (np.concatenate([getattr(side, name) for side in sides]) for name in ("ids", "types"))
+            yield EncodedPair(
+                pair.number, where, ids, types, pair=pair, sides=(sides[0], sides[1]), document_number=unit
+            )
+
+    def _side(self, number: int, text: str, where: str, skipped: Skipped) -> Encoded:
+        """One of the sentences, as the tokenizer frames it."""
+        ids = encode_text(text, self.tokens, where, skipped)
+        return Encoded(number, where, *framed([[ids]], self.tokens.single)[:2])
+
+
+def words_of(text: str, tokens: Tokens) -> tuple[list[list[int]], list[int]]:
+    """Divide the tokens of a text among its words between spaces.
+
+    Args:
+        text: With single spaces.
+        tokens: The model's tokenizer.
+
+    Returns:
+        The tokens of each part, and for each word the number of its part. A part is a word, or several words where the
+        tokenizer joins them across a space.
+    """
+    ids = tokens.encode(text)
+    parts: list[list[int]] = []
+    part_of: list[int] = []
+    end = 0
+    read = ""
+    for word in text.split():
+        read = f"{read} {word}".lstrip()
+        start = tokens.encode(read)
+        part_of.append(len(parts))
+        if len(start) > end and ids[: len(start)] == start:
+            parts.append(ids[end : len(start)])
+            end = len(start)
+    if end < len(ids):  # The last word is joined to those before it.
+        parts.append(ids[end:])
+    return parts, [min(part, len(parts) - 1) for part in part_of]

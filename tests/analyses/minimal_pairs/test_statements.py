@@ -1,0 +1,163 @@
+"""A head that carries number is found, its controls are not, and nothing is claimed where there is nothing."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoTokenizer, BertForMaskedLM
+
+import bertviz_core as bv
+from bertviz_core.analyses.base.findings import NOT_SHOWN, SHOWN, UNDECIDED
+from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.minimal_pairs.measure import PairsRun, finish
+from bertviz_core.analyses.minimal_pairs.result import ALL, MinimalPairs
+from bertviz_core.analyses.minimal_pairs.statements import controls, needed_states
+from bertviz_core.analyses.minimal_pairs.view import MinimalPairsView
+from bertviz_core.corpora.files import source_of
+from bertviz_core.engine.progress import Progress
+from bertviz_core.heads import Head
+from bertviz_core.inputs.encoded_pairs import Pairs
+from bertviz_core.models import checkpoint, loading
+from bertviz_core.models.checkpoint import DEMO, find_checkpoint
+from bertviz_core.settings import Settings
+from tests.analyses.test_untrained import drawn
+from tests.support import planted
+
+NOUNS = [("house", "houses"), ("book", "books"), ("ship", "ships"), ("river", "rivers"), ("song", "songs")]
+FRAMES = ("we saw {} {} again", "people like {} {} very much", "she left {} {} behind")
+NUMBER, OUTPUT = 70, 72  # dimensions of the embeddings that say the number, and of those that the head writes
+
+
+def pairs() -> list[tuple[str, str, str]]:
+    """Determiners with the right and the wrong noun; and nouns after "the", of which the singular is called right."""
+    found = []
+    for frame in FRAMES:
+        for singular, plural in NOUNS:
+            texts = (frame.format("this", singular), frame.format("this", plural))
+            others = (frame.format("these", plural), frame.format("these", singular))
+            found += [(*texts, "determiners"), (*others, "determiners")]
+            found.append((frame.format("the", singular), frame.format("the", plural), "nothing"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def number_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """2 layers of 2 heads, of which 1-1 takes the number of the previous word to where a noun is predicted; without it
+    the singular is somewhat likelier."""
+    folder = planted.save(tmp_path_factory.mktemp("number"), {(0, 0): "previous"})
+    model, tokenizer = BertForMaskedLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    layer, words = model.bert.encoder.layer[0], model.bert.embeddings.word_embeddings.weight
+    with torch.no_grad():
+        for word, sign in (("this", 4.0), ("these", -4.0)):
+            words[tokenizer.convert_tokens_to_ids(word), NUMBER : NUMBER + 2] = torch.tensor([sign, -sign])
+        for singular, plural in NOUNS:
+            for word, at in ((singular, OUTPUT), (plural, OUTPUT + 1)):
+                words[tokenizer.convert_tokens_to_ids(word), at] = 1.0
+        layer.attention.self.value.weight[0, NUMBER] = 1.0
+        layer.attention.output.dense.weight[OUTPUT, 0], layer.attention.output.dense.weight[OUTPUT + 1, 0] = 2.0, -2.0
+        for singular, _ in NOUNS:
+            model.cls.predictions.bias[tokenizer.convert_tokens_to_ids(singular)] = 0.5
+        for at in (OUTPUT, OUTPUT + 1):
+            model.cls.predictions.transform.dense.weight[at, at] = 1.0
+        model.cls.predictions.transform.dense.bias[0] = 1.0  # so that rounding is not normalized to a preference
+    model.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(number_folder: Path) -> tuple[PairsRun, Pairs, dict[str, Any]]:
+    model = loading.load(checkpoint.find_checkpoint(str(number_folder)), "cpu", language_model=True)
+    request = Request("minimal_pairs", model.checkpoint, source_of(pairs(), "pairs"), Settings(max_length=32))
+    corpus = Pairs(request.source, model.tokens, request.settings)
+    found = PairsRun(model, request)
+    found.run(list(corpus), lambda *_: None, Progress(), None)
+    return found, corpus, {"unit": "pairs", "model": {"causal": False}}
+
+
+@pytest.fixture(scope="module")
+def result(run: tuple[PairsRun, Pairs, dict[str, Any]]) -> MinimalPairs:
+    return finish(*run)
+
+
+def test_a_planted_head_is_found_and_its_controls_are_not(result: MinimalPairs) -> None:
+    states = needed_states(result)
+    assert result.accuracy.tolist() == [1.0, 1.0]
+    assert np.argwhere(states == SHOWN).tolist() == [[0, 0, 0]]
+    assert result.changes[0, 0, 0, 0] == -0.5 and result.clearest() == "determiners"
+    other = controls(result.changes[0, 0], Head(0, 0))
+    assert other is not None and (other.mean, other.others) == (0, 1)
+    finding = next(each for each in ANALYSES["minimal_pairs"].findings(result) if each.id == "minimal_pairs.needed")
+    assert (finding.state, finding.head, finding.number) == (SHOWN, Head(0, 0), "-50.0 points")
+    assert "in 50% of the pairs, with it in 100%" in finding.sentence and "backups" in finding.sentence
+    assert "1 of 4 heads" in finding.sentence
+
+
+def test_the_pairs_that_turn_wrong_have_their_margins(result: MinimalPairs) -> None:
+    flipped = result.of("determiners").flipped_pairs(Head(0, 0))
+    assert len(flipped) == 5 and result.flip_count(Head(0, 0)) == 15
+    assert all(pair.text["margin"] > 0 >= pair.without for pair in flipped)
+    falls = [pair.without - pair.text["margin"] for pair in flipped]
+    assert falls == sorted(falls) and result.flipped_pairs(Head(1, 1)) == []
+
+
+def test_the_view_opens_where_the_accuracy_falls_most(result: MinimalPairs) -> None:
+    view = MinimalPairsView()
+    shown = view.show(result)
+    resolved = view.resolve(shown)
+    assert (resolved.phenomenon, resolved.head, resolved.quantity) == ("determiners", "1-1", "accuracy_change")
+    everything = MinimalPairsView(phenomenon=ALL)
+    assert everything.show(result)["accuracy_change"][0, 0] == pytest.approx(-1 / 3)
+    with pytest.raises(bv.BertvizError, match="no phenomenon 'verbs'"):
+        MinimalPairsView(phenomenon="verbs").choose(MinimalPairsView(phenomenon="verbs").show(result))
+
+
+def test_files_have_the_numbers_by_phenomenon(result: MinimalPairs) -> None:
+    arrays = result.arrays()
+    assert result.summary()["phenomena"] == ["determiners", "nothing"] and arrays["accuracy"] == [1.0, 1.0]
+    assert np.shape(arrays["accuracy_change"]) == np.shape(arrays["margin_change"]) == (2, 2, 2)
+    assert result.tables()["changes"]["accuracy_change"].tolist() == result.changes[:, 0].ravel().tolist()
+
+
+def test_specificity_is_the_change_against_the_other_phenomena(result: MinimalPairs) -> None:
+    assert result.specificity(Head(0, 0)).tolist() == [-0.5, 0.5]
+
+
+def test_four_pairs_decide_nothing(run: tuple[PairsRun, Pairs, dict[str, Any]]) -> None:
+    found, corpus, provenance = run
+    few = PairsRun(found.model, Request("minimal_pairs", found.model.checkpoint, corpus.source))
+    few.examples, few.margins, few.without = found.examples[:4], found.margins[:, :4], found.without[..., :4]
+    assert set(needed_states(finish(few, corpus, provenance)).ravel()) == {UNDECIDED}
+
+
+def test_labels_that_are_shuffled_show_nothing(run: tuple[PairsRun, Pairs, dict[str, Any]]) -> None:
+    """Which sentence is called grammatical is drawn for each pair: the model cannot prefer it."""
+    found, corpus, provenance = run
+    claims = 0
+    for seed in range(20):
+        signs = np.random.default_rng(seed).choice([-1.0, 1.0], len(found.examples))
+        shuffled = PairsRun(found.model, Request("minimal_pairs", found.model.checkpoint, corpus.source))
+        shuffled.examples, shuffled.margins = found.examples, found.margins * signs
+        shuffled.without = found.without * signs
+        claims += bool((needed_states(finish(shuffled, corpus, provenance)) == SHOWN).any())
+    assert claims <= 1
+
+
+@pytest.mark.slow
+def test_networks_that_know_nothing_need_no_head() -> None:
+    tokenizer = AutoTokenizer.from_pretrained(find_checkpoint(DEMO).folder)
+    claims = 0
+    for seed in range(20):
+        model = drawn(tokenizer, seed, initializer=(0.02, 0.15)[seed % 2], causal=seed % 4 == 3)
+        found = bv.analyze("minimal_pairs", model=(model, tokenizer), corpus=pairs()[::2], store=False)
+        claims += any(each.state == SHOWN and each.id == "minimal_pairs.needed" for each in found.findings())
+    assert claims <= 1
+
+
+def test_a_head_is_not_needed_where_the_margin_alone_falls(result: MinimalPairs) -> None:
+    changes = result.changes.copy()
+    changes[0, 0] = 0
+    assert set(needed_states(replace(result, changes=changes))[0].ravel()) == {NOT_SHOWN}

@@ -1,0 +1,158 @@
+"""Files of minimal pairs: what is read, what is skipped and counted, and what is refused with a way out."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from bertviz_core.corpora import Skipped, format_detection
+from bertviz_core.corpora.contents import describe
+from bertviz_core.corpora.files import FOLDER, sample, source_of
+from bertviz_core.corpora.pairs import PairCorpus, are_aligned, differing_words
+from bertviz_core.corpora.source import from_bytes, from_path
+from bertviz_core.errors import InputError
+from training import sample_pairs
+
+BLIMP = Path(__file__).parents[3] / "shared" / "data" / "minimal_pairs" / "blimp-0-249.jsonl.xz"
+PAIR = {"sentence_good": "Cats sleep.", "sentence_bad": "Cats sleeps.", "UID": "verbs", "linguistics_term": "agreement"}
+PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
+COLUMNS = "good,bad,phenomenon,template\nCats sleep.,Cats sleeps.,verbs,A\n"
+READ = ("Cats sleep.", "Cats sleeps.", "verbs")
+
+
+def read(text: str) -> tuple[list[tuple[str, str, str]], Skipped]:
+    skipped = Skipped()
+    found = PairCorpus(from_bytes(text.encode(), "pairs.txt")).pairs(skipped)
+    return [(pair.good, pair.bad, pair.phenomenon) for pair in found], skipped
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(PAIR),
+        json.dumps([PAIR], indent=1),
+        COLUMNS,
+        COLUMNS.replace(",", "\t"),
+        COLUMNS.replace(",", ";"),
+        'Good,BAD,Phenomenon\n"Cats sleep.",Cats  sleeps. ,verbs\n',
+        "sen\twrong_sen\tphenomenon\tlang\nCats sleep.\tCats sleeps.\tverbs\teng\n",
+        json.dumps({"good": "Cats sleep.", "bad": "Cats sleeps.", "phenomenon": "verbs"}),
+    ],
+)
+def test_a_pair_in_every_form(text: str) -> None:
+    assert read(text)[0] == [READ]
+    source = from_bytes(text.encode(), "pairs.txt")
+    assert format_detection.kinds(source) == ("pairs", "text")
+    assert "1 minimal pair of 1 phenomenon" in describe("pairs", source)
+    assert "1 paragraph, 2 words" in describe("text", source), "its grammatical sentences are text"
+
+
+def test_what_a_pair_is_a_case_of_is_the_finest_name_that_the_file_has() -> None:
+    coarse = {name: value for name, value in PAIR.items() if name != "UID"}
+    bare = {name: value for name, value in coarse.items() if name != "linguistics_term"}
+    names = [phenomenon for _, _, phenomenon in read("\n".join(map(json.dumps, (PAIR, coarse, bare))))[0]]
+    assert names == ["verbs", "agreement", "all pairs"]
+
+
+@pytest.mark.parametrize(
+    "example", re.findall(r"```pairs\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+)
+def test_the_examples_of_the_page_are_read(example: str) -> None:
+    pairs, skipped = read(example)
+    assert len(pairs) == 2 and not skipped.reasons
+
+
+def test_a_template_is_read_where_the_file_names_one() -> None:
+    (pair,) = PairCorpus(from_bytes(COLUMNS.encode(), "x.csv")).pairs(Skipped())
+    assert (pair.template, pair.line, pair.number) == ("A", 2, 0)
+
+
+def test_what_is_no_pair_is_skipped_and_counted() -> None:
+    lines = [json.dumps(PAIR), "{broken", '{"sentence_good": 3, "sentence_bad": "a"}', json.dumps(PAIR)]
+    equal = json.dumps(PAIR | {"sentence_bad": "Cats  sleep."})
+    pairs, skipped = read("\n".join([*lines, equal]))
+    assert pairs == [READ, READ]
+    assert [(each["count"], each["where"]) for each in skipped.to_json()] == [
+        (1, ["line 2"]),
+        (1, ["line 3"]),
+        (1, ["line 5"]),
+    ]
+    assert {each["unit"] for each in skipped.to_json()} == {"pairs"}
+
+
+def test_the_second_of_several_files_has_a_header_of_its_own() -> None:
+    other = "bad\tgood\tphenomenon\na b\ta c\tnouns\n"
+    assert read(COLUMNS.replace(",", "\t") + "\n" + other)[0] == [READ, ("a c", "a b", "nouns")]
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "where"),
+    [
+        ("", "empty", "x"),
+        ("Just a text.\n", "no file of minimal pairs", "line 1"),
+        ('{"text": "a"}\n', "no file of minimal pairs", "line 1"),
+        ("good,bad\n,b\n", "`sentence_good` is missing", "line 2"),
+        ("good,bad\na,b,c,d\n", "more cells than the header", "line 2"),
+        ("good,bad\nsame,same\n", "no pair of different sentences", "x"),
+        (
+            "good\tbad\tphenomenon\n" + "".join(f"a\tb\t{i}\n" for i in range(501)),
+            "more than 500 phenomena",
+            "line 502",
+        ),
+        ('good,bad\n"' + "a" * 200_000 + ",b\n", "row cannot be read", "line 2"),
+    ],
+)
+def test_a_bad_file_is_refused_with_its_line_and_a_way_out(text: str, what: str, where: str) -> None:
+    with pytest.raises(InputError, match=what) as error:
+        list(PairCorpus(from_bytes(text.encode(), "x")).pairs(Skipped()))
+    assert where in error.value.where and error.value.hint
+
+
+@pytest.mark.parametrize(
+    "corpus",
+    [
+        [PAIR],
+        [("Cats sleep.", "Cats sleeps.", "verbs")],
+        pd.DataFrame([{"good": "Cats sleep.", "bad": "Cats sleeps.", "phenomenon": "verbs"}]),
+    ],
+)
+def test_objects_of_the_library(corpus: Any) -> None:
+    (pair,) = PairCorpus(source_of(corpus, "pairs")).pairs(Skipped())
+    assert (pair.good, pair.bad, pair.phenomenon) == READ
+
+
+@pytest.mark.parametrize("corpus", [[("a", "b", "c", "d")], pd.DataFrame([{"good": "a"}]), [{"text": "a"}], ["a", "b"]])
+def test_objects_that_are_no_pairs(corpus: Any) -> None:
+    with pytest.raises(InputError) as error:
+        PairCorpus(source_of(corpus, "pairs"))
+    assert "good" in error.value.hint
+
+
+def test_the_words_that_differ() -> None:
+    assert differing_words("These cats sleep", "This cat sleep") == ([0, 1], [0, 1])
+    assert differing_words("Cats sleep", "Cats that sleep") == ([], [1])
+    assert are_aligned("The cats sleep", "The cat sleep") and not are_aligned("Cats sleep", "Cats that sleep")
+    assert not are_aligned("What did she see him do", "What did she him see do"), "words have moved"
+
+
+def test_the_sample_is_what_its_script_writes() -> None:
+    """Each phenomenon has forty pairs that are alike but for words that are replaced; singular and plural alternate."""
+    lines = (FOLDER / "pairs.tsv").read_text(encoding="utf-8").splitlines()
+    assert lines[1:] == ["\t".join(row) for row in sample_pairs.rows()]
+    pairs = list(PairCorpus(sample("pairs")).pairs(Skipped()))
+    assert set(Counter(pair.phenomenon for pair in pairs).values()) == {40} and len(pairs) == 240
+    assert set(Counter((pair.phenomenon, pair.template) for pair in pairs).values()) == {2}
+    assert all(are_aligned(pair.good, pair.bad) for pair in pairs)
+    assert len({(pair.good, pair.bad) for pair in pairs}) == 240
+
+
+@pytest.mark.skipif(not BLIMP.exists(), reason="needs BLiMP beside the repository")
+def test_blimp_as_it_is() -> None:
+    skipped = Skipped()
+    counts = Counter(pair.phenomenon for pair in PairCorpus(from_path(BLIMP)).pairs(skipped))
+    assert len(counts) == 67 and sum(counts.values()) == 16_749 and next(iter(counts)) == "adjunct_island"
+    assert [each["reason"] for each in skipped.to_json()] == ["a pair of equal sentences"]
