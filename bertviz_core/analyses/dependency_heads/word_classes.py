@@ -122,6 +122,7 @@ class WordClasses:
         self.names = {(scheme, label): row for row, (scheme, label) in enumerate(result.classes)}
         self.counts: np.ndarray = result.class_counts
         self.sums: np.ndarray = result.class_sums
+        self._shares: dict[str, tuple[list[str], np.ndarray, np.ndarray]] = {}
 
     @property
     def to_words(self) -> np.ndarray:
@@ -145,9 +146,13 @@ class WordClasses:
             Their names; (class, layer, head) their shares of each head's attention, NaN for a head that attends to no
             word; (class,) their shares under uniform attention.
         """
-        names = [name for name, row in self.names.items() if name[0] == scheme and self.counts[row, 0] >= MIN_WORDS]
-        rows = [self.names[name] for name in names]
-        return [label for _, label in names], share(self.sums[rows, 0], self.sums[0, 0]), self.expected[rows]
+        if scheme not in self._shares:  # They are kept, because every head is described by them.
+            words = self.counts[:, 0]
+            names = [name for name, row in self.names.items() if name[0] == scheme and words[row] >= MIN_WORDS]
+            rows = [self.names[name] for name in names]
+            shares = share(self.sums[rows, 0], self.sums[0, 0])
+            self._shares[scheme] = [label for _, label in names], shares, self.expected[rows]
+        return self._shares[scheme]
 
     def attended(self, scheme: str, head: Head) -> pd.DataFrame:
         """A row for each of these classes, the largest share first; none for a head that attends to no word."""
