@@ -1,6 +1,9 @@
 """What pages show until the reader chooses, from the shipped results, and without an app."""
 
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, make_dataclass
+from threading import Barrier
+from time import sleep
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,6 +19,7 @@ from bertviz_core.analyses.dependency_heads.result import RelationFilter, Relati
 from bertviz_core.analyses.entropy.analysis import EntropyView
 from bertviz_core.choices import Between
 from bertviz_core.heads import Head
+from pages.shared.state import kinds
 from pages.shared.state.address import parse, query
 from pages.shared.state.choices import CompareChoices
 from pages.shared.state.kinds import AnalysisChoices, kind_of, view_of
@@ -113,16 +117,29 @@ class OwnView(ColumnView[Any]):
 
 def test_an_installed_analysis_has_the_choices_of_its_view_and_its_options(monkeypatch) -> None:
     monkeypatch.setattr(ANALYSES["induction"], "view", OwnView)
-    kind_of.cache_clear()
-    try:
-        kind = kind_of("induction")
-        assert issubclass(kind, AnalysisChoices) and kind.page_name == "induction" and kind is kind_of("induction")
-        chosen, problems = parse(kind, {"least": "1.4", "induction_quantity": "prefix", "head": "1-2"})
-        assert isinstance(chosen, AnalysisChoices) and not problems
-        assert view_of(chosen, Head(0, 1)) == OwnView(quantity="prefix", head="1-2", least=1.4)
-        assert query(chosen) == {"induction_quantity": "prefix", "least": "1.4"}
-    finally:
-        kind_of.cache_clear()
+    kind = kind_of("induction")
+    assert issubclass(kind, AnalysisChoices) and kind.page_name == "induction" and kind is kind_of("induction")
+    chosen, problems = parse(kind, {"least": "1.4", "induction_quantity": "prefix", "head": "1-2"})
+    assert isinstance(chosen, AnalysisChoices) and not problems
+    assert view_of(chosen, Head(0, 1)) == OwnView(quantity="prefix", head="1-2", least=1.4)
+    assert query(chosen) == {"induction_quantity": "prefix", "least": "1.4"}
+
+
+def test_readers_who_come_at_the_same_moment_get_one_class_of_choices(monkeypatch) -> None:
+    monkeypatch.setattr(ANALYSES["induction"], "view", type("OwnView", (OwnView,), {}))  # of which no class is made yet
+    together = Barrier(8)
+
+    def asks(_: int) -> type:
+        together.wait()
+        return kind_of("induction")
+
+    def slowly(*args: Any, **keywords: Any) -> type:
+        sleep(0.01)  # so that every reader asks before the first class is made
+        return make_dataclass(*args, **keywords)
+
+    monkeypatch.setattr(kinds, "make_dataclass", slowly)
+    with ThreadPoolExecutor(8) as readers:
+        assert len(set(readers.map(asks, range(8)))) == 1
 
 
 def test_a_link_opens_a_page_on_one_of_its_things() -> None:

@@ -6,9 +6,9 @@ choices with their fields is made here, so that an analysis, installed ones too,
 
 from dataclasses import dataclass, field, make_dataclass
 from functools import cache
+from threading import Lock
 from typing import Any, Self
 
-from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Options
 from bertviz_core.analyses.base.view import View
@@ -28,6 +28,13 @@ PAGES: tuple[type[PageChoices], ...] = (
     *(OverviewChoices, HeadChoices, AttentionViewerChoices, CompareChoices, EmergenceChoices, TourChoices),
 )
 HEAD = "head"  # a field of views whose choice is the header's
+_making = Lock()  # a cache alone makes a class for each thread that comes before the first is stored
+
+
+class NoPage(PageChoices):
+    """Before the first page is opened."""
+
+    page_name = ""
 
 
 @dataclass(frozen=True)
@@ -65,22 +72,22 @@ def _values(choices: AnalysisChoices, kind: type[View[Any]] | type[Options]) -> 
     return {name: getattr(choices, name) for name in hints(kind) if name != HEAD}
 
 
-@cache
 def kind_of(page: str) -> type[PageChoices]:
-    """The choices of a page."""
-    known = {kind.page_name: kind for kind in PAGES}
+    """The choices of a page: one class, also where readers on several threads ask for it at the same moment."""
     if page in ANALYSES:
-        return _of_analysis(ANALYSES[page])
-    return known.get(page) or type("NoPage", (PageChoices,), {"page_name": page})  # before the first page is opened
+        analysis = ANALYSES[page]
+        with _making:
+            return _of_analysis(analysis.name, kinds=(analysis.options, analysis.view))
+    return next((kind for kind in PAGES if kind.page_name == page), NoPage)
 
 
-def _of_analysis(analysis: Analysis[Any, Any]) -> type[AnalysisChoices]:
+@cache
+def _of_analysis(name: str, kinds: tuple[type[Any], ...]) -> type[AnalysisChoices]:
     own = {
-        name: (hint, field(default=default(kind, name)))
-        for kind in (analysis.options, analysis.view)
-        for name, hint in hints(kind).items()
-        if name != HEAD
+        field_name: (hint, field(default=default(kind, field_name)))
+        for kind in kinds
+        for field_name, hint in hints(kind).items()
+        if field_name != HEAD
     }
-    listed = [(name, hint, start) for name, (hint, start) in own.items()]
-    namespace = {"page_name": analysis.name}
-    return make_dataclass(analysis.name, listed, bases=(AnalysisChoices,), frozen=True, namespace=namespace)
+    listed = [(field_name, hint, start) for field_name, (hint, start) in own.items()]
+    return make_dataclass(name, listed, bases=(AnalysisChoices,), frozen=True, namespace={"page_name": name})
