@@ -32,6 +32,11 @@ class AblationOptions(Options):
     mean: Annotated[
         bool, Label("Replace by the mean"), Doc("Replace a head's output by its mean over the corpus, not by zeros.")
     ] = False
+    uniform: Annotated[
+        bool,
+        Label("Replace by uniform attention"),
+        Doc("Let a head attend equally to all that each token sees, in place of zeros; it takes precedence over mean."),
+    ] = False
 
 
 class AblationAnalysis(Analysis[Ablation, ColumnView[Ablation]]):

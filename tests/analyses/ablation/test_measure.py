@@ -27,6 +27,7 @@ from bertviz_core.models.loss import Predictions
 from bertviz_core.settings import Execution
 from tests.oracles import uncertainty
 from tests.oracles.ablation import PROJECTIONS, Ablated
+from tests.oracles.minimal_pairs import Margins
 from tests.support.predicting import DECODERS, SETTINGS, TEXT, eager, labeled, load, save
 
 SOURCE = from_bytes(TEXT.encode(), "text.txt")
@@ -125,6 +126,17 @@ def test_equals_hooks_one_head_at_a_time(family: str, mean: bool, tmp_path: Path
     assert (result.sink == "first") == (family in DECODERS)
     assert abs(result["to_sink_loss_change"]).max() > 1e-3
     assert abs(result["loss_change"]).max() > 1e-2
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
+def test_uniform_attention_equals_hooks_that_average_what_is_seen(family: str, tmp_path: Path) -> None:
+    model = load(save(family, tmp_path))
+    result = computed(model, uniform=True)
+    whole = Literal(family, tmp_path, model, mean=False)
+    oracle = Margins(whole.model, model.tokens.tokenizer, has_types=whole.types, causal=family in DECODERS)
+    for head in all_heads(model.layers, model.heads):
+        after = [oracle.uniform(example, {tuple(head)}) for example in whole.examples]
+        assert result["loss_change"][head] == pytest.approx(np.mean(after - whole.whole[:, 0]), abs=1e-5)
 
 
 def test_groups_and_the_curve_equal_hooks_on_several_heads(
