@@ -230,10 +230,11 @@ def head_map(
     component("head_map", FOLDER)(data=b"\n".join(filter(None, parts)), key=key, on_head_change=clicked)
 
 
-def aligned(frame: pd.DataFrame) -> Styler:
+def aligned(frame: pd.DataFrame) -> pd.DataFrame | Styler:
     """A small table whose numbers have three decimals, "< 0.001" for what they would hide; it is sorted by the numbers
-    themselves."""
-    return frame.style.format(fixed, subset=list(frame.select_dtypes("floating")))
+    themselves. One of texts is as it was, since to style it takes milliseconds."""
+    numbers = list(frame.select_dtypes("floating"))
+    return frame.style.format(fixed, subset=numbers) if numbers else frame
 
 
 def clickable_table(
