@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -72,7 +72,9 @@ def _joined(good: Question, bad: Question) -> list[Question]:
     """Both questions, as one where they show the model the same."""
     if not np.array_equal(good.ids, bad.ids):
         return [good, bad]
-    both = {name: np.concatenate([getattr(good, name), getattr(bad, name)]) for name in ("positions", "asked", "signs")}
+    both: dict[str, Any] = {
+        name: np.concatenate([getattr(good, name), getattr(bad, name)]) for name in ("positions", "asked", "signs")
+    }
     order = np.argsort(both["positions"], kind="stable")
     return [replace(good, **{name: values[order] for name, values in both.items()})]
 
