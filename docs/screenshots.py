@@ -35,6 +35,7 @@ PAGES = {
     "probes": "probes",
     "clustering": f"clustering?head={CLEAREST}",
     "ablation": f"ablation?head={CLEAREST}",
+    "minimal_pairs": "minimal_pairs",
     "induction": "induction",
 }
 SYNTAX = '.point[aria-label*="dobj"]'  # the head of direct objects, on the overview's map
