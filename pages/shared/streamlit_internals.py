@@ -5,6 +5,7 @@ tests/test_imports.py fails where another module uses what is not documented. `T
 pages that appearance.css styles; what JavaScript relies on is in components/streamlit_internals.js.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -14,6 +15,7 @@ from streamlit.delta_generator_singletons import get_last_dg_added_to_context_st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 
 # Kinds of messages that a page sends. Others, such as `clear_cache`, would affect every reader, or list folders.
 MESSAGES = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request"}
@@ -61,6 +63,13 @@ def is_fragment_run() -> bool:
     """Whether a fragment runs without the rest of its page."""
     context = get_script_run_ctx()
     return context is not None and bool(context.fragment_ids_this_run)
+
+
+def stop_of_run() -> Callable[[], bool]:
+    """Whether this run of the script has been told to end, as it will at its next command: its reader has gone to
+    another page, or has left."""
+    requests = getattr(get_script_run_ctx(), "script_requests", None)
+    return lambda: requests is not None and requests._state is ScriptRequestType.STOP
 
 
 def innermost_container() -> DeltaGenerator | None:

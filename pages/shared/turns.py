@@ -1,6 +1,7 @@
 """Turns of pages that run: they share one interpreter, and a few at a time are sooner done than all at once."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ MAX_RUNNING_PAGES = 2
 TURN_TIMEOUT_S = 2.0  # seconds that a page waits for its turn: an earlier page may be loading a large model
 HASTY_TIMEOUT_S = 30.0  # seconds that a page of a hasty reader waits
 NOT_HASTY = 0.5  # share of a reader's free runs that must be left for a page to have any of the turns
+LOOK_S = 0.1  # seconds between two looks at whether anybody still waits for a page
 
 
 @dataclass(eq=False)
@@ -17,13 +19,26 @@ class Turn:
 
     Attributes:
         credit: The share of the free runs that are left to its reader now, 1 at most.
-        hasty: Whether the reader had used most of them when the page began.
+        is_stopped: Whether nobody waits for this page any more: its reader has asked for another one, or is gone.
         ready: Set when it has its turn.
     """
 
     credit: Callable[[], float]
-    hasty: bool = False
+    is_stopped: Callable[[], bool]
     ready: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def hasty(self) -> bool:
+        """Whether the reader has used most of the free runs by now: whoever floods asks on while a page waits."""
+        return self.credit() < NOT_HASTY
+
+    def wait(self) -> None:
+        """Wait until it is ready, no longer than a page of this reader may, and not for a page that is stopped, whose
+        script ends at its next command."""
+        began = time.monotonic()
+        while not self.ready.wait(LOOK_S) and not self.is_stopped():
+            if time.monotonic() - began > (HASTY_TIMEOUT_S if self.hasty else TURN_TIMEOUT_S):
+                return
 
 
 class Turns:
@@ -37,9 +52,11 @@ class Turns:
         self._current = threading.local()
 
     @contextmanager
-    def page_turn(self, credit: Callable[[], float] = lambda: 1.0) -> Iterator[None]:
+    def page_turn(
+        self, credit: Callable[[], float] = lambda: 1.0, is_stopped: Callable[[], bool] = lambda: False
+    ) -> Iterator[None]:
         """Wait for a turn, no longer than a page may, and have it in this thread."""
-        turn = Turn(credit, hasty=credit() < NOT_HASTY)
+        turn = Turn(credit, is_stopped)
         self._take(turn)
         self._current.turn = turn
         try:
@@ -66,7 +83,7 @@ class Turns:
         with self._lock:
             self._waiting.append(turn)
         self._call_next()
-        turn.ready.wait(HASTY_TIMEOUT_S if turn.hasty else TURN_TIMEOUT_S)
+        turn.wait()
         with self._lock:
             if turn in self._waiting:
                 self._waiting.remove(turn)

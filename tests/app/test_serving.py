@@ -118,6 +118,24 @@ def test_hasty_readers_leave_one_turn_to_all_others(monkeypatch: pytest.MonkeyPa
                 assert len(server._running) == 2 and time.monotonic() - began < 0.2
 
 
+def test_a_reader_who_becomes_hasty_while_a_page_waits_waits_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "TURN_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(turns, "HASTY_TIMEOUT_S", 0.5)
+    server, credits = turns.Turns(), iter([1.0])
+    with server.page_turn(lambda: 0.0):
+        began = time.monotonic()
+        with server.page_turn(lambda: next(credits, 0.0)):
+            assert time.monotonic() - began >= 0.5
+
+
+def test_a_page_that_nobody_waits_for_any_more_waits_for_no_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "MAX_RUNNING_PAGES", 1)
+    monkeypatch.setattr(turns, "TURN_TIMEOUT_S", 30)
+    server, looks = turns.Turns(), iter([False, True])
+    with server.page_turn(), server.page_turn(is_stopped=lambda: next(looks)):
+        assert len(server._running) == 1 and not server._waiting
+
+
 def test_a_page_that_waits_for_something_else_lets_others_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "MAX_RUNNING_PAGES", 1)
     server = turns.Turns()

@@ -13,6 +13,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.runtime_util import get_max_message_size_bytes
 from streamlit.runtime.scriptrunner import ScriptRunContext
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
@@ -43,6 +44,17 @@ def test_a_run_knows_what_it_answers(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(streamlit_internals, "get_script_run_ctx", lambda context=context: context)
         assert streamlit_internals.is_history_navigation() is is_so
         assert streamlit_internals.is_fragment_run() is is_so
+
+
+def test_a_run_knows_that_it_is_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not streamlit_internals.stop_of_run()()  # no run
+    assert "script_requests" in ScriptRunContext.__dataclass_fields__
+    requests = ScriptRequests()
+    monkeypatch.setattr(streamlit_internals, "get_script_run_ctx", lambda: SimpleNamespace(script_requests=requests))
+    is_stopped = streamlit_internals.stop_of_run()
+    assert not is_stopped()
+    requests.request_stop()
+    assert is_stopped()
 
 
 def test_a_container_knows_whether_it_is_in_a_popover() -> None:
