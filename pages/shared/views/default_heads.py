@@ -33,17 +33,20 @@ def _of_result(page: str, selection: Selection) -> Head | None:
 def _viewer(selection: Selection) -> Head | None:
     """The head that is best at what the viewer's example is about, by stored results."""
     chosen = session.page(AttentionViewerChoices)
-    analysis, targets = viewer_input.TARGETS.get(chosen.example, ("", ()))
-    result = stored.results(selection).get(analysis)
-    if chosen.input != "example" or result is None:
+    corpus, targets = viewer_input.TARGETS.get(chosen.example, ("", ()))
+    if chosen.input != "example" or not targets:
         return None
-    return next((head for target in targets if (head := best_at(analysis, target, result))), None)
+    results = ((name, each) for name, each in stored.results(selection).items() if ANALYSES[name].corpus == corpus)
+    heads = (best_at(name, target, result) for name, result in results for target in targets)
+    return next((head for head in heads if head), None)
 
 
 def best_at(analysis: str, target: str, result: Result) -> Head | None:
     """The head that is best at one of the things that the page of an analysis shows, on which it opens; None where the
     result does not have that."""
     kind = ANALYSES[analysis].view
+    if target and not kind.target:
+        return None
     view = kind(**{kind.target: target}) if kind.target else kind()
     offered = view.offered(view.show(result)).get(view.target, [target])
     return opening_head(view, result) if target in offered else None

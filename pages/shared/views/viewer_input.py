@@ -47,14 +47,15 @@ PAIRS = {
     "Determiners and nouns": ("the", "wall"),
     "Two segments": ("them", "sheep"),
 }
-# What an example is about, and opens on the best head of: antecedents, or a relation, Stanford's label, then UD's.
+# What an example is about, and opens on the best head of: the kind of corpus that shows it, and a relation by Stanford's
+# label, then UD's, or all that its analysis is about.
 TARGETS = {
-    COREFERENCE: ("coreference_heads", ("",)),
-    "Direct objects": ("dependency_heads", ("dobj", "obj")),
-    "Possessives": ("dependency_heads", ("poss", "nmod:poss")),
-    "Prepositions": ("dependency_heads", ("pobj", "case")),
-    "Passives": ("dependency_heads", ("auxpass", "aux:pass")),
-    "Determiners and nouns": ("dependency_heads", ("det",)),
+    COREFERENCE: ("coreference", ("",)),
+    "Direct objects": ("treebank", ("dobj", "obj")),
+    "Possessives": ("treebank", ("poss", "nmod:poss")),
+    "Prepositions": ("treebank", ("pobj", "case")),
+    "Passives": ("treebank", ("auxpass", "aux:pass")),
+    "Determiners and nouns": ("treebank", ("det",)),
 }
 
 
