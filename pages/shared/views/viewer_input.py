@@ -47,8 +47,8 @@ PAIRS = {
     "Determiners and nouns": ("the", "wall"),
     "Two segments": ("them", "sheep"),
 }
-# What an example is about, and opens on the best head of: the kind of corpus that shows it, and a relation by Stanford's
-# label, then UD's, or all that its analysis is about.
+# What an example is about, and opens on the best head of: the kind of corpus that shows it, and a relation by the label
+# of Stanford, then that of UD, or all that its analysis is about.
 TARGETS = {
     COREFERENCE: ("coreference", ("",)),
     "Direct objects": ("treebank", ("dobj", "obj")),
