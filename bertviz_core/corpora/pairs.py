@@ -66,10 +66,7 @@ def recognize(found: Survey) -> str:
     _, first = found.first
     if first.lstrip().startswith("[") and any(JSON_PAIR.search(row) for row in found.texts):
         return "a JSON list"
-    delimiter = _delimiter(first)
-    if delimiter and is_header(next(csv.reader([first], delimiter=delimiter))):
-        return "columns"
-    return ""
+    return "columns" if is_header(_cells(first)) else ""
 
 
 def is_header(cells: Iterable[str]) -> bool:
@@ -153,6 +150,15 @@ def _delimiter(row: str) -> str:
     return next((mark for mark in DELIMITERS if mark in row), "")
 
 
+def _cells(row: str) -> list[str]:
+    """The cells of a row of columns; none of a row that is no such row."""
+    delimiter = _delimiter(row)
+    try:
+        return next(csv.reader([row], delimiter=delimiter), []) if delimiter else []
+    except csv.Error:
+        return []
+
+
 def _parsed(text: str) -> Any:
     """The object of a line of JSON; None where it is none."""
     try:
@@ -171,10 +177,10 @@ def _rows(source: Source, lines: Iterator[Line]) -> Iterator[tuple[int, Any]]:
         nonlocal number
         for line, text in lines:
             number = line
-            yield text + "\n"
+            yield text.replace("\r", " ") + "\n"
 
     delimiter = _delimiter(first[1])
-    names = _keys(next(csv.reader([first[1]], delimiter=delimiter)))
+    names = _keys(_cells(first[1]))
     try:
         for cells in csv.reader(texts(), delimiter=delimiter):
             if is_header(cells):

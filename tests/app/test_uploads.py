@@ -62,10 +62,18 @@ def test_pages_of_several_analyses_read_the_corpora_that_their_line_and_address_
     owner = upload("dependency_heads", BANK, "mine.conllu")
     for page in ("overview", "clustering", "tour"):
         switch(owner, page)
-        assert shown(owner) == "demo on encyclopedia, mine.conllu, coreference" and not owner.exception
+        others = "coreference" if page == "clustering" else "coreference, pairs"
+        assert shown(owner) == f"demo on encyclopedia, mine.conllu, {others}" and not owner.exception
         guest = open_app(page, **{name: link(owner, name) for name in owner.query_params})
         assert words(guest) == words(open_uploads(owner))
-    assert shown(open_app("overview")) == "demo on encyclopedia, treebank, coreference"  # not swapped in unasked
+    assert shown(open_app("overview")) == "demo on encyclopedia, treebank, coreference, pairs"  # not swapped in unasked
+
+
+def test_minimal_pairs_are_recognized_and_read_by_their_page() -> None:
+    app = upload("minimal_pairs", b"good\tbad\tphenomenon\nThe cats sleep.\tThe cat sleep.\tverbs\n", "mine.tsv")
+    assert shown(app) == "demo on mine.tsv" and not app.error and not app.exception
+    other = upload("entropy", b"good,bad\nThe cats sleep.,The cat sleep.\n", "pairs.csv")
+    assert "is a file of minimal pairs" in words(other) and not other.exception
 
 
 @pytest.mark.parametrize(

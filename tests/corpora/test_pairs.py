@@ -84,6 +84,11 @@ def test_what_is_no_pair_is_skipped_and_counted() -> None:
     assert {each["unit"] for each in skipped.to_json()} == {"pairs"}
 
 
+@pytest.mark.parametrize("text", ["a\rb,c\nd\n", '"' + "x" * 200_000 + ",b\n", ",\n"])
+def test_what_begins_like_columns_is_a_text(text: str) -> None:
+    assert format_detection.kinds(from_bytes(text.encode(), "x")) == ("text",)
+
+
 def test_the_second_of_several_files_has_a_header_of_its_own() -> None:
     other = "bad\tgood\tphenomenon\na b\ta c\tnouns\n"
     assert read(COLUMNS.replace(",", "\t") + "\n" + other)[0] == [READ, ("a c", "a b", "nouns")]
