@@ -19,7 +19,7 @@ from bertviz_core.heads import Head, all_keys
 from pages.shared.state import session
 
 T = TypeVar("T")
-FEW = 3  # options that a row has; more are in a box
+FEW = 3  # options that a row has
 WIDE, NARROW = 280, 170  # pixels of a slider, and of a number that is entered
 STEP = 0.05  # of a number that is entered
 
@@ -95,19 +95,26 @@ def multiselect(label: str, options: Sequence[str], field: str, value: Sequence[
     return tuple(_draw(st.multiselect, label, options, field=field, value=tuple(value), **more))
 
 
-def fields(kind: type[Choices], without: Collection[str] = ()) -> None:
-    """The widgets of all fields of a part of the page's choices, but for those in `without` and for files."""
+def fields(kind: type[Choices], without: Collection[str] = (), on_line: bool = False) -> None:
+    """The widgets of all fields of a part of the page's choices, but for those in `without` and for files.
+
+    Args:
+        kind: The part.
+        without: Fields that are not drawn.
+        on_line: Whether they stand in one line, which has no room for a label above a row of options.
+    """
     for field in hints(kind):
         if field not in without and required(hints(kind)[field]) is not Path:
-            choice(field)
+            choice(field, few=0 if on_line else FEW)
 
 
-def choice(field: str, options: Sequence[str] = (), **more: Any) -> Any:
+def choice(field: str, options: Sequence[str] = (), few: int = FEW, **more: Any) -> Any:
     """The widget that the type of a field asks for, with its label and what it does.
 
     Args:
         field: The name of the field.
         options: Those of a text that follow a result.
+        few: The options that a row may have; more are in a box.
         more: Streamlit's own arguments.
     """
     part = session.current().part(field)
@@ -121,7 +128,9 @@ def choice(field: str, options: Sequence[str] = (), **more: Any) -> Any:
     if get_origin(base) is tuple:
         return multiselect(label, get_args(get_args(base)[0]), field, value, **more)
     if options:
-        return (segmented if len(options) <= FEW else select)(label, options, field, value, **more)
+        if len(options) <= few:
+            return segmented(label, options, field, value, **more)
+        return select(label, options, field, value, **({"width": NARROW} if few < FEW else {}) | more)
     if limits_of(kind, field) is None:
         return text(label, field, value or "", **more)
     return _number(label, field, value, base, more)

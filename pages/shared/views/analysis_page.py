@@ -56,7 +56,7 @@ def show(name: str) -> None:
     selection = session.selection()
     line = page.controls()
     with line:
-        widgets.fields(analysis.options)
+        widgets.fields(analysis.options, on_line=True)
     request = selection.request(name, session.options(analysis.options).to_json())
     if services.find(request) is None:
         st.markdown(plain(analysis.summary))
