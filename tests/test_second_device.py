@@ -33,9 +33,9 @@ from tests.support import predicting, second_device
 from tests.support.families import FAMILIES, save
 from tests.support.second_device import NAME, SIMULATED
 
-LIMITS = {"ablation": 2, "probes": 15}
+LIMITS = {"ablation": 2, "minimal_pairs": 2, "probes": 15}
 QUICK = ("surface_patterns", "entropy", "clustering")  # the others take seconds each, as everything here runs in Python
-ALONE = ("clustering", "probes", "ablation")  # what waits in a way of its own
+ALONE = ("clustering", "probes", "ablation", "minimal_pairs")  # what waits in a way of its own
 BATCH = 200  # tokens: some batches a chunk
 # Documents of short lines, the last one closed: mode paper drops what does not fit.
 LINES = ["the cat sat on the mat .", "the dog slept near the door", "a river runs", "lamps are lit ;", "people walk ."]

@@ -157,7 +157,7 @@ def test_a_model_of_which_nothing_is_stored_offers_the_job(tiny_folder) -> None:
     assert not app.metric
     assert any(b.label.startswith("Run all") for b in app.button)
     stored = app.dataframe[0].value.set_index("analysis")["stored"]
-    assert {stored.pop(name) for name in ("Sink gradients", "Ablation")} == {"no MLM head"}
+    assert {stored.pop(name) for name in ("Sink gradients", "Ablation", "Minimal pairs")} == {"no MLM head"}
     assert set(stored) == {"not yet"}
     assert "Not stored yet: 8 analyses" in words(app)
 
