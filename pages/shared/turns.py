@@ -20,13 +20,11 @@ class Turn:
     Attributes:
         credit: The share of the free runs that are left to its reader now, 1 at most.
         is_stopped: Whether nobody waits for this page any more: its reader has asked for another one, or is gone.
-        waited: Seconds that it has waited so far: a page may give its turn back several times.
         ready: Set when it has its turn.
     """
 
     credit: Callable[[], float]
     is_stopped: Callable[[], bool]
-    waited: float = 0.0
     ready: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -37,11 +35,10 @@ class Turn:
     def wait(self) -> None:
         """Wait until it is ready, no longer than a page of this reader may, and not for a page that is stopped, whose
         script ends at its next command."""
-        began = time.monotonic() - self.waited
+        began = time.monotonic()
         while not self.ready.wait(LOOK_S) and not self.is_stopped():
             if time.monotonic() - began > (HASTY_TIMEOUT_S if self.hasty else TURN_TIMEOUT_S):
-                break
-        self.waited = time.monotonic() - began
+                return
 
 
 class Turns:
@@ -100,8 +97,8 @@ class Turns:
     def _call_next(self) -> None:
         with self._lock:
             while len(self._running) < MAX_RUNNING_PAGES and self._waiting:
-                # Of equal ones the first that came, and so of hasty ones: each has a turn in the end.
-                turn = max(self._waiting, key=lambda each: 0.0 if each.hasty else each.credit())
+                # Of equal ones the first that came.
+                turn = max(self._waiting, key=lambda each: (not each.hasty, each.credit()))
                 hasty = sum(each.hasty for each in self._running)
                 if turn.hasty and hasty >= MAX_RUNNING_PAGES - 1:
                     return

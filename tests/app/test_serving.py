@@ -81,9 +81,8 @@ def test_no_page_waits_for_one_that_does_not_end(monkeypatch: pytest.MonkeyPatch
     assert not server._running and not server._waiting
 
 
-def order_of_turns(credits: list[float], first: float = 1.0) -> list[int]:
-    """In which order pages of readers with these credits run that came, in this order, while the page of a reader with
-    the credit `first` ran."""
+def order_of_turns(credits: list[float]) -> list[int]:
+    """In which order pages of readers with these credits run that came, in this order, while another page ran."""
     server, order, began = turns.Turns(), list[int](), threading.Event()
 
     def page(number: int) -> None:
@@ -91,7 +90,7 @@ def order_of_turns(credits: list[float], first: float = 1.0) -> list[int]:
             order.append(number)
 
     threads = [threading.Thread(target=page, args=(number,)) for number in range(len(credits))]
-    with server.page_turn(lambda: first):
+    with server.page_turn():
         for number, thread in enumerate(threads):
             thread.start()
             while len(server._waiting) <= number:
@@ -105,10 +104,6 @@ def test_who_has_used_the_fewest_runs_is_the_next(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(turns, "MAX_RUNNING_PAGES", 1)
     monkeypatch.setattr(turns, "TURN_TIMEOUT_S", 30)
     assert order_of_turns([0.6, 1.0, 0.8, 1.0]) == [1, 3, 2, 0]
-
-
-def test_hasty_readers_run_in_the_order_in_which_they_came() -> None:
-    assert order_of_turns([0.1, 0.0, 0.4], first=0.0) == [0, 1, 2]
 
 
 def test_hasty_readers_leave_one_turn_to_all_others(monkeypatch: pytest.MonkeyPatch) -> None:

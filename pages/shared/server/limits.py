@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from bertviz_core.corpora import upload_check
 from bertviz_core.settings import Access, access_from_environment
 from pages.shared.server.access import refuse
-from pages.shared.server.credit import QUICK_BURST, QUICK_RATE, Credit, credits_of_server
+from pages.shared.server.credit import Credit, credits_of_server
 from pages.shared.streamlit_internals import message_kind, upload_session, uploaded_bytes
 
 SESSIONS_IN_MEMORY = 10  # sessions whose full uploads, arriving or being checked, fit into memory together
@@ -95,7 +95,6 @@ class Limits:
 def _slowed(receive: Receive, send: Send, credit: Credit) -> tuple[Receive, Send]:
     """The messages of one connection, as fast as its credit allows; it ends where they are too long or too many."""
     slowed = 0
-    quick = Credit(QUICK_RATE, QUICK_BURST)
     is_open = True
 
     async def next_message() -> Message:
@@ -108,10 +107,9 @@ def _slowed(receive: Receive, send: Send, credit: Credit) -> tuple[Receive, Send
             is_open = False
             await send({"type": "websocket.close", "code": 1009})
             return {"type": "websocket.disconnect", "code": 1009}
-        runs = FRAGMENT if message_kind(data) == "fragment" else 1
-        seconds = credit.spend(runs)
+        seconds = credit.spend(FRAGMENT if message_kind(data) == "fragment" else 1)
         slowed = slowed + 1 if seconds else 0
-        await asyncio.sleep(max(seconds, quick.spend(runs)))
+        await asyncio.sleep(seconds)
         return event if is_open else {"type": "websocket.disconnect", "code": 1006}
 
     async def send_while_open(message: Message) -> None:
