@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.blocks import Block, Claim, Columns, Numbers, Say
 from bertviz_core.analyses.base.column_blocks import all_heads_table, column_map
-from bertviz_core.analyses.base.findings import DECIDED, Finding
+from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_figures import Rows
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
@@ -69,11 +69,10 @@ class MinimalPairsAnalysis(Analysis[MinimalPairs, MinimalPairsView]):
         yield all_heads_table(result, self.columns)
 
     def claim(self, result: MinimalPairs, view: MinimalPairsView) -> Finding:
-        """The statement about the chosen quantity, or the head without which it falls most."""
+        """Of the shown phenomenon the head without which the chosen quantity falls most."""
         column = view.column(result)
         assert column is not None, "every result has both quantities"
-        about = (each for each in self.findings(result) if each.quantity == column.quantity and each.state in DECIDED)
-        return next(about, None) or head_finding(self.name, result, result.needed(column.quantity))
+        return head_finding(self.name, result, result.needed(column.quantity))
 
     def of_head(self, result: MinimalPairs, head: Head) -> Iterator[Rows]:
         """What the model loses without the head, and the phenomenon whose accuracy falls most; heads are found by the

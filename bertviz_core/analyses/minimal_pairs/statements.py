@@ -61,16 +61,16 @@ def has_preference(result: MinimalPairs) -> np.ndarray:
 def needed_states(result: MinimalPairs) -> np.ndarray:
     """(phenomenon, layer, head) states: whether the head is needed for the phenomenon (docs/methods.md, section 19).
 
-    The whole model prefers the grammatical sentence; without the head it does so in GAIN fewer of the pairs, or more;
-    the margin falls, with an interval corrected for the number of heads and of phenomena; and the accuracy falls
-    further than without any other head of the layer.
+    The whole model prefers the grammatical sentence; without the head it does so in GAIN fewer of the pairs, or more,
+    and by more than the half-width of the 95% interval of that change; the margin falls, with an interval corrected for
+    the number of heads and of phenomena; and the accuracy falls further than without any other head of the layer.
     """
     changes = result.changes[:, 0]
     half = result.change_intervals("margin_change", changes.size)
     fall = -result.changes[:, 1]
     enough = np.broadcast_to((result.units_of >= MIN_UNITS)[:, None, None], fall.shape)
     falls = decide(Interval(fall - half, fall + half, enough))
-    is_worth = (changes <= -GAIN) & _beyond_others(changes)
+    is_worth = (changes <= -GAIN) & (changes < -result.change_intervals("accuracy_change")) & _beyond_others(changes)
     prefers = np.broadcast_to(has_preference(result)[:, None, None], falls.shape)
     decided = np.where((falls == SHOWN) & (prefers != SHOWN), prefers, falls)
     return np.where((decided == SHOWN) & ~is_worth, "not shown", decided)
@@ -98,10 +98,9 @@ def needed_finding(result: MinimalPairs, head: Head) -> Answer:
     other = controls(result["accuracy_change"], head)
     beside = ""
     if other:
-        beside = (
-            f"; without each of the {other.others} other heads of its layer "
-            f"{before + other.low:.0%} to {before + other.high:.0%}"
-        )
+        low, high = f"{before + other.low:.0%}", f"{before + other.high:.0%}"
+        accuracies = low if low == high else f"{low} to {high}"
+        beside = f"; without each of the {other.others} other heads of its layer {accuracies}"
     claim = (
         f"Without {head.label()} the model prefers the grammatical sentence in {before + change:.0%} of the pairs, "
         f"with it in {before:.0%}{beside}"
@@ -154,8 +153,9 @@ STATEMENTS = (
         section="",
         statement="",
         rule="Of some phenomenon the whole model prefers the grammatical sentence in more than half of the pairs; "
-        f"without some head it does so in {POINTS} fewer or more; the margin falls, with an interval corrected for the "
-        "number of heads and phenomena; and the accuracy falls further than without any other head of the layer.",
+        f"without some head it does so in {POINTS} fewer or more, beyond the 95% interval of that change; the margin "
+        "falls, with an interval corrected for the number of heads and phenomena; and the accuracy falls further than "
+        "without any other head of the layer.",
         answer=needed,
         role="grammar",
     ),
