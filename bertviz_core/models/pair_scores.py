@@ -121,7 +121,7 @@ def labels_of(questions: Iterable[Question], device: str) -> Labels:
 
 def log_probabilities(predictions: Predictions) -> np.ndarray:
     """(asked token,) the log-probability of each, nats."""
-    found: np.ndarray = -predictions.word_loss.double().cpu().numpy()
+    found: np.ndarray = -predictions.word_loss.cpu().double().numpy()
     return found
 
 
