@@ -64,10 +64,10 @@ def source_of_object(corpus: Any, kind: str) -> Source:
     form = _form(entry_type, kind)
     count = 0
 
-    is_prose = True
+    is_prose, is_annotated = True, form.write not in (_tree, _tree_of_record)
 
     def pieces() -> Iterator[str]:
-        nonlocal count, is_prose
+        nonlocal count, is_prose, is_annotated
         yield form.start
         joint = ""
         for count, entry in enumerate(chain(start, entries), start=1):
@@ -76,11 +76,15 @@ def source_of_object(corpus: Any, kind: str) -> Source:
                 raise InputError(what, hint=ACCEPTED)
             if text := form.write(entry, count):
                 is_prose = is_prose and is_surely_prose(text)
+                is_annotated = is_annotated or _has_governor(text)
                 yield joint + text
                 joint = form.between
         yield form.end
 
     source = replace(from_pieces(pieces(), ""), name=f"{plural(count, form.unit)} in memory")
+    if not is_annotated:
+        what = "Entry 1 has no governor" + (", and neither has any other." if count > 1 else ".")
+        raise InputError(what, hint="Give the number of each word's governor in its sentence, 0 for the root.")
     return as_text(source, is_prose=is_prose) if entry_type == "texts" and kind == "text" else source
 
 
@@ -324,6 +328,11 @@ def _check_row(word: Any, governor: str, relation: Any, number: int) -> None:
     if str(relation).isdigit():
         what = f"Entry {number} has a number, {relation}, as a relation."
         raise InputError(what, hint="Give names; of `datasets`, those that int2str of the column's ClassLabel gives.")
+
+
+def _has_governor(text: str) -> bool:
+    """Whether a word of a tree as `_tree` writes it has a governor."""
+    return any(not line.rpartition(" ")[2].startswith("_-") for line in text.splitlines())
 
 
 def _is_missing(value: object) -> bool:

@@ -132,12 +132,13 @@ def _read_configuration(checkpoint: Checkpoint) -> Any:
 
 def _check_reads_text(checkpoint: Checkpoint, config: Any) -> None:
     """Raises ModelError for a model of images or sound, before anything of it is loaded."""
-    from bertviz_core.models.torch_internals import class_of
+    from bertviz_core.models.torch_internals import class_of, matches_images
 
     kind = class_of(config)
-    if kind is None or kind.main_input_name == "input_ids":
+    if kind is None or (kind.main_input_name == "input_ids" and not matches_images(config)):
         return
-    what = f"The model {checkpoint.name!r} is a {kind.__name__}, which reads {kind.main_input_name.replace('_', ' ')}"
+    reads = "images beside texts" if kind.main_input_name == "input_ids" else kind.main_input_name.replace("_", " ")
+    what = f"The model {checkpoint.name!r} is a {kind.__name__}, which reads {reads}"
     raise ModelError(f"{what}, not text.", hint="Choose an encoder or a decoder of text.")
 
 

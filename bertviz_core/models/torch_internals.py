@@ -74,6 +74,13 @@ def is_known_by(auto: Any, config: Any) -> bool:
     return type(config) in auto._model_mapping
 
 
+def matches_images(config: Any) -> bool:
+    """Whether a model of this configuration compares texts with images, as CLIP does."""
+    import transformers
+
+    return is_known_by(transformers.AutoModelForZeroShotImageClassification, config)
+
+
 def class_of(config: Any) -> Any:
     """The class of transformers that has a model of this configuration, without further heads where there is one; None
     where none does."""

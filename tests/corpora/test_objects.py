@@ -135,6 +135,17 @@ def test_a_document_without_a_parse_is_refused_with_its_number_and_what_to_do(do
     assert content(document, "text").split() == LINES.split()
 
 
+def test_trees_of_which_none_has_a_governor_are_refused_and_one_among_others_is_skipped():
+    empty, whole = (["a", "b"], [None, None], ["x", "y"]), (["a", "b"], [2, 0], ["det", "root"])
+    record = dict(zip(("words", "head", "deprel"), empty, strict=True))
+    for corpus in ([empty], [empty, empty], [record]):
+        with pytest.raises(InputError, match="Entry 1 has no governor"):
+            source_of(corpus, "treebank")
+    skipped = Skipped()
+    assert len(list(Treebank(source_of([empty, whole], "treebank")).sentences(skipped))) == 1
+    assert [each["count"] for each in skipped.to_json()] == [1]
+
+
 def test_a_governor_in_another_sentence_costs_its_sentence():
     doc = Doc()
     doc[5] = Token(doc=doc, i=5, text="slept", dep_="conj", pos_="VERB")

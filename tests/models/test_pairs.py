@@ -50,9 +50,13 @@ def test_a_model_that_reads_no_text_is_named_before_it_is_loaded(tiny_folder, tm
     sound = transformers.WhisperConfig(vocab_size=99, num_mel_bins=8, max_source_positions=16, **SIZES)
     small = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
     images = transformers.ViTConfig(**small, image_size=8, patch_size=4)
+    clip = transformers.CLIPConfig(
+        text_config={**small, "vocab_size": 99}, vision_config={**small, "image_size": 8, "patch_size": 4}
+    )
     for name, model in {
         "WhisperModel, which reads input features": transformers.WhisperForConditionalGeneration(sound),
         "ViTModel, which reads pixel values": transformers.ViTModel(images),
+        "CLIPModel, which reads images beside texts": transformers.CLIPModel(clip),
     }.items():
         folder = tmp_path / name[:3]
         for part in (model, AutoTokenizer.from_pretrained(tiny_folder)):
