@@ -14,19 +14,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from bertviz_core.analyses.base.blocks import (
-    Block,
-    Chart,
-    Inputs,
-    Map,
-    Say,
-    Table,
-    chosen_texts,
-    first_claim,
-    flat,
-    tables,
-    tables_of,
-)
+from bertviz_core.analyses.base.block_contents import chosen_texts, first_claim, flat, tables, tables_of
+from bertviz_core.analyses.base.blocks import Block, Chart, Inputs, Map, Say, Table
 from bertviz_core.analyses.base.reading_warnings import reading_warnings
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, csv_bytes, origin

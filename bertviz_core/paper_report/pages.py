@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 from bertviz_core import paper
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages
-from bertviz_core.analyses.base.blocks import Chart, flat
+from bertviz_core.analyses.base.block_contents import flat
+from bertviz_core.analyses.base.blocks import Chart
 from bertviz_core.analyses.base.findings import DECIDED, MARKS
 from bertviz_core.analyses.base.found_heads import FoundHead
 from bertviz_core.analyses.base.paper_table import ABSENT

@@ -8,7 +8,8 @@ import pytest
 from plotly.offline import get_plotlyjs
 
 import bertviz_core as bv
-from bertviz_core.analyses.base.blocks import Chart, flat
+from bertviz_core.analyses.base.block_contents import flat
+from bertviz_core.analyses.base.blocks import Chart
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.cli.commands import app
 from bertviz_core.errors import SettingsError

@@ -4,7 +4,7 @@ An analysis yields them once. Screen, HTML, JSON, CSV and printed text each draw
 so that a page and its files have the same by construction.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -15,64 +15,11 @@ import plotly.graph_objects as go
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadFacts
 from bertviz_core.analyses.base.result import Provenance
+from bertviz_core.analyses.base.shown_inputs import Example
 from bertviz_core.heads import Head
 from bertviz_core.plotting.head_map import HeadMap, map_figure
 
 Card = tuple[str, str, str]  # a key number: its name, its value as it is shown, and a note beside it
-
-
-class Opened(NamedTuple):
-    """An input of the text corpus as the attention viewer opens it.
-
-    Attributes:
-        segment: Its number, from 0.
-        query: The position of the query that is pinned, from 0; None for none.
-        key: That of the key.
-    """
-
-    segment: int
-    query: int | None = None
-    key: int | None = None
-
-
-class OpenedWords(NamedTuple):
-    """An input that is split into words, as the attention viewer opens it.
-
-    Attributes:
-        words: Its words.
-        where: Its place in the corpus.
-        pinned: Words that are pinned, from 0.
-        direction: The direction in which the head is read, which decides the side of the pins: 0 or 1.
-        every_line: Whether lines of any weight are drawn.
-    """
-
-    words: tuple[str, ...]
-    where: str
-    pinned: tuple[int, ...] = ()
-    direction: int = 0
-    every_line: bool = False
-
-
-class Example(NamedTuple):
-    """An input as it is shown.
-
-    Attributes:
-        title: Where it is, and what is shown of it.
-        text: Its words.
-        svg: The drawing; empty where the text is all that is shown.
-        notes: A line for each thing that is pointed out in it.
-        opened: Where the attention viewer opens it; None where that is not known.
-        marked: The characters of the text that it is about, as start and end; None for all of it.
-        links: In place of the notes on the screen: texts, and what the attention viewer opens of each.
-    """
-
-    title: str
-    text: str
-    svg: str = ""
-    notes: tuple[str, ...] = ()
-    opened: Opened | OpenedWords | None = None
-    marked: tuple[int, int] | None = None
-    links: tuple[tuple[str, OpenedWords], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -433,57 +380,6 @@ class Tabs:
 Block = (
     Claim | Say | Numbers | Chart | Map | Table | Inputs | InputList | Facts | Offer | Heads | Control | Columns | Tabs
 )
-
-
-def flat(blocks: Iterable[Block]) -> Iterator[Block]:
-    """The blocks in the order in which they are read, those of columns and of tabs one after the other."""
-    for block in blocks:
-        if isinstance(block, Columns):
-            yield from flat((*block.left, *block.middle, *block.right, *block.lower))
-        elif isinstance(block, Tabs):
-            for _, inside in block.tabs:
-                yield from flat(inside)
-        else:
-            yield block
-
-
-def tables(blocks: Iterable[Block]) -> list[Table]:
-    """The tables of blocks, key numbers and lists of inputs among them."""
-    return [table for block in flat(blocks) for table in tables_of(block)]
-
-
-def tables_of(block: Block) -> list[Table]:
-    """What files have of a block as tables; none of one that is no table, or that is the table of the result."""
-    if isinstance(block, Table):
-        return [block] if block.in_files else []
-    if isinstance(block, InputList):
-        return [block.inputs]
-    if isinstance(block, Facts):
-        return block.tables
-    if isinstance(block, Numbers) or (isinstance(block, Heads) and block.name):
-        return [block.table]
-    return []
-
-
-def figures(blocks: Iterable[Block]) -> dict[str, go.Figure]:
-    """The figures of blocks by their headings, maps among them."""
-    drawn = {}
-    for block in flat(blocks):
-        if isinstance(block, Chart):
-            drawn[block.title] = block.figure
-        elif isinstance(block, Map):
-            drawn[block.heading] = block.figure
-    return drawn
-
-
-def first_claim(blocks: Iterable[Block]) -> Finding | None:
-    """What is said first; None where nothing is."""
-    return next((block.finding for block in flat(blocks) if isinstance(block, Claim) and block.first), None)
-
-
-def chosen_texts(blocks: Iterable[Block]) -> list[str]:
-    """The sentences that follow what a reader has chosen."""
-    return [block.text for block in flat(blocks) if isinstance(block, Say) and block.chosen]
 
 
 def fact_tables(facts: Iterable[HeadFacts]) -> list[Table]:

@@ -8,7 +8,8 @@ import streamlit as st
 
 from bertviz_core import exports
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.blocks import Block, Control, Tabs, flat
+from bertviz_core.analyses.base.block_contents import flat
+from bertviz_core.analyses.base.blocks import Block, Control, Tabs
 from bertviz_core.analyses.base.guess_lists import StoredParts, stored_parts
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request

@@ -4,21 +4,10 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from bertviz_core.analyses.base.blocks import (
-    Columns,
-    Example,
-    Heads,
-    InputList,
-    ListPage,
-    Map,
-    Numbers,
-    Say,
-    Table,
-    Tabs,
-    flat,
-    tables,
-)
+from bertviz_core.analyses.base.block_contents import flat, tables
+from bertviz_core.analyses.base.blocks import Columns, Heads, InputList, ListPage, Map, Numbers, Say, Table, Tabs
 from bertviz_core.analyses.base.result import Result, kept
+from bertviz_core.analyses.base.shown_inputs import Example
 from bertviz_core.heads import counting_from, first_number
 from tests.support import shipped
 
