@@ -21,9 +21,10 @@ def analyzed(analysis: str, model: str, corpus: str, limit: int | None = None) -
     import bertviz_core as bv
 
     given = "demo" if model == "demo" else _gpt2()
+    limited = {} if limit is None else {"limit": limit}
 
     def work() -> int:
-        bv.analyze(analysis, model=given, corpus=corpus, limit=limit, store=False)
+        bv.analyze(analysis, model=given, corpus=corpus, **limited, store=False)
         return _token_count(analysis, corpus, limit)
 
     return work
