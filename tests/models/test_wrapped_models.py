@@ -35,7 +35,7 @@ def numbers(pair):
 def prepared(model):
     """As accelerate leaves it, with a forward that computes in bfloat16."""
     accelerate = pytest.importorskip("accelerate")
-    accelerate.Accelerator._shared_state.clear() if hasattr(accelerate.Accelerator, "_shared_state") else None
+    accelerate.state.AcceleratorState._reset_state(reset_partial_state=True)  # as another test may have left it
     return accelerate.Accelerator(mixed_precision="bf16", cpu=True).prepare(model)
 
 
