@@ -11,8 +11,8 @@ from benchmarks.harness import Work, alternate, ratio, table
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "demo: minimal pairs": {"analysis": "minimal_pairs", "model": "demo", "corpus": "pairs"},
-    "GPT-2: minimal pairs": {"analysis": "minimal_pairs", "model": "gpt2", "corpus": "pairs", "limit": 8},
-    "GPT-2: ablation": {"analysis": "ablation", "model": "gpt2", "corpus": "encyclopedia", "limit": 2},
+    "GPT-2: minimal pairs": {"analysis": "minimal_pairs", "model": "gpt2", "corpus": "pairs", "limit": 4},
+    "GPT-2: ablation": {"analysis": "ablation", "model": "gpt2", "corpus": "encyclopedia", "limit": 1},
 }
 
 
@@ -38,7 +38,8 @@ def _gpt2() -> tuple[Any, Any]:
     from bertviz_core.models.checkpoint import find_checkpoint
 
     torch.manual_seed(0)
-    return GPT2LMHeadModel(GPT2Config()), AutoTokenizer.from_pretrained(find_checkpoint("demo").folder)
+    tokenizer = AutoTokenizer.from_pretrained(find_checkpoint("demo").folder)
+    return GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer))), tokenizer
 
 
 def _token_count(analysis: str, corpus: str, limit: int | None) -> int:
