@@ -119,7 +119,10 @@ class Tokens:
 
     def names(self, ids: Sequence[int] | np.ndarray) -> list[str]:
         """The tokens of (token,) ids as the vocabulary writes them."""
-        return self.tokenizer.convert_ids_to_tokens([int(i) for i in ids])
+        numbers = [int(i) for i in ids]
+        pieces = self.tokenizer.convert_ids_to_tokens(numbers)
+        # A model's table may be longer than the vocabulary, and an untrained row the likeliest.
+        return [f"[{i}]" if piece is None else piece for i, piece in zip(numbers, pieces, strict=True)]
 
     def bytes_of(self, name: str) -> bytes:
         """The bytes of text that a token stands for, of a vocabulary that marks spaces."""

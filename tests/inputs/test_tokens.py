@@ -152,3 +152,13 @@ def test_bos_stands_where_the_tokenizer_puts_it_and_is_no_word(tokens, bos):
     assert (tokens.single, tokens.frame) == (([[0], []], [[0], [0], []]) if bos else ([[], []], [[], [], []]))
     layout = layout_of(encode_words(["The", "gardener"], tokens, 0, "", Skipped()), tokens)
     assert layout.words.special.tolist() == [True] * bos + [False, False]
+
+
+def test_a_row_of_the_model_that_the_vocabulary_does_not_name_has_its_number():
+    """Tables of models are often padded, as Pythia's; the model may guess such a row."""
+    from bertviz_core.models.checkpoint import find_checkpoint
+    from bertviz_core.models.loading import load_tokens
+
+    tokens = load_tokens(find_checkpoint("demo"))
+    beyond = len(tokens.tokenizer) + 3
+    assert tokens.names([beyond, tokens.tokenizer.cls_token_id]) == [f"[{beyond}]", "[CLS]"]
