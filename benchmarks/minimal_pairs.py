@@ -20,11 +20,11 @@ def analyzed(analysis: str, model: str, corpus: str, limit: int | None = None) -
     """An analysis of a sample, of so many inputs; returns how many tokens its inputs have."""
     import bertviz_core as bv
 
-    given = "demo" if model == "demo" else _gpt2()
-    limited = {} if limit is None else {"limit": limit}
+    source = "demo" if model == "demo" else _gpt2()
+    options = {} if limit is None else {"limit": limit}
 
     def work() -> int:
-        bv.analyze(analysis, model=given, corpus=corpus, **limited, store=False)
+        bv.analyze(analysis, model=source, corpus=corpus, **options, store=False)
         return _token_count(analysis, corpus, limit)
 
     return work

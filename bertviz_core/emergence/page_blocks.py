@@ -29,13 +29,13 @@ BIASED = (
 
 def blocks(result: Emergence) -> Iterator[Block]:
     """All blocks of what is chosen; without choices the paper's figure."""
-    if not (chosen := result.choices):
+    if not (choices := result.choices):
         title = result.analysis.capitalize()
         yield Chart("course-figure", title, paper_figure, (result,), title)
         return
     yield step_blocks(result, result.step_index)
-    yield from relation_blocks(result, chosen["relations"])
-    yield from whole_blocks(result, Head.parse(chosen["head"]) if "head" in chosen else None)
+    yield from relation_blocks(result, choices["relations"])
+    yield from whole_blocks(result, Head.parse(choices["head"]) if "head" in choices else None)
 
 
 def basis(result: Emergence) -> tuple[str, str, str]:
@@ -49,10 +49,10 @@ def basis_note(result: Emergence) -> str:
     """What was read at how many checkpoints, and what a reader has to know of the numbers, as sentences."""
     origin = result.provenance
     layers, heads = result.shape
-    read = f"{origin['corpus']['name']} and {origin['others']['treebank']['name']}"
-    counted = f"{origin['segments']:,} passages, {origin['sentences']:,} sentences"
+    corpora = f"{origin['corpus']['name']} and {origin['others']['treebank']['name']}"
+    sizes = f"{origin['segments']:,} passages, {origin['sentences']:,} sentences"
     checkpoints = f"{len(result.steps)} checkpoints of {layers} × {heads} heads"
-    texts = (f"{origin['model']['name']} on {read}, mode: {_mode(result)}. {checkpoints}; {counted}.", *result.notes)
+    texts = (f"{origin['model']['name']} on {corpora}, mode: {_mode(result)}. {checkpoints}; {sizes}.", *result.notes)
     return f"{' '.join(texts)} Coreference heads are not counted here, unlike on the overview."
 
 
@@ -63,14 +63,14 @@ def _mode(result: Emergence) -> str:
 def step_blocks(result: Emergence, index: int) -> Columns:
     """The map of a step, by its index, the course of the training with the step marked, and the key numbers."""
     labels = result.behaviors()
-    shown = "what each head does"
+    title = "what each head does"
     squares = Map(
         name="emergence-map",
-        title=shown,
+        title=title,
         detail=f", step {result.steps[index]:,}",
         build=map_at,
         arguments=(result, labels, index),
-        alt=f"Map of all heads, layer by head: {shown}",
+        alt=f"Map of all heads, layer by head: {title}",
         run=result.origin_at(index),
         height=MAP_HEIGHT,
     )
@@ -98,7 +98,7 @@ def relation_blocks(result: Emergence, names: Sequence[str]) -> Iterator[Chart]:
 
 def whole_blocks(result: Emergence, head: Head | None) -> list[Block]:
     """What follows neither the step nor the relations: the further quantities, a head of the training, all steps."""
-    shown: list[Block] = []
+    training_blocks: list[Block] = []
     if result.curves:
         curves = Chart(
             name="emergence-curves",
@@ -108,26 +108,26 @@ def whole_blocks(result: Emergence, head: Head | None) -> list[Block]:
             alt="For each further quantity the highest head and the mean over heads, over the training",
             note="The highest head of each step, and the mean of all heads.",
         )
-        shown.append(curves)
+        training_blocks.append(curves)
     if head is not None and head in all_heads(*result.shape):
         alt = f"Average attention of head {head.label()} over the training"
         title = f"Head {head.label()} over the training"
-        shown.append(Chart("emergence-head", title, head_figure, (result, head), alt))
+        training_blocks.append(Chart("emergence-head", title, head_figure, (result, head), alt))
     elif head is not None:
         layers, heads = result.shape
         absence = (
             f"Head {head.label()} is not one of this training's {layers} × {heads} heads. To browse them, choose one "
             "of its checkpoints as the model under the title."
         )
-        shown.append(Say(absence))
-    return [*shown, steps_table(result)]
+        training_blocks.append(Say(absence))
+    return [*training_blocks, steps_table(result)]
 
 
 @kept
 def steps_table(result: Emergence) -> Table:
     """All steps, a row of which chooses one."""
 
-    def chosen(row: int) -> dict[str, Any]:
+    def step_of(row: int) -> dict[str, Any]:
         return {"at_step": int(result.steps[row])}
 
     loss = result.loss_name
@@ -142,7 +142,7 @@ def steps_table(result: Emergence) -> Table:
         title="All steps",
         table=result.to_frame(),
         decimals=3,
-        choose=chosen,
+        choose=step_of,
         hint="click a row to move the slider to its step",
         titles=titles,
         height=TABLE_HEIGHT,

@@ -80,21 +80,21 @@ def words_of(text: str, tokens: Tokens) -> tuple[list[list[int]], list[int]]:
         tokens: The model's tokenizer.
 
     Returns:
-        The tokens of each part, and for each word the number of its part. A part is a word, or several words where the
-        tokenizer joins them across a space.
+        The tokens of each piece, and for each word the number of its piece. A piece is a word, or several words where
+        the tokenizer joins them across a space.
     """
     ids = tokens.encode(text)
-    parts: list[list[int]] = []
-    part_of: list[int] = []
+    pieces: list[list[int]] = []
+    piece_of: list[int] = []
     end = 0
-    read = ""
+    beginning = ""
     for word in text.split():
-        read = f"{read} {word}".lstrip()
-        start = tokens.encode(read)
-        part_of.append(len(parts))
+        beginning = f"{beginning} {word}".lstrip()
+        start = tokens.encode(beginning)
+        piece_of.append(len(pieces))
         if len(start) > end and ids[: len(start)] == start:
-            parts.append(ids[end : len(start)])
+            pieces.append(ids[end : len(start)])
             end = len(start)
     if end < len(ids):  # The last word is joined to those before it.
-        parts.append(ids[end:])
-    return parts, [min(part, len(parts) - 1) for part in part_of]
+        pieces.append(ids[end:])
+    return pieces, [min(part, len(pieces) - 1) for part in piece_of]

@@ -64,8 +64,8 @@ class AblatedAttention:
 def uniform_weights(weights: Tensor) -> Tensor:
     """(batch, 1, query, key) equal weights of all keys that a query sees, of maps (batch, head, query, key): a mask
     gives a weight of 0 in all heads, see `mask_of_maps`."""
-    seen = (weights > 0).any(1, keepdim=True).to(weights)
-    return seen / seen.sum(-1, keepdim=True).clamp(min=1)
+    is_visible = (weights > 0).any(1, keepdim=True).to(weights)
+    return is_visible / is_visible.sum(-1, keepdim=True).clamp(min=1)
 
 
 class Restart:

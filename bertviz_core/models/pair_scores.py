@@ -24,13 +24,13 @@ class Question(Encoded):
     Attributes:
         pair: The place of its pair in the list.
         positions: (asked token,) where the model predicts these tokens.
-        asked: (asked token,) the tokens.
+        targets: (asked token,) the tokens.
         signs: (asked token,) 1 for a token of the grammatical sentence, -1 for one of the other.
     """
 
     pair: int
     positions: np.ndarray
-    asked: np.ndarray
+    targets: np.ndarray
     signs: np.ndarray
 
 
@@ -53,13 +53,13 @@ def masked_words(place: int, example: EncodedPair, tokens: Tokens, score: Score)
     differing = differing_words(pair.good, pair.bad)
     questions = []
     for side, text in enumerate((pair.good, pair.bad)):
-        parts, part_of = words_of(text, tokens)
-        ids, types, words = framed([parts], tokens.single)
+        pieces, part_of = words_of(text, tokens)
+        ids, types, words = framed([pieces], tokens.single)
         sentence = replace(example.sides[side], ids=ids, types=types, words=words)
         sign = 1 - 2 * side
         if is_aligned:
-            asked = np.flatnonzero(np.isin(words, [part_of[word] for word in differing[side]]))
-            questions.append(_masked(place, sentence, asked, asked, sign, tokens))
+            positions = np.flatnonzero(np.isin(words, [part_of[word] for word in differing[side]]))
+            questions.append(_masked(place, sentence, positions, positions, sign, tokens))
         else:
             questions += [
                 _masked(place, sentence, _to_the_end_of_its_word(at, words), np.array([at]), sign, tokens)
@@ -74,9 +74,9 @@ def _joined(good: Question, bad: Question) -> list[Question]:
         return [good, bad]
     positions = np.concatenate([good.positions, bad.positions])
     order = np.argsort(positions, kind="stable")
-    asked = np.concatenate([good.asked, bad.asked])[order]
+    targets = np.concatenate([good.targets, bad.targets])[order]
     signs = np.concatenate([good.signs, bad.signs])[order]
-    return [replace(good, positions=positions[order], asked=asked, signs=signs)]
+    return [replace(good, positions=positions[order], targets=targets, signs=signs)]
 
 
 def _to_the_end_of_its_word(at: int, words: np.ndarray) -> np.ndarray:
@@ -86,23 +86,23 @@ def _to_the_end_of_its_word(at: int, words: np.ndarray) -> np.ndarray:
 
 
 def _masked(
-    place: int, sentence: Encoded, masked: np.ndarray, asked: np.ndarray, sign: int, tokens: Tokens
+    place: int, sentence: Encoded, hidden: np.ndarray, positions: np.ndarray, sign: int, tokens: Tokens
 ) -> Question:
     ids = sentence.ids.copy()
-    ids[masked] = tokens.mask
-    return _question(place, replace(sentence, ids=ids), asked, sentence.ids[asked], sign)
+    ids[hidden] = tokens.mask
+    return _question(place, replace(sentence, ids=ids), positions, sentence.ids[positions], sign)
 
 
-def _question(place: int, shown: Encoded, positions: np.ndarray, asked: np.ndarray, sign: int) -> Question:
+def _question(place: int, sentence: Encoded, positions: np.ndarray, targets: np.ndarray, sign: int) -> Question:
     return Question(
-        shown.number,
-        shown.where,
-        shown.ids,
-        shown.types,
+        sentence.number,
+        sentence.where,
+        sentence.ids,
+        sentence.types,
         pair=place,
         positions=positions,
-        asked=asked,
-        signs=np.full(len(asked), sign),
+        targets=targets,
+        signs=np.full(len(targets), sign),
     )
 
 
@@ -113,7 +113,7 @@ def labels_of(questions: Iterable[Question], device: str) -> Labels:
     arrays = (
         np.repeat(np.arange(len(rows)), counts),
         np.concatenate([each.positions for each in rows]),
-        np.concatenate([each.asked for each in rows]),
+        np.concatenate([each.targets for each in rows]),
         counts,
     )
     return Labels(*(torch.from_numpy(array).to(device) for array in arrays))
@@ -121,8 +121,8 @@ def labels_of(questions: Iterable[Question], device: str) -> Labels:
 
 def log_probabilities(predictions: Predictions) -> np.ndarray:
     """(asked token,) the log-probability of each, nats."""
-    found: np.ndarray = -predictions.word_loss.cpu().double().numpy()
-    return found
+    log_probability: np.ndarray = -predictions.word_loss.cpu().double().numpy()
+    return log_probability
 
 
 def add_margins(margins: np.ndarray, questions: Sequence[Question], scores: np.ndarray) -> None:

@@ -137,7 +137,7 @@ def one_head(results: Results, head: Head, known: OfModel | None = None) -> OneH
     head.check(*columns(results)[0].values.shape)
     known = known or of_model(results)
     shown = in_order(results)
-    said = [(name, each.figure) for name, result in shown for each in ANALYSES[name].of_head(result, head)]
+    named_figures = [(name, each.figure) for name, result in shown for each in ANALYSES[name].of_head(result, head)]
     return OneHead(
         model=label_of(shown[0][1].provenance["model"]["name"]),
         head=head,
@@ -147,7 +147,7 @@ def one_head(results: Results, head: Head, known: OfModel | None = None) -> OneH
         role=role_of(results, head, known),
         facts=distinctive(results, head),
         findings=findings_on(known.findings, head),
-        figures=tuple((name, figure) for name, figure in said if figure.has_numbers),
+        figures=tuple((name, figure) for name, figure in named_figures if figure.has_numbers),
         missing=tuple(analysis.title for name, analysis in ANALYSES.items() if name not in results),
         origins={name: origin(result.default_view().provenance) for name, result in shown},
     )
@@ -165,8 +165,8 @@ def distinctive(results: Results, head: Head, count: int = FACTS) -> tuple[Fact,
     (docs/methods.md, section 18)."""
     facts = []
     for name, result in in_order(results):
-        said = ANALYSES[name].of_head(result, head)
-        rows = [row for each in said for row in each.figure.apart if row.is_apart]
+        head_rows = ANALYSES[name].of_head(result, head)
+        rows = [row for each in head_rows for row in each.figure.apart if row.is_apart]
         if rows:
             facts.append(Fact(name, max(rows, key=_distance)))
     facts.sort(key=lambda fact: _distance(fact.row), reverse=True)

@@ -102,8 +102,8 @@ def arising(name: str, row: HeadRow, steps: Sequence[Step]) -> HeadFigure | None
 
 def _read(name: str, row: HeadRow, result: Result) -> HeadRow | None:
     """The same number of another result, whether or not it sets the head apart there; None where it has none."""
-    said = ANALYSES[name].of_head(result, row.head)
-    return next((found for each in said for found in each.figure.every if found.name == row.name), None)
+    head_rows = ANALYSES[name].of_head(result, row.head)
+    return next((number for each in head_rows for number in each.figure.every if number.name == row.name), None)
 
 
 def _sentence(name: str, steps: Sequence[int], rows: Sequence[HeadRow]) -> str:

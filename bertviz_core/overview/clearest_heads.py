@@ -69,12 +69,14 @@ def clearest(results: Results) -> list[ClearestHead]:
 def _with_roles(columns: Iterable[HeadColumn], result: HeadAverages) -> list[HeadColumn]:
     """The columns of a result whose highest head has a role, in the order of BEHAVIORS; of the special tokens that of
     the sink, which gets the highest mean of a layer."""
-    found = [column for column in columns if column.role and column.quantity in result]
-    tokens = {each.behavior: result[each.quantity] for each in found if each.behavior in SINKS}
+    with_roles = [column for column in columns if column.role and column.quantity in result]
+    tokens = {each.behavior: result[each.quantity] for each in with_roles if each.behavior in SINKS}
     sinks = sorted(present(tokens), key=SINKS.index)
     sink = max(sinks, key=lambda token: tokens[token].mean(1).max(), default="")
-    kept = [column for column in found if column.behavior not in SINKS or column.behavior == sink]
-    return sorted(kept, key=lambda each: BEHAVIORS.index(each.behavior) if each.behavior else len(BEHAVIORS))
+    columns_of_roles = [column for column in with_roles if column.behavior not in SINKS or column.behavior == sink]
+    return sorted(
+        columns_of_roles, key=lambda each: BEHAVIORS.index(each.behavior) if each.behavior else len(BEHAVIORS)
+    )
 
 
 def clearest_head(results: Results) -> Head | None:

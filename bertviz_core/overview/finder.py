@@ -84,8 +84,8 @@ def find(results: Results, text: str) -> pd.DataFrame:
 
 def searched_numbers(results: Results) -> dict[str, np.ndarray]:
     """Name -> (head,) numbers that an expression can name beside the columns, such as the accuracy of a relation."""
-    said = of_head(results, Head(0, 0))  # beside the numbers of all heads, whichever it is
-    return {name: values.reshape(-1) for each in said for name, values in each.figure.searched.items()}
+    head_rows = of_head(results, Head(0, 0))  # beside the numbers of all heads, whichever it is
+    return {name: values.reshape(-1) for each in head_rows for name, values in each.figure.searched.items()}
 
 
 def describe_found(found: pd.DataFrame, total: int) -> str:

@@ -26,8 +26,8 @@ OPTIONS = "guess-options"  # key of the popover with what seldom changes of a li
 def draw(block: Inputs, nested: bool) -> None:
     """Draw inputs that follow no choice of their own."""
     page.heading(block.title, nested)
-    about = " ".join(filter(None, (block.legend, block.note)))
-    st.caption(plain(about))
+    caption = " ".join(filter(None, (block.legend, block.note)))
+    st.caption(plain(caption))
     _examples(block.examples, block.name)
 
 
@@ -51,20 +51,20 @@ def draw_list(block: InputList, nested: bool) -> None:
     with page.row("center", gap="xsmall", key="guess-controls"):
         _choices(block, nested)
         view = session.view(type(block.view)).resolve(block.shown)
-        found = built(block.page, block.shown, view)
-        widgets.page_of(found.total, block.size, "page", view.page)
+        list_page = built(block.page, block.shown, view)
+        widgets.page_of(list_page.total, block.size, "page", view.page)
     with place:
-        _list_heading(found, nested)
-    _examples(found.examples, block.name)
+        _list_heading(list_page, nested)
+    _examples(list_page.examples, block.name)
 
 
-def _list_heading(found: ListPage, nested: bool) -> None:
+def _list_heading(list_page: ListPage, nested: bool) -> None:
     """The title of a list; the legend is a hint in a narrow column, and under the title where there is room."""
     if nested:
-        page.small_heading(found.title, found.detail, help=found.legend + found.hint)
+        page.small_heading(list_page.title, list_page.detail, help=list_page.legend + list_page.hint)
         return
-    page.heading(found.title, nested)
-    st.caption(plain(f"{found.note} {found.legend}{found.hint}"))
+    page.heading(list_page.title, nested)
+    st.caption(plain(f"{list_page.note} {list_page.legend}{list_page.hint}"))
 
 
 def _input(example: Example) -> None:

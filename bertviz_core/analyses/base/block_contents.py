@@ -53,13 +53,13 @@ def tables_of(block: Block) -> list[Table]:
 
 def figures(blocks: Iterable[Block]) -> dict[str, go.Figure]:
     """The figures of blocks by their headings, maps among them."""
-    drawn = {}
+    by_heading = {}
     for block in flat(blocks):
         if isinstance(block, Chart):
-            drawn[block.title] = block.figure
+            by_heading[block.title] = block.figure
         elif isinstance(block, Map):
-            drawn[block.heading] = block.figure
-    return drawn
+            by_heading[block.heading] = block.figure
+    return by_heading
 
 
 def first_claim(blocks: Iterable[Block]) -> Finding | None:

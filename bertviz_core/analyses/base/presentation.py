@@ -107,8 +107,8 @@ class Presentation(Registered, Generic[R, V]):
         yield from self.opening(result, view)
         if not self.is_empty(result):
             assert isinstance(view, ColumnView), "an analysis with another view has blocks of its own"
-            added = tuple(name for name in hints(self.view) if name not in hints(ColumnView))
-            yield Control(added, on_line=True)
+            further_fields = tuple(name for name in hints(self.view) if name not in hints(ColumnView))
+            yield Control(further_fields, on_line=True)
             if column := view.column(result):
                 yield Numbers(tuple(column_cards(result, column)))
             yield from self.ending(result, view)
@@ -118,8 +118,10 @@ class Presentation(Registered, Generic[R, V]):
         assert isinstance(view, ColumnView), "an analysis with another view has a claim of its own"
         column = view.column(result)
         assert column is not None, "a result with columns"
-        about = (each for each in self.findings(result) if each.quantity == column.quantity and each.state in DECIDED)
-        return next(about, None) or column_finding(self.name, column, result)
+        statements = (
+            each for each in self.findings(result) if each.quantity == column.quantity and each.state in DECIDED
+        )
+        return next(statements, None) or column_finding(self.name, column, result)
 
     def of_head(self, result: R, head: Head) -> Iterator[Rows]:
         """All that is said of one head: on its page and in its files, under its numbers on every page, on its card and

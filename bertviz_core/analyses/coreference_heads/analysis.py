@@ -92,11 +92,11 @@ class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
         yield Say(head_sentence(result, view.kind, choice), chosen=True, on_screen=False)
         if result.has_one_candidate_each:
             yield Say(ONE_CANDIDATE, stands_out=True)
-        beside: tuple[Block, ...] = (
+        map_column: tuple[Block, ...] = (
             mention_map(result, view.kind, choice.direction),
             *better_head(result, view.kind, choice),
         )
-        yield Columns(left=beside, right=(passage_list(result, view),), widths=(2, 3))
+        yield Columns(left=map_column, right=(passage_list(result, view),), widths=(2, 3))
         by_type, by_distance, *by_gender = group_charts(result, view.kind, choice)
         tabs: dict[str, tuple[Block, ...]] = {
             "Table 2": (systems_table(result, choice),),

@@ -114,8 +114,8 @@ class DependencyAnalysis(Analysis[DependencyHeads, RelationView]):
             yield from (table_chart(result), squares, offsets)
             return
         squares = replace(squares, preview=of_guesses, preview_arguments=(result, choice, relation))
-        beside: tuple[Block, ...] = (squares, *better_head(result, relation, choice), *explanation(relation))
-        yield Columns(left=beside, right=(sentence_list(result, view),), widths=(2, 3))
+        map_column: tuple[Block, ...] = (squares, *better_head(result, relation, choice), *explanation(relation))
+        yield Columns(left=map_column, right=(sentence_list(result, view),), widths=(2, 3))
         attended = Facts(tuple(head_facts.attended_words(result.stored, view.view, choice.head)))
         numbers = Numbers(tuple(cards(result, relation, choice)), numbers_title(relation, choice))
         tabs = {

@@ -151,10 +151,10 @@ def finish(run: PairsRun, corpus: Pairs, provenance: Provenance) -> MinimalPairs
     phenomena = list(dict.fromkeys(names))
     members = [np.array([name == phenomenon for name in names]) for phenomenon in phenomena]
     overall = averages(values, units)
-    parts = [averages(values[member], units[member]) for member in members]
+    by_phenomenon = [averages(values[member], units[member]) for member in members]
     whole = [averages(margins[member], units[member]) for member in members]
-    chosen = [_flipped(margins, without, member) for member in members]
-    flipped = np.stack([numbers for numbers, _, _ in chosen])
+    flips = [_flips(margins, without, member) for member in members]
+    places = np.stack([numbers for numbers, _, _ in flips])
     both = np.ones(len(QUANTITIES))
     return MinimalPairs(
         provenance=provenance,
@@ -175,33 +175,33 @@ def finish(run: PairsRun, corpus: Pairs, provenance: Provenance) -> MinimalPairs
         independent_pairs=np.array([independent_pairs(right[member], units[member]) for member in members]),
         margin=np.array([float(each.mean) for each in whole]),
         margin_error=np.array([float(each.error) for each in whole]),
-        changes=np.stack([part.mean for part in parts]),
-        errors=np.stack([part.error for part in parts]),
-        units_of=np.array([part.units for part in parts]),
-        effective_units_of=np.array([part.effective_units for part in parts]),
-        flipped=flipped,
-        flipped_margins=np.stack([margin for _, margin, _ in chosen]),
-        flips=np.stack([count for _, _, count in chosen]),
-        kept=_texts(run.examples, margins, flipped),
+        changes=np.stack([part.mean for part in by_phenomenon]),
+        errors=np.stack([part.error for part in by_phenomenon]),
+        units_of=np.array([part.units for part in by_phenomenon]),
+        effective_units_of=np.array([part.effective_units for part in by_phenomenon]),
+        flipped=places,
+        flipped_margins=np.stack([margin for _, margin, _ in flips]),
+        flips=np.stack([count for _, _, count in flips]),
+        pair_texts=_texts(run.examples, margins, places),
     )
 
 
-def _flipped(margins: np.ndarray, without: np.ndarray, member: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _flips(margins: np.ndarray, without: np.ndarray, member: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of each head the KEPT pairs that flip and whose margin falls most: their places and margins, (layer, head, rank),
     -1 and NaN for none; and (layer, head) how many flip."""
     flips = (member & (margins > 0))[:, None, None] & (without <= 0)
     fall = np.where(flips, without - margins[:, None, None], np.inf)
     fall = np.concatenate([fall, np.full((KEPT, *fall.shape[1:]), np.inf)])  # so that there are KEPT
     order = np.argsort(fall, axis=0, kind="stable")[:KEPT]
-    known = np.isfinite(np.take_along_axis(fall, order, 0))
-    places = np.where(known, order, -1)
-    padded = np.concatenate([without, np.full((KEPT, *without.shape[1:]), np.nan)])
-    kept = np.where(known, np.take_along_axis(padded, order, 0), np.nan)
-    return np.moveaxis(places, 0, -1), np.moveaxis(kept, 0, -1).astype(np.float32), flips.sum(0)
+    is_pair = np.isfinite(np.take_along_axis(fall, order, 0))
+    places = np.where(is_pair, order, -1)
+    without_and_nan = np.concatenate([without, np.full((KEPT, *without.shape[1:]), np.nan)])
+    margins_without = np.where(is_pair, np.take_along_axis(without_and_nan, order, 0), np.nan)
+    return np.moveaxis(places, 0, -1), np.moveaxis(margins_without, 0, -1).astype(np.float32), flips.sum(0)
 
 
 def _texts(examples: Sequence[EncodedPair], margins: np.ndarray, flipped: np.ndarray) -> dict[str, PairText]:
-    """The texts of the pairs that are kept."""
+    """The texts of the pairs that are stored, by their numbers."""
     texts: dict[str, PairText] = {}
     for place in np.unique(flipped[flipped >= 0]).tolist():
         example: Any = examples[place]

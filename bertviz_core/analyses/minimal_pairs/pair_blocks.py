@@ -57,19 +57,19 @@ def phenomena_table(result: MinimalPairs, head: Head) -> Table:
 
 def flipped_inputs(result: MinimalPairs, head: Head) -> Inputs:
     """The pairs that are right with all heads and wrong without one."""
-    found = result.flipped_pairs(head)
+    pairs = result.flipped_pairs(head)
     rows = [
         {"number": pair.number + 1, **pair.text, "margin_without": pair.without, "words": _words(pair)}
-        for pair in found
+        for pair in pairs
     ]
     count = result.flip_count(head)
-    note = "The largest fall of the margin first." if found else "No pair turns from right to wrong without this head."
+    note = "The largest fall of the margin first." if pairs else "No pair turns from right to wrong without this head."
     return Inputs(
         name="flipped",
         title=f"{plural(count, 'pairs')} that turn wrong without head {head.label()}",
         table=pd.DataFrame(rows),
-        note=note if len(found) in (0, count) else f"{note} {len(found)} of {count:,} are kept.",
-        examples=tuple(map(_example, found)),
+        note=note if len(pairs) in (0, count) else f"{note} {len(pairs)} of {count:,} are kept.",
+        examples=tuple(map(_example, pairs)),
     )
 
 
@@ -77,7 +77,9 @@ def _words(pair: FlippedPair) -> str:
     """The words that differ, those of the grammatical sentence first."""
     texts = (pair.text["good"], pair.text["bad"])
     places = differing_words(*texts)
-    return " / ".join(" ".join(text.split()[at] for at in own) or "–" for text, own in zip(texts, places, strict=True))
+    return " / ".join(
+        " ".join(text.split()[at] for at in positions) or "–" for text, positions in zip(texts, places, strict=True)
+    )
 
 
 def _example(pair: FlippedPair) -> Example:

@@ -77,7 +77,7 @@ class MinimalPairs(HeadAverages):
             none.
         flipped_margins: (phenomenon, layer, head, rank) their margins without the head, nats.
         flips: (phenomenon, layer, head) how many pairs flip from right to wrong.
-        kept: The texts of these pairs by their numbers, as text.
+        pair_texts: The texts of these pairs by their numbers, as text.
     """
 
     analysis: ClassVar[str] = "minimal_pairs"
@@ -95,7 +95,7 @@ class MinimalPairs(HeadAverages):
     flipped: np.ndarray
     flipped_margins: np.ndarray
     flips: np.ndarray
-    kept: dict[str, PairText]
+    pair_texts: dict[str, PairText]
 
     def of(self, phenomenon: str) -> Self:
         """The same with the quantities of one phenomenon; of all pairs where it is empty."""
@@ -184,13 +184,13 @@ class MinimalPairs(HeadAverages):
 
     def flipped_pairs(self, head: Head) -> list[FlippedPair]:
         """The pairs that flip without a head, of those that are shown, the largest fall of the margin first."""
-        found = []
+        pairs = []
         for place in self.places:
             numbers, margins = (each[(place, *head)].tolist() for each in (self.flipped, self.flipped_margins))
             for number, without in zip(numbers, margins, strict=True):
                 if number >= 0:
-                    found.append(FlippedPair(number, self.kept[str(number)], without))
-        return sorted(found, key=lambda pair: pair.without - pair.text["margin"])[:KEPT]
+                    pairs.append(FlippedPair(number, self.pair_texts[str(number)], without))
+        return sorted(pairs, key=lambda pair: pair.without - pair.text["margin"])[:KEPT]
 
     def flip_count(self, head: Head) -> int:
         """How many of the pairs that are shown flip from right to wrong without a head."""
@@ -245,7 +245,7 @@ class MinimalPairs(HeadAverages):
             for head, numbers, margins in rows:
                 for number, without in zip(numbers.tolist(), margins.tolist(), strict=True):
                     if number >= 0:
-                        text = self.kept[str(number)]
+                        text = self.pair_texts[str(number)]
                         yield phenomenon, head, number + 1, *text.values(), without
 
 

@@ -78,9 +78,9 @@ def needed_states(result: MinimalPairs) -> np.ndarray:
 
 def _beyond_others(changes: np.ndarray) -> np.ndarray:
     """(phenomenon, layer, head) whether the accuracy falls further than without any other head of the layer."""
-    ordered = np.sort(changes, axis=-1)
-    second = ordered[..., 1:2] if changes.shape[-1] > 1 else np.zeros_like(ordered[..., :1])
-    return np.asarray((changes == ordered[..., :1]) & (changes < second))
+    sorted_changes = np.sort(changes, axis=-1)
+    second = sorted_changes[..., 1:2] if changes.shape[-1] > 1 else np.zeros_like(sorted_changes[..., :1])
+    return np.asarray((changes == sorted_changes[..., :1]) & (changes < second))
 
 
 def needed_finding(result: MinimalPairs, head: Head) -> Answer:
@@ -96,14 +96,14 @@ def needed_finding(result: MinimalPairs, head: Head) -> Answer:
     before = result.shown_accuracy
     half = half_width(float(result.interval("accuracy_change")[head]), ".1%")
     other = controls(result["accuracy_change"], head)
-    beside = ""
+    without_others = ""
     if other:
         low, high = f"{before + other.low:.0%}", f"{before + other.high:.0%}"
         accuracies = low if low == high else f"{low} to {high}"
-        beside = f"; without each of the {other.others} other heads of its layer {accuracies}"
+        without_others = f"; without each of the {other.others} other heads of its layer {accuracies}"
     claim = (
         f"Without {head.label()} the model prefers the grammatical sentence in {before + change:.0%} of the pairs, "
-        f"with it in {before:.0%}{beside}"
+        f"with it in {before:.0%}{without_others}"
     )
     margin_half = half_width(float(result.interval("margin_change")[head]))
     sentence = (

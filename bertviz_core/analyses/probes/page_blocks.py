@@ -63,13 +63,13 @@ def scores_table(result: Probes) -> Table:
     order = ["probe", "metric", "score", "95%", "paper", *names.values(), "parameters", "trained", "seconds"]
     if not result.counts_as_paper:
         order = [name for name in order if not name.startswith("paper")]
-    parts = result.about["sentences"]
+    sentences = result.about["sentences"]
     until = "until the loss of held-out sentences of the training part no longer falls"
     if result.is_paper:
         until = "for one epoch, as the release does"
     note = (
-        f"95% intervals over {units_text(units['test'], units['unit'])}. Trained on {parts['train']:,} sentences, "
-        f"{until}; scored on {parts['test']:,} others."
+        f"95% intervals over {units_text(units['test'], units['unit'])}. Trained on {sentences['train']:,} sentences, "
+        f"{until}; scored on {sentences['test']:,} others."
     )
     as_printed = tuple(name for name in order if name.startswith("paper"))
     return Table("table_3", "Table 3 (%)", table.rename(columns=names)[order], note, 1, as_printed=as_printed)
@@ -87,12 +87,12 @@ def scores_notes(result: Probes) -> Iterator[Say]:
         "with its own vector."
     )
     is_released = any(probe.endswith(AS_RELEASED) for probe in result.probes)
-    beside = in_paper if result.counts_as_paper else ""
-    yield Say(f"UAS excludes punctuation{beside}.{released if is_released else ''}")
+    exception = in_paper if result.counts_as_paper else ""
+    yield Say(f"UAS excludes punctuation{exception}.{released if is_released else ''}")
     if layer := result.about.get("structural"):
         name = f"layer {layer['layer']}" if layer["layer"] else "the embeddings"
-        chosen = f"Best layer of the structural probe, chosen without the test set: {name}; rank {layer['rank']}."
-        yield Say(chosen)
+        best_layer = f"Best layer of the structural probe, chosen without the test set: {name}; rank {layer['rank']}."
+        yield Say(best_layer)
 
 
 @kept

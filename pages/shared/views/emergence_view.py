@@ -60,26 +60,26 @@ def result_or_stop(name: str, selection: Selection) -> tuple[Emergence, Mapping[
         st.caption("A small BERT (6 × 8 heads) trained from scratch on Wikipedia and novels. It is not the demo model.")
         return shipped(), {}
     training = find_training(name, services.access())
-    read = selection.corpora["text"], selection.corpora["treebank"]
-    passes = series.CheckpointRequests(training, *read, selection.settings)
-    found, missing = services.emergence(passes)
+    sources = selection.corpora["text"], selection.corpora["treebank"]
+    passes = series.CheckpointRequests(training, *sources, selection.settings)
+    emergence, missing = services.emergence(passes)
     requests = passes.requests()
     key = jobs.everything_key(requests)
     if missing and not jobs.is_running(jobs.last(key), "Results of finished passes are stored."):
         st.write(
             f"{len(training.steps)} checkpoints, steps {training.steps[0]:,} to {training.steps[-1]:,}. Each is run on "
-            f"{plain(' and '.join(source.name for source in read))}, on this machine. {len(missing)} of "
+            f"{plain(' and '.join(source.name for source in sources))}, on this machine. {len(missing)} of "
             f"{len(requests)} analyses are missing. Results are stored as each pass finishes, so a stopped job can "
             "resume. You can use other pages meanwhile."
         )
         stored.start_button(stored.timed("Analyze", stored.duration(missing)), key, "Emergence", requests)
     for line in describe_skipped(training.skipped.to_json()):
         st.caption(f":material/info: {plain(f'Left out of these numbers: {line}.')}")
-    if found is None:
+    if emergence is None:
         raise session.PageEnd
-    return _named(found, read), dict(zip(training.steps, training.checkpoints, strict=True))
+    return _named(emergence, sources), dict(zip(training.steps, training.checkpoints, strict=True))
 
 
-def _named(found: Emergence, read: tuple[Source, ...]) -> Emergence:
+def _named(emergence: Emergence, sources: tuple[Source, ...]) -> Emergence:
     """A training with the corpora as this reader names them."""
-    return cast(Emergence, renamed(found, {source.digest: source.name for source in read}))
+    return cast(Emergence, renamed(emergence, {source.digest: source.name for source in sources}))
