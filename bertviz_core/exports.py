@@ -15,10 +15,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.block_contents import chosen_texts, first_claim, flat, tables, tables_of
-from bertviz_core.analyses.base.blocks import Block, Chart, Inputs, Map, Say, Table
+from bertviz_core.analyses.base.blocks import Block, Chart, Map, Say
 from bertviz_core.analyses.base.reading_warnings import reading_warnings
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, csv_bytes, origin
+from bertviz_core.analyses.base.table_blocks import Inputs, Table
 from bertviz_core.comparison import figure as comparison_figure
 from bertviz_core.corpora import describe_skipped
 from bertviz_core.emergence import page_blocks as emergence_blocks

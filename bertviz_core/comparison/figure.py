@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from bertviz_core.analyses.base.blocks import Block, Chart, Columns, Map, Say, Table, table_of
+from bertviz_core.analyses.base.blocks import Block, Chart, Columns, Map, Say
 from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.analyses.base.table_blocks import Table, table_of
 from bertviz_core.comparison.result import Comparison
 from bertviz_core.emergence.result import REQUIRED
 from bertviz_core.heads import Head, all_heads, all_labels

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.base.blocks import Block, Card, Chart, Columns, Map, Numbers, Say, Table
+from bertviz_core.analyses.base.blocks import Block, Card, Chart, Columns, Map, Numbers, Say
 from bertviz_core.analyses.base.registry import display_label
 from bertviz_core.analyses.base.result import kept
+from bertviz_core.analyses.base.table_blocks import Table
 from bertviz_core.analyses.behaviors import behavior_metric, linguistic
 from bertviz_core.emergence.figure import curves_figure, head_figure, paper_figure, relations_figure
 from bertviz_core.emergence.result import Emergence, followed

@@ -17,7 +17,8 @@ INK = (76, 110, 245)  # color of small pictures (red, green, blue)
 MARKER = 17  # pixels
 WIDTH = 640  # of all layers of a map of markers in a file, pixels
 SMALLEST_CELL, LARGEST_CELL = 6, 34  # side of a head in a file, pixels
-LEAST_WIDTH, LEAST_HEIGHT = 240, 144  # of all heads in a file, where LARGEST_CELL allows it, pixels
+LEAST_WIDTH = 240  # of all heads in a file, where LARGEST_CELL allows it, pixels
+LEAST_HEIGHT = LEAST_WIDTH * 3 // 5
 MOST_NUMBERS = 24  # on an axis
 FAINTEST = 0.07  # opacity of a weight of 0, so that a small picture shows where it ends
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bertviz_core.analyses.base import blocks
+from bertviz_core.analyses.base import blocks, table_blocks
 from bertviz_core.analyses.base.blocks import Block
 from bertviz_core.plotting.drawing import HEIGHT
 from pages.shared import endnotes, head_panel, inputs, page, preview, widgets
@@ -113,7 +113,7 @@ def _previewed(selection: Selection) -> Selection:
     return selection.of_weights("attention")
 
 
-def _table(block: blocks.Table, nested: bool) -> None:
+def _table(block: table_blocks.Table, nested: bool) -> None:
     page.heading(block.title, nested or block.is_folded, block.hint)
     if block.is_folded:
         rows = block.table.map(lambda text: text.replace(" ", NO_BREAK)).to_dict("list")
@@ -135,7 +135,7 @@ def _table(block: blocks.Table, nested: bool) -> None:
     st.dataframe(found, hide_index=True, height="content", column_config=config, alt=block.title)
 
 
-def _rounded_table(block: blocks.Table) -> None:
+def _rounded_table(block: table_blocks.Table) -> None:
     """A table whose numbers have the decimals that it asks for, and whose columns have widths of their own."""
     config = {name: _column(block, str(name), values) for name, values in block.table.items()}
     rows = HEADER + ROW * len(block.table)
@@ -152,7 +152,7 @@ def _choose_row(choose: Callable[[int], dict[str, Any]], row: int) -> None:
     session.choose(**choose(row))
 
 
-def _column(block: blocks.Table, name: str, values: pd.Series) -> Any:
+def _column(block: table_blocks.Table, name: str, values: pd.Series) -> Any:
     width = block.widths.get(name)
     kind = values.dtype.kind
     title = block.titles.get(name)
@@ -162,7 +162,7 @@ def _column(block: blocks.Table, name: str, values: pd.Series) -> Any:
     return st.column_config.NumberColumn(title, format=form, width=width)
 
 
-def _facts(block: blocks.Facts, nested: bool) -> None:
+def _facts(block: table_blocks.Facts, nested: bool) -> None:
     head_panel.draw_facts([*block.facts])
 
 
@@ -172,7 +172,7 @@ def _search(words: str) -> str:
     return links.address_of(found, session.selection().head) if words else ""
 
 
-def _heads(block: blocks.Heads, nested: bool) -> None:
+def _heads(block: table_blocks.Heads, nested: bool) -> None:
     page.heading(block.title, nested)
     name = f"{session.current().page}-{block.name or block.title.lower().replace(' ', '-')}"
     frame = built(block.build, *block.arguments)
@@ -223,12 +223,12 @@ DRAW: dict[type, Callable[[Any, bool], None]] = {
     blocks.Numbers: _numbers,
     blocks.Chart: _chart,
     blocks.Map: _map,
-    blocks.Table: _table,
-    blocks.Inputs: inputs.draw,
-    blocks.InputList: inputs.draw_list,
-    blocks.Facts: _facts,
+    table_blocks.Table: _table,
+    table_blocks.Inputs: inputs.draw,
+    table_blocks.InputList: inputs.draw_list,
+    table_blocks.Facts: _facts,
     blocks.Offer: _offer,
-    blocks.Heads: _heads,
+    table_blocks.Heads: _heads,
     blocks.Control: _control,
     blocks.Columns: _columns,
 }

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from bertviz_core.analyses.base.blocks import InputList, Inputs, ListPage
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.shown_inputs import Example, Opened, OpenedWords
+from bertviz_core.analyses.base.table_blocks import InputList, Inputs, ListPage
 from bertviz_core.analyses.base.view import View
 from bertviz_core.choices import label_of
 from pages.shared import page, widgets

@@ -3,8 +3,8 @@
 import pandas as pd
 
 from bertviz_core.analyses.ablation.result import Ablation, WordRecord
-from bertviz_core.analyses.base.blocks import Inputs
 from bertviz_core.analyses.base.shown_inputs import Example, Opened
+from bertviz_core.analyses.base.table_blocks import Inputs
 from bertviz_core.heads import Head
 from bertviz_core.inputs.tokens import joined_pieces
 

@@ -4,21 +4,9 @@ from collections.abc import Iterable, Iterator
 
 import plotly.graph_objects as go
 
-from bertviz_core.analyses.base.blocks import (
-    Block,
-    Chart,
-    Claim,
-    Columns,
-    Facts,
-    Heads,
-    InputList,
-    Map,
-    Numbers,
-    Say,
-    Table,
-    Tabs,
-)
+from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Columns, Map, Numbers, Say, Tabs
 from bertviz_core.analyses.base.findings import Finding
+from bertviz_core.analyses.base.table_blocks import Facts, Heads, InputList, Table
 
 
 def flat(blocks: Iterable[Block]) -> Iterator[Block]:

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
-from bertviz_core.analyses.base.blocks import Block, Card, Heads, Inputs, Map, Say, Table
+from bertviz_core.analyses.base.blocks import Block, Card, Map, Say
 from bertviz_core.analyses.base.result import Result, head_frame
 from bertviz_core.analyses.base.shown_inputs import Example, Opened
+from bertviz_core.analyses.base.table_blocks import Heads, Inputs, Table
 from bertviz_core.heads import Head, first_number, ranks
 from bertviz_core.inputs.tokens import joined_pieces
 from bertviz_core.numbers import number, plural

@@ -8,12 +8,13 @@ import plotly.graph_objects as go
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Columns, Control, Heads, Numbers, Say, Table
+from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Columns, Control, Numbers, Say
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_facts import HeadFacts
 from bertviz_core.analyses.base.head_figures import HeadFigure, Rows
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
+from bertviz_core.analyses.base.table_blocks import Heads, Table
 from bertviz_core.analyses.base.view import Find, View
 from bertviz_core.analyses.behaviors import Thresholds, behavior_metric, linguistic_heads
 from bertviz_core.analyses.clustering.figure import (

@@ -4,9 +4,9 @@ from typing import Any
 
 import pandas as pd
 
-from bertviz_core.analyses.base.blocks import InputList, ListPage
 from bertviz_core.analyses.base.list_view import entries_of, list_note, page_of
 from bertviz_core.analyses.base.shown_inputs import Example, OpenedWords
+from bertviz_core.analyses.base.table_blocks import InputList, ListPage
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.document_figure import draw
 from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS

@@ -6,8 +6,9 @@ from typing import Any
 import pandas as pd
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.blocks import Card, Heads, Table, table_of
+from bertviz_core.analyses.base.blocks import Card
 from bertviz_core.analyses.base.result import head_frame
+from bertviz_core.analyses.base.table_blocks import Heads, Table, table_of
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS

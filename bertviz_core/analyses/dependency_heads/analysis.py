@@ -10,13 +10,14 @@ from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
-from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Columns, Facts, Numbers, Say, Tabs
+from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Columns, Numbers, Say, Tabs
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.found_heads import FoundHead
 from bertviz_core.analyses.base.head_figures import Rows
 from bertviz_core.analyses.base.presentation import NamedHead
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Provenance
+from bertviz_core.analyses.base.table_blocks import Facts
 from bertviz_core.analyses.dependency_heads import head_facts
 from bertviz_core.analyses.dependency_heads.cards import cards, numbers_title
 from bertviz_core.analyses.dependency_heads.figure import (

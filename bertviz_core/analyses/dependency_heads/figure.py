@@ -8,10 +8,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.blocks import Chart, Map, Offer, Say, Table
+from bertviz_core.analyses.base.blocks import Chart, Map, Offer, Say
 from bertviz_core.analyses.base.guess_lists import Order, page
 from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable
 from bertviz_core.analyses.base.result import kept
+from bertviz_core.analyses.base.table_blocks import Table
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery

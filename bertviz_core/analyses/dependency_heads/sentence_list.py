@@ -4,9 +4,9 @@ from typing import Any
 
 import pandas as pd
 
-from bertviz_core.analyses.base.blocks import InputList, ListPage
 from bertviz_core.analyses.base.list_view import entries_of, list_note, page_of
 from bertviz_core.analyses.base.shown_inputs import Example, OpenedWords
+from bertviz_core.analyses.base.table_blocks import InputList, ListPage
 from bertviz_core.analyses.dependency_heads.figure import example_svg
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import RelationView

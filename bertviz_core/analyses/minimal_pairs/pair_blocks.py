@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.base.blocks import Card, Inputs, Table
+from bertviz_core.analyses.base.blocks import Card
 from bertviz_core.analyses.base.shown_inputs import Example
+from bertviz_core.analyses.base.table_blocks import Inputs, Table
 from bertviz_core.analyses.minimal_pairs.result import QUANTITIES, FlippedPair, MinimalPairs
 from bertviz_core.analyses.minimal_pairs.statements import controls
 from bertviz_core.corpora.pairs import differing_words

@@ -7,11 +7,12 @@ from typing import Any
 import pandas as pd
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.blocks import Card, InputList, ListPage, Say, Table
+from bertviz_core.analyses.base.blocks import Card, Say
 from bertviz_core.analyses.base.list_view import MOST
 from bertviz_core.analyses.base.result import kept
 from bertviz_core.analyses.base.shown_inputs import Example, OpenedWords
 from bertviz_core.analyses.base.statistics import share, units_text
+from bertviz_core.analyses.base.table_blocks import InputList, ListPage, Table
 from bertviz_core.analyses.probes.figure import guessed_edges, sentence_drawing, table_3
 from bertviz_core.analyses.probes.options import AS_RELEASED
 from bertviz_core.analyses.probes.result import (

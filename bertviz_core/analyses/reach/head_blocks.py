@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from bertviz_core.analyses.base.blocks import Block, Chart, Columns, Inputs, Say, Table
+from bertviz_core.analyses.base.blocks import Block, Chart, Columns, Say
 from bertviz_core.analyses.base.shown_inputs import Example, Opened
+from bertviz_core.analyses.base.table_blocks import Inputs, Table
 from bertviz_core.analyses.reach.figure import acts_figure, offsets_figure, pair_svg
 from bertviz_core.analyses.reach.result import SENTENCES, SHARES, TENTHS, Act, Reach
 from bertviz_core.heads import Head

@@ -9,10 +9,11 @@ from typing_extensions import Doc
 from bertviz_core import paper
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages
-from bertviz_core.analyses.base.blocks import Block, Chart, Control, Heads, Numbers, Say
+from bertviz_core.analyses.base.blocks import Block, Chart, Control, Numbers, Say
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.table_blocks import Heads
 from bertviz_core.analyses.base.view import Find
 from bertviz_core.analyses.surface_patterns.cards import cards
 from bertviz_core.analyses.surface_patterns.figure import paper_figure

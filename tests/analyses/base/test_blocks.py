@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from bertviz_core.analyses.base.block_contents import flat, tables
-from bertviz_core.analyses.base.blocks import Columns, Heads, InputList, ListPage, Map, Numbers, Say, Table, Tabs
+from bertviz_core.analyses.base.blocks import Columns, Map, Numbers, Say, Tabs
 from bertviz_core.analyses.base.result import Result, kept
 from bertviz_core.analyses.base.shown_inputs import Example
+from bertviz_core.analyses.base.table_blocks import Heads, InputList, ListPage, Table
 from bertviz_core.heads import counting_from, first_number
 from tests.support import shipped
 
