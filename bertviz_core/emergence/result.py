@@ -14,8 +14,9 @@ from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Provenance, Result, choosing, kept, tidy, to_lists
 from bertviz_core.analyses.base.statistics import counts_of_best, t_quantile
+from bertviz_core.analyses.dependency_heads.guess_counts import NO_RELATION
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns, sinks
 from bertviz_core.corpora.treebank import UAS

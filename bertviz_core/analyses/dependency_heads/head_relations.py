@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertviz_core.analyses.dependency_heads.figure import examples
+from bertviz_core.analyses.dependency_heads.guess_counts import NO_RELATION
 from bertviz_core.analyses.dependency_heads.guesses import COUNTED, DIRECTIONS, SIDES
-from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
 from bertviz_core.heads import DirectedHead, Head, ranks
 

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
+from bertviz_core.analyses.dependency_heads.guess_counts import by_size
 from bertviz_core.analyses.dependency_heads.guesses import (
     DIRECTIONS,
     FOLDS,
@@ -21,7 +22,6 @@ from bertviz_core.analyses.dependency_heads.guesses import (
     merged,
     view_of_side,
 )
-from bertviz_core.analyses.dependency_heads.relations import by_size
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.sentences import sentence_record, trees_of
 from bertviz_core.analyses.dependency_heads.unit_sums import Name, NamedSums, OpenUnits

@@ -12,6 +12,7 @@ from typing_extensions import Doc
 from bertviz_core.analyses.base.list_view import ListView
 from bertviz_core.analyses.base.result import Provenance, Result
 from bertviz_core.analyses.base.view import View
+from bertviz_core.analyses.dependency_heads.guess_counts import ROOT_RELATION
 from bertviz_core.analyses.dependency_heads.guesses import (
     DEFAULT_VIEW,
     DIRECTIONS,
@@ -24,7 +25,7 @@ from bertviz_core.analyses.dependency_heads.guesses import (
     merged,
     view_of_side,
 )
-from bertviz_core.analyses.dependency_heads.relations import ROOT_RELATION, RelationCounts
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.sentences import trees_of
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.choices import Between, Formerly, Label, Positive

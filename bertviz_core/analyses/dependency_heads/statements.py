@@ -10,8 +10,9 @@ from bertviz_core.analyses.base.findings import GAIN, HELD_OUT, Answer, Finding,
 from bertviz_core.analyses.base.presentation import NamedHead
 from bertviz_core.analyses.base.result import kept
 from bertviz_core.analyses.base.statistics import MIN_SCORED, MIN_UNITS, wilson
+from bertviz_core.analyses.dependency_heads.guess_counts import NO_RELATION
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SIDES, offset_words
-from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.corpora.treebank import ALL, UAS, meaning
 from bertviz_core.heads import DirectedHead, arrow
 

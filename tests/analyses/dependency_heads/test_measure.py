@@ -11,10 +11,10 @@ from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.dependency_heads.figure import examples
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.measure import RelationSums, finish
-from bertviz_core.analyses.dependency_heads.relations import effective_words
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
 from bertviz_core.analyses.dependency_heads.statements import relation_sentence
 from bertviz_core.analyses.dependency_heads.word_classes import PART_OF_SPEECH, WordClasses
+from bertviz_core.analyses.dependency_heads.word_intervals import effective_words
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.corpora.treebank import POSSESSIVES
