@@ -128,8 +128,8 @@ def linguistic(results: Results) -> dict[str, str]:
 
 def found_by_heads(results: Results) -> dict[str, str]:
     """Label of a linguistic head -> what it finds, as a plural for the legend of a map."""
-    found = _named(results, lambda head: head.found or head.name)
-    return {label: " and ".join(words) for label, words in found.items()}
+    plurals = _named(results, lambda head: head.plural or head.name)
+    return {label: " and ".join(words) for label, words in plurals.items()}
 
 
 def _named(results: Results, word: Callable[[NamedHead], str]) -> dict[str, list[str]]:

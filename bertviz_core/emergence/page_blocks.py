@@ -8,7 +8,7 @@ import numpy as np
 
 from bertviz_core.analyses.base.blocks import Block, Card, Chart, Columns, Map, Numbers, Say
 from bertviz_core.analyses.base.registry import display_label
-from bertviz_core.analyses.base.result import kept
+from bertviz_core.analyses.base.result import cached_on_result
 from bertviz_core.analyses.base.table_blocks import Table
 from bertviz_core.analyses.behaviors import behavior_metric, linguistic
 from bertviz_core.emergence.figure import curves_figure, head_figure, paper_figure, relations_figure
@@ -124,7 +124,7 @@ def whole_blocks(result: Emergence, head: Head | None) -> list[Block]:
     return [*training_blocks, steps_table(result)]
 
 
-@kept
+@cached_on_result
 def steps_table(result: Emergence) -> Table:
     """All steps, a row of which chooses one."""
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.result import Provenance, Result, choosing, kept, tidy, to_lists
+from bertviz_core.analyses.base.result import Provenance, Result, cached_on_result, choosing, tidy, to_lists
 from bertviz_core.analyses.base.statistics import counts_of_best, t_quantile
 from bertviz_core.analyses.dependency_heads.guess_counts import NO_RELATION
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
@@ -218,13 +218,13 @@ class Emergence(Result):
         """(relation,) accuracy of the best fixed offset; of a causal model in the direction of the final best head."""
         return self.dependencies[-1].baseline
 
-    @kept
+    @cached_on_result
     def behaviors(self) -> np.ndarray:
         """(step, layer, head) names of behaviors; linguistic heads are those that find relations."""
         steps = map(self.results, range(len(self.steps)))
         return np.stack([labels for labels in map(behavior_labels, steps) if labels is not None])
 
-    @kept
+    @cached_on_result
     def clearest_relations(self, count: int) -> list[str]:
         """The relations whose final best head is the furthest above `RelationCounts.control`, the furthest first."""
         gain = dict(zip(self.relations, self.best_accuracy[-1] - self.dependencies[-1].control, strict=True))

@@ -25,10 +25,10 @@ Ends = Mapping[str, Callable[[], None]]  # what a page draws in its last tabs, b
 NO_ENDS: Ends = {}
 
 
-def draw(shown: Iterable[Block], *, nested: bool = False, ends: Ends = NO_ENDS) -> None:
+def draw(page_blocks: Iterable[Block], *, nested: bool = False, ends: Ends = NO_ENDS) -> None:
     """Draw blocks one under the other; headings of `nested` ones, in columns, are small. `ends` draw what a page has in
     its last tabs, by their names."""
-    for block in shown:
+    for block in page_blocks:
         if isinstance(block, blocks.Tabs):
             _tabs(block, ends)
         else:

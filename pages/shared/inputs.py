@@ -50,8 +50,8 @@ def draw_list(block: InputList, nested: bool) -> None:
     place = st.container()
     with page.row("center", gap="xsmall", key="guess-controls"):
         _choices(block, nested)
-        view = session.view(type(block.view)).resolve(block.shown)
-        list_page = built(block.page, block.shown, view)
+        view = session.view(type(block.view)).resolve(block.result)
+        list_page = built(block.page, block.result, view)
         widgets.page_of(list_page.total, block.size, "page", view.page)
     with place:
         _list_heading(list_page, nested)
@@ -115,11 +115,11 @@ def _address(opened: Opened | OpenedWords | None) -> str:
 
 def _choices(block: InputList, nested: bool) -> None:
     """The widgets of a list; the labels of those in a narrow column are left out."""
-    view = session.view(type(block.view)).resolve(block.shown)
-    offered = view.offered(block.shown)
+    view = session.view(type(block.view)).resolve(block.result)
+    offered = view.offered(block.result)
     for field in block.fields:
         if field in offered:
-            select(view, block.shown, field)
+            select(view, block.result, field)
         else:
             widgets.choice(field, help=None, label_visibility="collapsed")
     search_box("search", view.search, width="stretch" if nested else 150, is_labeled=not nested)
@@ -132,11 +132,11 @@ def _choices(block: InputList, nested: bool) -> None:
                 widgets.choice(field, help=None)
 
 
-def select(view: View[Any], shown: Any, field: str, **options: Any) -> None:
+def select(view: View[Any], result: Any, field: str, **options: Any) -> None:
     """The box of a choice whose options follow the result."""
-    text = partial(view.option_text, shown, field)
+    text = partial(view.option_text, result, field)
     more = {"width": WIDTH} | options
-    choices = view.offered(shown)[field]
+    choices = view.offered(result)[field]
     widgets.select(label_of(type(view), field), choices, field, getattr(view, field), format_func=text, **more)
 
 

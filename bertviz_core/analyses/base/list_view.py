@@ -58,7 +58,7 @@ def entries_of(collection: Any, query: GuessQuery[Entry]) -> list[Entry]:
     return page(collection, query, 0, MOST)[1]
 
 
-def list_note(view: ListView[Any], drawn: int, total: int, unit: str) -> str:
+def list_note(view: ListView[Any], count: int, total: int, unit: str) -> str:
     """How a list was chosen, and how much of it there is, as sentences; `drawn` entries are on the page."""
     parts = [view.order, *([f"guesses that are {view.guesses}"] if view.guesses != GUESSES[0] else [])]
     if view.least_weight:
@@ -67,7 +67,7 @@ def list_note(view: ListView[Any], drawn: int, total: int, unit: str) -> str:
         parts.append(f"with “{view.search.strip()}”")
     text = ", ".join(parts)
     note = f"{text[0].upper()}{text[1:]}."
-    if drawn < total:
+    if count < total:
         rest = f"the first {MOST:,} {unit}" if total > MOST else f"all {total:,}"
         note += f" Page {view.page:,} is shown; the ZIP and the JSON have {rest}."
     return note

@@ -39,12 +39,12 @@ class NamedHead(NamedTuple):
     Attributes:
         label: Its key, as "3-1".
         name: What it is best at, as a relation.
-        found: What it finds, as a plural in the legend of a map; the name where it is empty.
+        plural: What it finds, as a plural in the legend of a map; the name where it is empty.
     """
 
     label: str
     name: str
-    found: str = ""
+    plural: str = ""
 
 
 class Presentation(Registered, Generic[R, V]):

@@ -136,7 +136,7 @@ def choosing(result: R, view: Choices | None = None, **choices: object) -> R:
     return changed
 
 
-def kept(work: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
+def cached_on_result(work: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
     """Decorate a function of a result whose values are kept beside the result, as long as that is alive.
 
     Its other arguments are hashable, and no caller may change a value. A value may have labels of heads, so that
@@ -144,14 +144,14 @@ def kept(work: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]
     """
 
     @wraps(work)
-    def remembered(result: R, /, *arguments: P.args, **options: P.kwargs) -> T:
+    def cached(result: R, /, *arguments: P.args, **options: P.kwargs) -> T:
         values: dict[Hashable, T] = vars(result).setdefault("_kept", {})
         key = (work, first_number(), arguments, *options.items())
         if key not in values:
             values[key] = work(result, *arguments, **options)
         return values[key]
 
-    return remembered
+    return cached
 
 
 def result_of(results: Results, result_class: type[R]) -> R:

@@ -91,9 +91,9 @@ class InputList:
 
     Attributes:
         name: In the keys of the screen and in a ZIP, as "sentences".
-        shown: Of what it is.
+        result: Of what it is.
         view: What a reader has chosen, resolved. The screen draws the list alone where only this changes.
-        page: The page of the list of `shown` that a view chooses.
+        page: The page of the list of `result` that a view chooses.
         rows: The table about it in files.
         size: The most inputs of a page.
         fields: Of the view, beside the searched words, `search`, and the number of the page, `page`.
@@ -101,7 +101,7 @@ class InputList:
     """
 
     name: str
-    shown: Any
+    result: Any
     view: Any
     page: Callable[[Any, Any], ListPage]
     rows: Callable[[Any, Any], pd.DataFrame]
@@ -112,8 +112,8 @@ class InputList:
     @cached_property
     def inputs(self) -> Inputs:
         """The inputs of the page, with the table of all."""
-        page = self.page(self.shown, self.view)
-        table = self.rows(self.shown, self.view)
+        page = self.page(self.result, self.view)
+        table = self.rows(self.result, self.view)
         title = f"{page.title}{page.detail}"
         return Inputs(self.name, title, table, note=page.note, examples=page.examples, legend=page.legend)
 

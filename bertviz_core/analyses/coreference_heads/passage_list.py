@@ -47,7 +47,7 @@ def passage_list(counts: AntecedentCounts, view: CoreferenceView) -> InputList:
     """The chosen head's passages."""
     return InputList(
         name="passages",
-        shown=counts,
+        result=counts,
         view=view,
         page=passage_page,
         rows=passage_rows,

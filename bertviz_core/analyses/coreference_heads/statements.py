@@ -8,7 +8,7 @@ import numpy as np
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.findings import GAIN, HELD_OUT, SHOWN, Answer, Finding, Statement, decide, tiny
-from bertviz_core.analyses.base.result import kept
+from bertviz_core.analyses.base.result import cached_on_result
 from bertviz_core.analyses.base.statistics import MIN_SCORED
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import SIMPLE
@@ -104,7 +104,7 @@ def _beaten(counts: AntecedentCounts, direction: int, kind: str = "all") -> str:
     return listed + (f"; not {', '.join(others)}" if others and beaten else "")
 
 
-@kept
+@cached_on_result
 def type_finding(counts: AntecedentCounts, kind: str, direction: int) -> Finding:
     """The best head of one direction on the mentions of one of TYPE_ROWS, beside the baselines of SIMPLE."""
     answer = partial(above_simple, direction=direction, kind=kind)

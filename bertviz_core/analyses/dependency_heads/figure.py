@@ -11,7 +11,7 @@ from bertviz_core import paper
 from bertviz_core.analyses.base.blocks import Chart, Map, Offer, Say
 from bertviz_core.analyses.base.guess_lists import Order, page
 from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable
-from bertviz_core.analyses.base.result import kept
+from bertviz_core.analyses.base.result import cached_on_result
 from bertviz_core.analyses.base.table_blocks import Table
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
@@ -235,7 +235,7 @@ def example_svg(example: SentenceExample, choice: DirectedHead, *, every: bool =
     return sentence_svg(words, gold, guessed, f"Gold arcs and the guesses of head {head}, for: {' '.join(words)}")
 
 
-@kept
+@cached_on_result
 def relation_table(result: RelationCounts) -> pd.DataFrame:
     """A row for each relation, in percent, for the screen; the paper's columns are empty where it has no such label,
     and absent where its numbers are of something else."""

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.base.findings import GAIN, SHOWN, Interval, decide_worth, gain_interval, share_interval
-from bertviz_core.analyses.base.guess_lists import StoredParts
-from bertviz_core.analyses.base.result import Result, kept
+from bertviz_core.analyses.base.result import Result, cached_on_result
 from bertviz_core.analyses.base.statistics import (
     MIN_SCORED,
     MIN_UNITS,
@@ -55,9 +54,7 @@ class GuessCounts(Result):
         unit_moments: (2, fold, relation) sums of 1 and n^2; of a causal model (2, fold, direction, relation).
         head_moments: (2, fold, direction, relation, layer, head) sums of n c and c^2.
         offset_moments: (2, offset, relation) sums of n c and c^2; of a causal model (2, direction, offset, relation).
-        stored: The DependencyHeads that the counts are a view of.
         direction: The index in DIRECTIONS of the one direction whose heads compete; None where the best of both wins.
-        lists: The StoredParts with the guesses of all sentences; None for those of `stored` alone.
     """
 
     analysis: ClassVar[str] = "dependency_heads"
@@ -71,9 +68,7 @@ class GuessCounts(Result):
     unit_moments: np.ndarray | None = None
     head_moments: np.ndarray | None = None
     offset_moments: np.ndarray | None = None
-    stored: Any = None
     direction: int | None = None
-    lists: StoredParts | None = None
 
     def _competing(self, right: np.ndarray) -> np.ndarray:
         """(direction, relation, layer, head) right guesses, of which those of the other direction never win."""
@@ -277,7 +272,7 @@ class GuessCounts(Result):
                 estimates[name] = Estimate(accuracy[row], None, *independent, choices=len(DIRECTIONS))
         return estimates
 
-    @kept
+    @cached_on_result
     def intervals(self) -> tuple[np.ndarray, np.ndarray]:
         """(low, high) of `accuracy`, 95% over units."""
         return interval_of_words(*self.sums())

@@ -8,7 +8,7 @@ import pandas as pd
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.guess_lists import StoredParts
-from bertviz_core.analyses.base.result import kept, tidy, to_lists
+from bertviz_core.analyses.base.result import cached_on_result, tidy, to_lists
 from bertviz_core.analyses.base.statistics import counts_of_best, share
 from bertviz_core.analyses.dependency_heads.guess_counts import GuessCounts
 from bertviz_core.analyses.dependency_heads.guesses import CAUSAL, COUNTED, DIRECTIONS, SIDES, VIEW_NAMES
@@ -20,9 +20,17 @@ from bertviz_core.heads import Head, all_keys
 
 @dataclass(frozen=True)
 class RelationCounts(GuessCounts):
-    """Right guesses for every relation and head, with what is said of them and what files have of them."""
+    """Right guesses for every relation and head, with what is said of them and what files have of them.
 
-    @kept
+    Attributes:
+        stored: The DependencyHeads that the counts are a view of.
+        lists: The StoredParts with the guesses of all sentences; None for those of `stored` alone.
+    """
+
+    stored: Any = None
+    lists: StoredParts | None = None
+
+    @cached_on_result
     def in_direction(self, direction: int | None) -> Self:
         """The same counts, where the best heads, and what is said of them, are of one direction; None for both."""
         return replace(self, direction=direction)
@@ -72,12 +80,12 @@ class RelationCounts(GuessCounts):
     def restriction(self) -> str:
         return CAUSAL if self.is_causal else ""
 
-    @kept
+    @cached_on_result
     def row(self, relation: str) -> pd.Series:
         """The row of a relation in `to_frame`."""
         return self.to_frame().iloc[self.relations.index(relation)]
 
-    @kept
+    @cached_on_result
     def clearest_relation(self) -> str:
         """The first relation by gain; "all" where there is none to choose."""
         return self.relations[next(iter(self.by_gain()), 0)]

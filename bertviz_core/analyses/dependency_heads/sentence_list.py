@@ -53,7 +53,7 @@ def sentence_list(counts: RelationCounts, view: RelationView) -> InputList:
     """The chosen head's sentences."""
     return InputList(
         name="sentences",
-        shown=counts,
+        result=counts,
         view=view,
         page=sentence_page,
         rows=sentence_rows,

@@ -8,7 +8,7 @@ import numpy as np
 from bertviz_core import paper
 from bertviz_core.analyses.base.findings import GAIN, HELD_OUT, Answer, Finding, Interval, Statement, decide, tiny
 from bertviz_core.analyses.base.presentation import NamedHead
-from bertviz_core.analyses.base.result import kept
+from bertviz_core.analyses.base.result import cached_on_result
 from bertviz_core.analyses.base.statistics import MIN_SCORED, MIN_UNITS, wilson
 from bertviz_core.analyses.dependency_heads.guess_counts import NO_RELATION
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SIDES, offset_words
@@ -101,7 +101,7 @@ def _claim(counts: RelationCounts, relation: str) -> str:
     return claim
 
 
-@kept
+@cached_on_result
 def relation_finding(counts: RelationCounts, relation: str) -> Finding:
     """The finding of one relation, of the direction whose heads compete, beside what Table 1 says of it where that is
     of the same words and language."""

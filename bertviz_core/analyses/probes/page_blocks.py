@@ -9,7 +9,7 @@ import pandas as pd
 from bertviz_core import paper
 from bertviz_core.analyses.base.blocks import Card, Say
 from bertviz_core.analyses.base.list_view import MOST
-from bertviz_core.analyses.base.result import kept
+from bertviz_core.analyses.base.result import cached_on_result
 from bertviz_core.analyses.base.shown_inputs import Example, OpenedWords
 from bertviz_core.analyses.base.statistics import share, units_text
 from bertviz_core.analyses.base.table_blocks import InputList, ListPage, Table
@@ -35,7 +35,7 @@ LEGEND = (
 )
 
 
-@kept
+@cached_on_result
 def cards(result: Probes) -> list[Card]:
     """The scores of the probes on attention beside the paper's, the selectivity, and words without a vector."""
     entries = []
@@ -54,7 +54,7 @@ def cards(result: Probes) -> list[Card]:
     return entries or [("Best fixed offset", f"{result.about['best_offset']:+d}", "on the training part")]
 
 
-@kept
+@cached_on_result
 def scores_table(result: Probes) -> Table:
     """Table 3, in percent, beside the paper's numbers where they count the same."""
     units = result.about["units"]
@@ -96,7 +96,7 @@ def scores_notes(result: Probes) -> Iterator[Say]:
         yield Say(best_layer)
 
 
-@kept
+@cached_on_result
 def relations_table(result: Probes) -> Table:
     """The accuracy of every probe by relation, in percent, of the relations that are scored."""
     rows = [row for row in range(len(result.relations)) if result.relation_n[:, row].max() > 0]
@@ -146,7 +146,7 @@ def tree_list(result: Probes, view: ProbesView) -> InputList:
     """The trees of the sentences that have the searched words, with the guesses of a probe."""
     return InputList(
         name="sentences",
-        shown=result,
+        result=result,
         view=view,
         page=tree_page,
         rows=tree_rows,

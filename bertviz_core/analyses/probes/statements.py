@@ -4,7 +4,7 @@ from functools import partial
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.findings import DEMONSTRATION, Answer, Finding, Interval, Statement, decide
-from bertviz_core.analyses.base.result import kept
+from bertviz_core.analyses.base.result import cached_on_result
 from bertviz_core.analyses.base.statistics import MIN_UNITS
 from bertviz_core.analyses.probes.result import MIN_TRAINED, Probes
 from bertviz_core.heads import highest
@@ -79,7 +79,7 @@ STATEMENTS = (
 )
 
 
-@kept
+@cached_on_result
 def score_finding(result: Probes) -> Finding:
     """What the probe on attention alone finds, with which the page begins."""
     return STATEMENTS[0].finding("probes", "Probes", result)

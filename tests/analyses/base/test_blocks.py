@@ -6,7 +6,7 @@ import pandas as pd
 
 from bertviz_core.analyses.base.block_contents import flat, tables
 from bertviz_core.analyses.base.blocks import Columns, Map, Numbers, Say, Tabs
-from bertviz_core.analyses.base.result import Result, kept
+from bertviz_core.analyses.base.result import Result, cached_on_result
 from bertviz_core.analyses.base.shown_inputs import Example
 from bertviz_core.analyses.base.table_blocks import Heads, InputList, ListPage, Table
 from bertviz_core.heads import counting_from, first_number
@@ -48,7 +48,7 @@ def test_a_list_builds_the_page_of_its_view_when_it_is_asked() -> None:
 
     block = InputList(
         name="words",
-        shown=["a", "b"],
+        result=["a", "b"],
         view=2,
         page=page,
         rows=lambda words, _: pd.DataFrame({"word": words}),
@@ -69,7 +69,7 @@ def test_the_heading_of_a_map_in_files_has_what_the_screen_says_elsewhere() -> N
 def test_a_value_is_kept_beside_its_result_by_how_heads_are_counted() -> None:
     calls = []
 
-    @kept
+    @cached_on_result
     def label(result: Result, name: str) -> str:
         calls.append(name)
         return f"{name} {first_number()}"
