@@ -69,7 +69,7 @@ def flipped_inputs(result: MinimalPairs, head: Head) -> Inputs:
         name="flipped",
         title=f"{plural(count, 'pairs')} that turn wrong without head {head.label()}",
         table=pd.DataFrame(rows),
-        note=note if len(pairs) in (0, count) else f"{note} {len(pairs)} of {count:,} are kept.",
+        note=note if len(pairs) in (0, count) else f"{note} {len(pairs)} of {count:,} are shown.",
         examples=tuple(map(_example, pairs)),
     )
 
