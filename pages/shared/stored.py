@@ -146,7 +146,8 @@ def timed(label: str, time: str) -> str:
 def start_button(label: str, key: str, title: str, requests: Sequence[Request]) -> None:
     """Draw the button that starts a job: to compute those of these requests that are not stored yet."""
     job = key, title, partial(tasks.analyses, requests, services.store())
-    st.button(label, type="primary", icon=":material/play_arrow:", on_click=jobs.submit, args=job)
+    # With a key the button stays the same one when its label tells a time: a click just then is not lost.
+    st.button(label, type="primary", icon=":material/play_arrow:", key=f"start {key}", on_click=jobs.submit, args=job)
 
 
 def offer_papers_model(selection: Selection) -> None:

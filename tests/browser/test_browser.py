@@ -109,6 +109,7 @@ def test_a_deep_link_on_a_fresh_server_opens_the_page_of_an_installed_analysis(
         page.close()
 
 
+@pytest.mark.timeout(500)
 def test_the_choice_of_an_installed_analysis_is_a_slider_a_link_and_in_its_files(
     chromium: Any, tmp_path: Path, example_path: str
 ) -> None:
@@ -119,7 +120,7 @@ def test_the_choice_of_an_installed_analysis_is_a_slider_a_link_and_in_its_files
         page.wait_for_timeout(5_000)
         if analyze.is_visible() and analyze.is_enabled():  # the page was drawn again between press and release
             analyze.click()
-        page.get_by_text(result).wait_for(timeout=120_000)
+        page.get_by_text(result).wait_for(timeout=240_000)  # The job runs at the lowest priority.
         page.get_by_text("uniform attention:").first.wait_for()  # the baseline of its figure
         slider = page.get_by_role("slider", name="Name heads above")
         slider.focus()
