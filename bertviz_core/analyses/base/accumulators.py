@@ -2,7 +2,8 @@
 Notation); and sums over documents of squares and products, for standard errors by document (docs/methods.md,
 Uncertainty)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from torch import Tensor
 
 from bertviz_core.analyses.base import statistics
 from bertviz_core.analyses.base.averages import TOP
+from bertviz_core.analyses.base.open_documents import OpenDocuments
 from bertviz_core.engine import packing
 from bertviz_core.engine.forward_pass import Accumulator
 from bertviz_core.inputs.encoded_corpus import EncodedCorpus
@@ -35,13 +37,12 @@ L = TypeVar("L", bound=Layer)
 class DocumentSums:
     """Adds up segments' rows by document, then moments of these sums over documents (docs/methods.md, Uncertainty).
 
-    Chunks come in the order of the corpus, but segments within a chunk in any order. So rows wait for the end of their
-    chunk; then only its first and last document are incomplete, which may continue in another chunk.
+    Rows wait for the end of their chunk.
 
     Attributes:
         moments: From a layer's sums (document, ...) to their moments over documents (...).
-        numbers: (document,) numbers of the incomplete documents.
-        sums: (document, layer, ...) sums of the incomplete documents, float64.
+        shape: (layer, ...) that of a document's sums, float64.
+        open_documents: The documents that the next chunk may continue.
         total: (layer, ...) moments of the complete documents.
         rows: For each layer the batches of an unfinished chunk: numbers of the documents (segment,), and rows
             (segment, ...).
@@ -57,9 +58,9 @@ class DocumentSums:
             shape: The shape of a segment's row.
         """
         self.moments = moments
-        self.numbers = np.zeros(0, dtype=np.int64)
-        self.sums = np.zeros((0, layers, *shape))
-        self.total = np.stack([moments(self.sums[:, 0])] * layers)
+        self.shape = (layers, *shape)
+        self.open_documents = OpenDocuments[np.ndarray](self._close)
+        self.total = self._moments({})
         self.rows: list[list[tuple[np.ndarray, Tensor]]] = [[] for _ in range(layers)]
         self.is_batch = False
 
@@ -82,24 +83,23 @@ class DocumentSums:
         self._complete()
         other._complete()
         self.total = self.total + other.total
-        self._join(other.numbers, other.sums)
+        self.open_documents.merge(other.open_documents)
 
     def whole(self) -> np.ndarray:
         """(layer, ...) the moments of all documents."""
         self._complete()
-        return self.total + self._moments(self.sums)
+        return self.total + self._moments(self.open_documents.sums)
 
     def to_bytes(self) -> bytes:
         """The sums of all documents so far, for `restore`."""
         self._complete()
-        return packing.pack({"total": self.total, "numbers": self.numbers, "sums": self.sums})
+        return packing.pack({"total": self.total, "open": self.open_documents.to_bytes(lambda sums: {"sums": sums})})
 
     def restore(self, data: bytes) -> None:
         """Continue from the sums that `to_bytes` wrote."""
         state = packing.unpack(data)
         self.total = state["total"]
-        self.numbers = state["numbers"]
-        self.sums = state["sums"]
+        self.open_documents.restore(state["open"], itemgetter("sums"))
 
     def _complete(self) -> None:
         """Add up the rows of a chunk."""
@@ -108,7 +108,7 @@ class DocumentSums:
             return
         documents = np.concatenate([numbers for rows in self.rows for numbers, _ in rows])
         ends = np.unique([documents.min(), documents.max()])
-        sums = np.zeros((len(ends), *self.sums.shape[1:]))
+        sums = np.zeros((len(ends), *self.shape))
         by_layer = to_host([torch.cat([each for _, each in rows]) for rows in self.rows])
         for layer, (rows, values) in enumerate(zip(self.rows, by_layer, strict=True)):
             documents = np.concatenate([numbers for numbers, _ in rows])
@@ -117,21 +117,16 @@ class DocumentSums:
             sums[np.searchsorted(ends, numbers[is_end]), layer] = layer_sums[is_end]
             self.total[layer] += self.moments(layer_sums[~is_end])
         self.rows = [[] for _ in self.rows]
-        self._join(ends, sums)
+        self.open_documents.add(dict(zip(ends.tolist(), sums, strict=True)))
 
-    def _join(self, numbers: np.ndarray, sums: np.ndarray) -> None:
-        """Add incomplete documents to these; those between the first and the last are then complete."""
-        numbers = np.concatenate([self.numbers, numbers])
-        sums = np.concatenate([self.sums, sums])
-        self.numbers, self.sums = _sum_by_number(numbers, sums)
-        if len(self.numbers) > 2:
-            self.total = self.total + self._moments(self.sums[1:-1])
-            self.numbers = self.numbers[[0, -1]]
-            self.sums = self.sums[[0, -1]]
+    def _close(self, documents: Mapping[int, np.ndarray]) -> None:
+        self.total = self.total + self._moments(documents)
 
-    def _moments(self, sums: np.ndarray) -> np.ndarray:
-        """(layer, ...) moments of documents with these sums (document, layer, ...)."""
-        return np.stack([self.moments(layer_sums) for layer_sums in sums.swapaxes(0, 1)])
+    def _moments(self, documents: Mapping[int, np.ndarray]) -> np.ndarray:
+        """(layer, ...) moments of documents, of which each has the sums (layer, ...)."""
+        in_order = [documents[number] for number in sorted(documents)]
+        by_layer = np.array(in_order).reshape(len(documents), *self.shape).swapaxes(0, 1)
+        return np.stack([self.moments(sums) for sums in by_layer])
 
 
 def _sum_by_number(numbers: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,6 +1,6 @@
 """Counts of right guesses by relation, head and direction (4.2; Table 1; docs/methods.md, section 6)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import ClassVar, Self, cast
 
@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bertviz_core.analyses.base.open_documents import OpenDocuments
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.dependency_heads.guess_counts import by_size
@@ -22,9 +23,9 @@ from bertviz_core.analyses.dependency_heads.guesses import (
     merged,
     view_of_side,
 )
+from bertviz_core.analyses.dependency_heads.named_sums import Name, NamedSums
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.sentences import sentence_record, trees_of
-from bertviz_core.analyses.dependency_heads.unit_sums import Name, NamedSums, OpenUnits
 from bertviz_core.analyses.dependency_heads.word_classes import ClassSums, classes_of
 from bertviz_core.corpora.treebank import ALL, POSSESSIVES, UAS, Sentence, is_punctuation, sentence_of
 from bertviz_core.engine.forward_pass import Accumulator
@@ -37,6 +38,7 @@ from bertviz_core.models.model import AttentionModel
 
 MAX_SENTENCES = 500  # sentences whose guesses are in a result
 UNIT = 1 << 32  # One right guess of a random word counts this much: fractions become integers, whose sums are exact.
+PARTS = ("counts", "moments", "classes")  # the sums by name
 RELEASE_POSSESSIVES = ("'s", "s'")
 
 
@@ -65,7 +67,7 @@ class RelationSums(Accumulator):
             roots.
         moments: Sums over units (2, fold, ...) by row of the result, for c right guesses among n words: of 1 and n^2
             ("units"), and of n c and c^2 for heads and for fixed offsets.
-        open_units: The documents that the next chunk may continue.
+        open_documents: The documents that the next chunk may continue.
         shapes: The shapes of a fold's counts, by what is counted.
     """
 
@@ -86,7 +88,7 @@ class RelationSums(Accumulator):
         self.counts = NamedSums({name: (FOLDS, *shape) for name, shape in self.shapes.items()}, np.int64)
         squared = {"units": (), "heads": heads, "by_offset": OFFSETS.shape}
         self.moments = NamedSums({name: (2, FOLDS, *shape) for name, shape in squared.items()}, np.int64)
-        self.open_units = OpenUnits(self._new_sums, self._close)
+        self.open_documents = OpenDocuments[NamedSums](self._close)
 
     def new_empty(self) -> Self:
         return replace(self)
@@ -137,9 +139,10 @@ class RelationSums(Accumulator):
         for name, sums in counted.sums.items():
             self.counts.sums[name][rows, unit % FOLDS] += sums
         if example.is_unit:
-            self._close(unit, counted)
+            self._close({unit: counted})
         else:
-            self.open_units.of(unit).merge(counted)
+            document = self.open_documents.sums.setdefault(unit, self._new_sums())
+            document += counted
 
     def _count(self, sentence: Sentence, guess: np.ndarray) -> NamedSums:
         """Count a sentence's words and right guesses (direction, layer, head, word), from 1, 0 being the root."""
@@ -170,7 +173,11 @@ class RelationSums(Accumulator):
                 counts.sums[quantity][rows] += np.tensordot(members, values, 1).astype(np.int64)
         return counts
 
-    def _close(self, unit: int, counted: NamedSums) -> None:
+    def _close(self, units: Mapping[int, NamedSums]) -> None:
+        for unit, counted in units.items():
+            self._add_moments(unit, counted)
+
+    def _add_moments(self, unit: int, counted: NamedSums) -> None:
         """Add the squares and products of a unit's sums, each of which several rows of the result add up."""
         names = list(counted.names)
         rows: dict[Name, list[int]] = {}
@@ -193,11 +200,11 @@ class RelationSums(Accumulator):
             self.batches += other.batches
             return
         self.complete()
-        self.open_units.merge(other.open_units)  # This adds to the moments of both, so it comes before they are merged.
-        self.moments.merge(other.moments)
-        self.counts.merge(other.counts)
+        self.open_documents.merge(other.open_documents)  # It adds to the moments of both, which are added after it.
+        self.moments += other.moments
+        self.counts += other.counts
         self.by_sentence |= other.by_sentence
-        self.classes.merge(other.classes)
+        self.classes += other.classes
 
     def take_detail(self) -> PackedValues:
         """The guesses of a chunk for `SentenceQuery`, without words: a corpus that is deleted is gone."""
@@ -215,16 +222,14 @@ class RelationSums(Accumulator):
         return [entry[0] for entry in entries], {"guesses": joined, "weights": weights}
 
     def to_bytes(self) -> bytes:
-        """All sums so far, for `from_bytes`; the units that only this chunk has are closed."""
+        """All sums so far, for `from_bytes`; the documents that only this chunk has are closed."""
         self.complete()
-        for each in (self.open_units, self.classes.open_units):
-            each.close_inner()
+        self.open_documents.close_inner()
         numbers = list(self.by_sentence)
         sentences, arrays = self.joined(numbers)
-        records = {"names": list(self.counts.names), "numbers": numbers, "sentences": list(map(asdict, sentences))}
-        records |= {"rows": list(self.moments.names)}
-        opened = {"open_units": self.open_units.to_bytes(), "open_classes": self.classes.open_units.to_bytes()}
-        return pack(self.counts.sums | self.moments.sums | records | arrays | self.classes.values() | opened)
+        records = {"numbers": numbers, "sentences": list(map(asdict, sentences))}
+        parts = {name: pack(getattr(self, name).state()) for name in PARTS}
+        return pack(arrays | records | parts | {"documents": self.open_documents.to_bytes(NamedSums.state)})
 
     def from_bytes(self, data: bytes) -> Self:
         """New sums with the content that `to_bytes` wrote.
@@ -234,11 +239,9 @@ class RelationSums(Accumulator):
         """
         state = unpack(data)
         full = self.new_empty()
-        full.counts.restore(state["names"], state)
-        full.moments.restore(state["rows"], state)
-        full.classes.restore(state["classes"], state)
-        full.open_units.restore(state["open_units"])
-        full.classes.open_units.restore(state["open_classes"])
+        for name in PARTS:
+            getattr(full, name).restore(unpack(state[name]))
+        full.open_documents.restore(state["documents"], NamedSums.of_state)
         end = 0
         for number, record in zip(state["numbers"], state["sentences"], strict=True):
             sentence = sentence_of(record)
@@ -311,7 +314,7 @@ def finish(accumulator: RelationSums, examples: Sentences, provenance: Provenanc
         provenance: What the result was computed from.
     """
     accumulator.complete()
-    for each in (accumulator.open_units, accumulator.classes.open_units):
+    for each in (accumulator.open_documents, accumulator.classes.open_documents):
         each.close_all()
     counts = accumulator.counts
     rows = rows_of(list(counts.names), counts.sums["n"].sum(1), accumulator.causal)

@@ -1,15 +1,16 @@
 """Shares of a head's attention to words by part of speech and by relation (docs/methods.md, section 6)."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
+from bertviz_core.analyses.base.open_documents import OpenDocuments
 from bertviz_core.analyses.base.result import tidy
 from bertviz_core.analyses.base.statistics import error_by_document, share, t_quantile
 from bertviz_core.analyses.dependency_heads.guesses import VIEWS
-from bertviz_core.analyses.dependency_heads.unit_sums import Name, NamedSums, OpenUnits
+from bertviz_core.analyses.dependency_heads.named_sums import Name, NamedSums
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.heads import Head, all_keys
 
@@ -35,14 +36,15 @@ class ClassSums(NamedSums):
     WordClasses: "class_counts" (class, 3) and "class_sums" (class, 3, layer, head).
 
     Attributes:
-        open_units: The documents that the next chunk may continue.
+        open_documents: The documents that the next chunk may continue.
+        of_document: The shapes of a document's sums.
     """
 
     def __init__(self, layers: int, heads: int) -> None:
         super().__init__({"class_counts": (3,), "class_sums": (3, layers, heads)}, float)
         self.rows([ALL_WORDS])
-        of_unit = {"words": (), "attention": (layers, heads)}
-        self.open_units = OpenUnits(lambda: NamedSums(of_unit, float), self._close)
+        self.open_documents = OpenDocuments[NamedSums](self._close)
+        self.of_document = {"words": (), "attention": (layers, heads)}
 
     def add(
         self,
@@ -62,7 +64,7 @@ class ClassSums(NamedSums):
         self.rows(name for words in sentences for names in words for name in names)
         size = max(map(len, sentences))
         batch_members = np.zeros((len(sentences), size, len(self.names)))
-        documents = [self.open_units.of(unit) for unit in units]
+        documents = [self.open_documents.sums.setdefault(unit, NamedSums(self.of_document, float)) for unit in units]
         for index, (words, members) in enumerate(zip(sentences, batch_members, strict=True)):
             for word, names in enumerate(words):
                 members[word, [self.names[name] for name in (ALL_WORDS, *names)]] = 1
@@ -86,18 +88,30 @@ class ClassSums(NamedSums):
             for document, of_sentence in zip(documents, x, strict=False):
                 document.sums["attention"][:, layer] += of_sentence.T
 
-    def _close(self, unit: int, sums: NamedSums) -> None:
-        """Add the products of a document's sums."""
-        rows = self.rows(sums.names)
-        x = sums.sums["attention"]  # (class, layer, head)
-        self.sums["class_counts"][rows, 2] += sums.sums["words"] > 0
-        self.sums["class_sums"][rows, 1:] += np.stack([x[sums.names[ALL_WORDS]] * x, x**2], 1)
+    def _close(self, documents: Mapping[int, NamedSums]) -> None:
+        """Add the products of documents' sums."""
+        for document in documents.values():
+            rows = self.rows(document.names)
+            x = document.sums["attention"]  # (class, layer, head)
+            self.sums["class_counts"][rows, 2] += document.sums["words"] > 0
+            self.sums["class_sums"][rows, 1:] += np.stack([x[document.names[ALL_WORDS]] * x, x**2], 1)
 
-    def merge(self, other: NamedSums) -> None:
-        """Add the sums of the next chunk, with its incomplete units."""
+    def __iadd__(self, other: NamedSums) -> Self:
+        """Add the sums of the next chunk, with its incomplete documents."""
         assert isinstance(other, ClassSums)
-        self.open_units.merge(other.open_units)  # This adds to the sums of both, so it comes before they are merged.
-        super().merge(other)
+        self.open_documents.merge(
+            other.open_documents
+        )  # This adds to the sums of both, so it comes before they are added.
+        return super().__iadd__(other)
+
+    def state(self) -> dict[str, Any]:
+        self.open_documents.close_inner()
+        return super().state() | {"documents": self.open_documents.to_bytes(NamedSums.state)}
+
+    def restore(self, state: Mapping[str, Any]) -> Self:
+        sums = dict(state)
+        self.open_documents.restore(sums.pop("documents"), NamedSums.of_state)
+        return super().restore(sums)
 
     def values(self) -> dict[str, Any]:
         """The fields of the result, the classes of a scheme by falling number of words."""

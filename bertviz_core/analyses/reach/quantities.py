@@ -7,8 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.reach.result import FARTHEST, ITSELF, NEXT_TO_NOTHING, OFFSETS, SINK
-from bertviz_core.analyses.reach.uniform import Masks, distances_between, mean_distances, sink_rows
+from bertviz_core.analyses.reach.result import FARTHEST, ITSELF, OFFSETS, SINK
+from bertviz_core.analyses.reach.uniform import Masks, distances_between, mean_distance, mean_distances, sink_rows
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.layer_mask import LayerMask
@@ -176,28 +176,11 @@ def measure(batch: Batch, seen: Seen, causal: bool, masks: Masks) -> Tensor:
     output = (seen.lengths * batch.row_weights[:, None]).sum(-1)
     relative = output / output.mean(-1, keepdim=True)
     between = mean_distance(seen.far, seen.given.sum(-1))
-    uniform_ordinary = distances_between(batch, masks, uniform_between(batch, causal)[:, 0])[..., None]
+    uniform_ordinary = distances_between(batch, masks, causal)[..., None]
     controls = (each.expand_as(distance) for each in (uniform, uniform_ordinary))
     sink = sinks(batch, seen.received, causal, masks)
     values = (distance, spread, beyond, *sink, relative, between, *controls)
     return torch.cat([torch.stack(values, -1), shares], -1)
-
-
-def mean_distance(far: Tensor, weight: Tensor) -> Tensor:
-    """(...) sums of distances, each times a weight, over those of the weights (...), of any shape; NaN where these are
-    next to nothing."""
-    return (far / weight).where(weight > NEXT_TO_NOTHING, torch.nan)
-
-
-def uniform_between(batch: Batch, causal: bool) -> Tensor:
-    """(batch, 1) the mean distance between two different ordinary tokens under uniform attention."""
-    positions = torch.arange(batch.mask.shape[1], device=batch.mask.device)
-    seen = positions + 1 if causal else batch.mask.sum(1, keepdim=True)
-    weights = batch.pairs / seen[..., None]
-    if causal:
-        weights = weights.tril()
-    distances = (positions[:, None] - positions).abs()
-    return mean_distance((weights * distances).sum((1, 2)), weights.sum((1, 2)))[:, None]
 
 
 @lru_cache(8)

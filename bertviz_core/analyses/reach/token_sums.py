@@ -3,6 +3,8 @@
 
 import math
 from collections.abc import Mapping
+from functools import reduce
+from operator import add
 from typing import Any, Self
 
 import numpy as np
@@ -11,9 +13,12 @@ from scipy.sparse import csr_matrix
 from torch import Tensor
 
 from bertviz_core.analyses.base import statistics
+from bertviz_core.analyses.base.open_documents import OpenDocuments
 from bertviz_core.analyses.reach.result import FIRST_TOKEN, LEAST, SHARES, head_tokens
 from bertviz_core.analyses.reach.token_table import TokenTable
-from bertviz_core.inputs.encoding import Batch, Encoded, structural
+from bertviz_core.analyses.reach.uniform import full_token_uniform
+from bertviz_core.engine.packing import pack, unpack
+from bertviz_core.inputs.encoding import Batch, Encoded
 from bertviz_core.inputs.tensors import to_host
 from bertviz_core.inputs.tokens import Tokens
 
@@ -21,7 +26,7 @@ FIRST = 0  # the number of a first token that is neither CLS nor SEP; any other 
 DOCUMENT = 2**32  # by which the number of a document is multiplied in the key of a document and a token
 COUNTED = len(SHARES)
 SPARE = 3  # times as many tokens have sums as have numbers in the end: of 32,768 tokens of English nearly all do
-TABLES = ("counts", "complete", "open", "inputs")
+TABLES = ("counts", "complete", "inputs")
 # In `about`, for each of SHARES and each layer: occurrences that are summed, units, what uniform attention would give,
 # and its squares; of an incomplete document only the occurrences and what uniform attention would give.
 SEEN, UNITS, UNIFORM, SQUARES = range(4)
@@ -30,16 +35,16 @@ SEEN, UNITS, UNIFORM, SQUARES = range(4)
 class TokenSums:
     """Sums over documents by token, of the tokens that are the most frequent so far.
 
-    Rows wait for the end of their chunk, as in DocumentSums; then only its first and last document are incomplete.
+    Rows wait for the end of their chunk, as in DocumentSums.
 
     Attributes:
         counts: How often each token was read, by its number, of all tokens.
         complete: Moments over the complete documents by token: `about` is (row, number, share, layer), heads are (row,
             share, moment, layer, head), the sums of s, n s and s^2, with n what uniform attention would give in a
             document and s what the head does.
-        open: The sums n and s (row, share, 1, layer, head) of the incomplete documents, by document and token.
+        open_documents: The sums n and s (row, share, 1, layer, head) by token of documents that the next chunk may
+            continue.
         inputs: Moments over inputs in place of documents, as long as all are of one document.
-        ends: (document,) numbers of the incomplete documents.
         batches: The inputs of an unfinished chunk, each batch padded as its rows are.
         rows: Their rows, (layer, batch and token, share and head), on the device.
         local: What uniform attention would give in layers of local attention, (layer, batch and token, share), on the
@@ -62,9 +67,8 @@ class TokenSums:
         self.most = head_tokens(layers * heads)
         self.counts = TokenTable.empty((1,), ())
         self.complete = TokenTable.empty((4, COUNTED, layers), (COUNTED, 3, layers, heads))
-        self.open = TokenTable.empty((4, COUNTED, layers), (COUNTED, 1, layers, heads))
+        self.open_documents = OpenDocuments[TokenTable](self._close)
         self.inputs = self.complete
-        self.ends = np.zeros(0, dtype=np.int64)
         self.batches: list[tuple[tuple[Encoded, ...], int]] = []
         self.rows: list[Tensor] = []
         self.local: list[Tensor | None] = []
@@ -109,23 +113,22 @@ class TokenSums:
         self._join(chunk)
 
     def state(self) -> dict[str, Any]:
-        """Arrays by name, all that `restore` needs."""
+        """Bytes by name, all that `restore` needs."""
         self.finish_chunk()
-        state: dict[str, Any] = {"ends": self.ends}
-        for name in TABLES:
-            state |= getattr(self, name).state(name)
-        return state
+        tables = {name: pack(getattr(self, name).state()) for name in TABLES}
+        return tables | {"documents": self.open_documents.to_bytes(TokenTable.state)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from a `state`; raises KeyError where it lacks an array."""
-        self.ends = state["ends"]
+        """Continue from a `state`; raises KeyError where it lacks something."""
+        self.open_documents.restore(state["documents"], TokenTable.of_state)
         for name in TABLES:
-            setattr(self, name, TokenTable.of_state(name, state))
+            setattr(self, name, TokenTable.of_state(unpack(state[name])))
 
     def fields(self, tokens: Tokens) -> dict[str, Any]:
         """The fields of Reach that are about tokens: those of the most frequent that are frequent enough."""
         self.finish_chunk()
-        table = self.inputs if len(self.ends) < 2 else self.complete + _moments(self.open)
+        documents = self.open_documents.sums
+        table = self.inputs if len(documents) < 2 else self.complete + _moments_of(documents)
         seen, received = table.about[:, :UNIFORM, 0, 0].T  # What a token receives has the same units in all layers.
         is_enough = (seen >= LEAST) & (received >= statistics.MIN_UNITS)
         table = table.where(is_enough & np.isin(table.keys, self._most_frequent(self.most)))
@@ -133,8 +136,8 @@ class TokenSums:
         order = np.argsort(-counts, kind="stable")
         about = table.about[order].transpose(1, 2, 0, 3)[..., None]  # (number, share, token, layer, 1)
         s, ns, ss = np.moveaxis(table.heads[order], (0, 2), (2, 0))  # (share, token, layer, head)
-        n, nn, documents = about[[UNIFORM, SQUARES, UNITS]]
-        error, effective = statistics.error_by_document(n, s, np.stack(np.broadcast_arrays(documents, nn, ns, ss)))
+        n, nn, units = about[[UNIFORM, SQUARES, UNITS]]
+        error, effective = statistics.error_by_document(n, s, np.stack(np.broadcast_arrays(units, nn, ns, ss)))
         numbers = table.keys[order]
         names = tokens.names(np.maximum(numbers - 1, 0))
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -167,17 +170,19 @@ class TokenSums:
         documents = np.repeat([example.document_number for example in examples], lengths)
         keys, counts = np.unique(numbers, return_counts=True)
         self.counts = TokenTable(keys, counts[:, None].astype(float), np.zeros(len(keys)))
-        self.ends = np.unique([documents.min(), documents.max()])
-        is_one = len(self.ends) == 1
+        ends = np.unique([documents.min(), documents.max()]).tolist()
+        is_one = len(ends) == 1
         units = np.repeat(np.arange(len(examples)), lengths) if is_one else documents
         frequent = np.flatnonzero(np.isin(numbers, self._most_frequent(SPARE * self.most)))
         pairs, pair = np.unique(units[frequent] * DOCUMENT + numbers[frequent], return_inverse=True)
         places = _places(batches)[frequent]
         adding = _adding(pair, places, (len(pairs), layers.shape[1]))
         by_pair = _adding(pair, np.arange(len(frequent)), (len(pairs), len(frequent)))
-        uniform = np.concatenate([*map(self._uniform, examples)])[frequent]
-        is_end = np.isin(pairs // DOCUMENT, self.ends)
-        complete, opened = [], []
+        full = [full_token_uniform(example, self.tokenizer, self.causal) for example in examples]
+        uniform = np.concatenate(full)[frequent]
+        document = np.full(len(pairs), ends[0]) if is_one else pairs // DOCUMENT
+        summed: list[TokenTable] = []
+        of_ends: dict[int, list[TokenTable]] = {end: [] for end in ends}
         for layer, rows in enumerate(layers):
             of_layer = uniform if local is None else _known(local[layer, places], uniform)
             about = np.zeros((len(pairs), 4, COUNTED, 1))
@@ -185,34 +190,32 @@ class TokenSums:
             about[:, UNIFORM, :, 0] = by_pair @ of_layer
             sums = (adding @ rows.astype(np.float64)).reshape(-1, COUNTED, 1, 1, self.shape[1])
             table = TokenTable(pairs, about, sums)
-            complete.append(_moments(table if is_one else table.where(~is_end)))
-            opened.append(_of_document(table, int(self.ends[0])) if is_one else table.where(is_end))
-        self.open = _layers(opened)
+            summed.append(_moments(table if is_one else table.where(~np.isin(document, ends))))
+            for end, of_end in of_ends.items():
+                of_end.append(_by_token(table.where(document == end)))
+        self.open_documents.add({end: _layers(of_end) for end, of_end in of_ends.items()})
         if is_one:
-            self.inputs = _layers(complete)
+            self.inputs = _layers(summed)
         else:
-            self.complete = _layers(complete)
+            self.complete = _layers(summed)
 
     def _join(self, other: "TokenSums") -> None:
-        """Add finished sums of what follows; documents between the first and the last are then complete, and sums of
-        tokens that are no longer among the most frequent are forgotten."""
-        ends = np.union1d(self.ends, other.ends)
-        self.counts = self.counts + other.counts
-        self.inputs = self.inputs + other.inputs
-        self.complete = self.complete + other.complete
-        self.open = self.open + other.open
-        if len(ends) > 1:
+        """Add finished sums of what follows; those of tokens that are no longer among the most frequent are
+        forgotten."""
+        self.counts += other.counts
+        self.inputs += other.inputs
+        self.complete += other.complete
+        self.open_documents.merge(other.open_documents)
+        if len(self.open_documents.sums) > 1:
             self.inputs = self.inputs.where(np.zeros(len(self.inputs.keys), dtype=bool))
-        if len(ends) > 2:
-            is_complete = ~np.isin(self.open.keys // DOCUMENT, ends[[0, -1]])
-            self.complete = self.complete + _moments(self.open.where(is_complete))
-            self.open = self.open.where(~is_complete)
-            ends = ends[[0, -1]]
-        self.ends = ends
         frequent = self._most_frequent(SPARE * self.most)
-        for name in ("complete", "open", "inputs"):
-            table = getattr(self, name)
-            setattr(self, name, table.where(np.isin(table.keys % DOCUMENT, frequent)))
+        self.complete = self.complete.of(frequent)
+        self.inputs = self.inputs.of(frequent)
+        documents = self.open_documents.sums
+        self.open_documents.sums = {number: table.of(frequent) for number, table in documents.items()}
+
+    def _close(self, documents: Mapping[int, TokenTable]) -> None:
+        self.complete += _moments_of(documents)
 
     def _most_frequent(self, count: int) -> np.ndarray:
         """Numbers of the most frequent tokens so far; of equally frequent ones those with the lower ids."""
@@ -225,17 +228,6 @@ class TokenSums:
         if example.ids[0] not in (self.tokenizer.cls, self.tokenizer.sep):
             numbers[0] = FIRST
         return numbers
-
-    def _uniform(self, example: Encoded) -> np.ndarray:
-        """(token, share) what each token would receive and give if each row were uniform over what it sees under full
-        attention."""
-        length = len(example)
-        ordinary = ~structural(example, self.tokenizer)
-        ordinary[0] = False
-        seen = np.arange(1, length + 1) if self.causal else np.full(length, length)
-        others = (np.cumsum(ordinary) if self.causal else ordinary.sum()) - 1
-        received = np.cumsum(1 / seen[::-1])[::-1] if self.causal else np.ones(length)
-        return np.stack([received, np.where(ordinary, others / seen, 0.0)], -1)
 
 
 def _places(batches: list[tuple[tuple[Encoded, ...], int]]) -> np.ndarray:
@@ -277,10 +269,9 @@ def _by_token(table: TokenTable) -> TokenTable:
     return TokenTable(tokens, *sums)
 
 
-def _of_document(table: TokenTable, document: int) -> TokenTable:
-    """Sums by document and token, from those by input and token of one document."""
-    by_token = _by_token(table)
-    return TokenTable(document * DOCUMENT + by_token.keys, by_token.about, by_token.heads)
+def _moments_of(documents: Mapping[int, TokenTable]) -> TokenTable:
+    """Moments by token over documents, from their sums by token."""
+    return reduce(add, (_moments(documents[number]) for number in sorted(documents)))
 
 
 def _layers(tables: list[TokenTable]) -> TokenTable:

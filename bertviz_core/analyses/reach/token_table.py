@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -42,11 +42,15 @@ class TokenTable:
         """The rows for which (row,) `is_kept` is true."""
         return self if is_kept.all() else TokenTable(self.keys[is_kept], self.about[is_kept], self.heads[is_kept])
 
-    def state(self, name: str) -> dict[str, Any]:
-        """Arrays by name, from which `of_state` makes the table again."""
-        return {f"{name}_keys": self.keys, f"{name}_about": self.about, f"{name}_heads": self.heads}
+    def of(self, keys: np.ndarray) -> "TokenTable":
+        """The rows of these (key,) keys."""
+        return self.where(np.isin(self.keys, keys))
+
+    def state(self) -> dict[str, np.ndarray]:
+        """The arrays by name, from which `of_state` makes the table again."""
+        return {"keys": self.keys, "about": self.about, "heads": self.heads}
 
     @classmethod
-    def of_state(cls, name: str, state: Mapping[str, Any]) -> Self:
-        """The table from the arrays that `state` gave."""
-        return cls(*(state[f"{name}_{part}"] for part in ("keys", "about", "heads")))
+    def of_state(cls, state: Mapping[str, np.ndarray]) -> Self:
+        """The table of the arrays that `state` gave."""
+        return cls(state["keys"], state["about"], state["heads"])

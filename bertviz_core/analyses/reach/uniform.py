@@ -1,12 +1,15 @@
-"""What uniform attention would give where a layer's mask leaves its queries less than full attention does, and which
-rows see a sink (docs/methods.md, section 17)."""
+"""What uniform attention would give, also where a layer's mask leaves its queries less than full attention does, and
+which rows see a sink (docs/methods.md, section 17)."""
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.inputs.encoding import Batch
+from bertviz_core.analyses.reach.result import NEXT_TO_NOTHING
+from bertviz_core.inputs.encoding import Batch, Encoded, structural
+from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.layer_mask import LayerMask, full_visibility
 
 Masks = Sequence[LayerMask | None]  # by layer; None where attention is full
@@ -19,15 +22,21 @@ def mean_distances(batch: Batch, masks: Masks, causal: bool) -> Tensor:
     return _by_layer(masks, lambda mask: _mean_distance(batch, mask).where(mask.is_local, full), full)
 
 
-def distances_between(batch: Batch, masks: Masks, full: Tensor) -> Tensor:
-    """(layer, batch) the mean |i - j| of uniform attention between two different ordinary tokens, in tokens; `full`,
-    (batch,), under full attention."""
+def distances_between(batch: Batch, masks: Masks, causal: bool) -> Tensor:
+    """(layer, batch) the mean |i - j| of uniform attention between two different ordinary tokens, in tokens."""
 
-    def of(mask: LayerMask) -> Tensor:
-        between = _uniform(batch, mask) * batch.pairs
-        return ((between * _distances(batch)).sum((1, 2)) / between.sum((1, 2))).where(mask.is_local, full)
+    def of(visible: Tensor) -> Tensor:
+        between = _uniform(batch, visible) * batch.pairs
+        return mean_distance((between * _distances(batch)).sum((1, 2)), between.sum((1, 2)))
 
-    return _by_layer(masks, of, full)
+    full = of(full_visibility(batch, causal))
+    return _by_layer(masks, lambda mask: of(mask.visible).where(mask.is_local, full), full)
+
+
+def mean_distance(far: Tensor, weight: Tensor) -> Tensor:
+    """(...) sums of distances, each times a weight, over those of the weights (...), of any shape; NaN where these are
+    next to nothing."""
+    return (far / weight).where(weight > NEXT_TO_NOTHING, torch.nan)
 
 
 def sink_rows(batch: Batch, tokens: Tensor, masks: Masks, causal: bool) -> Tensor:
@@ -48,20 +57,31 @@ def token_uniform(batch: Batch, masks: Masks) -> Tensor | None:
     full = torch.full((*batch.mask.shape, 2), torch.nan, device=batch.mask.device)
 
     def of(mask: LayerMask) -> Tensor:
-        weights = _uniform(batch, mask)
+        weights = _uniform(batch, mask.visible)
         both = torch.stack([weights.sum(1), (weights * batch.pairs).sum(2)], -1)
         return both.where(mask.is_local[:, None, None], full)
 
     return _by_layer(masks, of, full)
 
 
-def _uniform(batch: Batch, mask: LayerMask) -> Tensor:
-    """(batch, query, key) uniform attention; rows of padding are 0."""
-    return mask.visible * batch.mask[..., None] / mask.visible.sum(-1, keepdim=True).clamp(min=1)
+def full_token_uniform(example: Encoded, tokens: Tokens, causal: bool) -> np.ndarray:
+    """(token, share) as `token_uniform`, of one input under full attention, float64."""
+    length = len(example)
+    ordinary = ~structural(example, tokens)
+    ordinary[0] = False
+    seen = np.arange(1, length + 1) if causal else np.full(length, length)
+    others = (np.cumsum(ordinary) if causal else ordinary.sum()) - 1
+    received = np.cumsum(1 / seen[::-1])[::-1] if causal else np.ones(length)
+    return np.stack([received, np.where(ordinary, others / seen, 0.0)], -1)
+
+
+def _uniform(batch: Batch, visible: Tensor) -> Tensor:
+    """(batch, query, key) uniform attention over what is visible, of the same shape; rows of padding are 0."""
+    return visible * batch.mask[..., None] / visible.sum(-1, keepdim=True).clamp(min=1)
 
 
 def _mean_distance(batch: Batch, mask: LayerMask) -> Tensor:
-    return (_uniform(batch, mask) * _distances(batch)).sum((1, 2)) / batch.mask.sum(1)
+    return (_uniform(batch, mask.visible) * _distances(batch)).sum((1, 2)) / batch.mask.sum(1)
 
 
 def _distances(batch: Batch) -> Tensor:
