@@ -10,12 +10,12 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.coreference_heads import figure as coreference_figure
 from bertviz_core.analyses.coreference_heads.systems_table import cards as coreference_cards
 from bertviz_core.analyses.coreference_heads.systems_table import systems_table
-from bertviz_core.analyses.entropy.cards import cards as entropy_cards
+from bertviz_core.analyses.entropy.analysis import cards as entropy_cards
 from bertviz_core.analyses.probes import figure as probes_figure
 from bertviz_core.analyses.probes.page_blocks import cards as probes_cards
 from bertviz_core.analyses.probes.page_blocks import scores_table
-from bertviz_core.analyses.sep_gradients.cards import cards as gradient_cards
-from bertviz_core.analyses.surface_patterns.cards import cards as surface_cards
+from bertviz_core.analyses.sep_gradients.analysis import cards as gradient_cards
+from bertviz_core.analyses.surface_patterns.analysis import cards as surface_cards
 from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.paper_report.pages import _column_tables
 

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from typing_extensions import Doc
 
-from bertviz_core.analyses.ablation.cards import cards
 from bertviz_core.analyses.ablation.figure import curve_chart, estimate_chart, groups_chart, paper_figure
 from bertviz_core.analyses.ablation.result import COLUMNS, Ablation
 from bertviz_core.analyses.ablation.statements import STATEMENTS
 from bertviz_core.analyses.ablation.words import word_inputs
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.blocks import Block, Claim, Columns, Numbers
+from bertviz_core.analyses.base.blocks import Block, Card, Claim, Columns, Numbers
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Provenance
@@ -20,6 +19,8 @@ from bertviz_core.choices import Label
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import AttentionModel
+from bertviz_core.numbers import number
+from bertviz_core.plotting import TOKENS
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.ablation.measure import AblationRun
@@ -85,3 +86,16 @@ class AblationAnalysis(Analysis[Ablation, ColumnView[Ablation]]):
         from bertviz_core.analyses.ablation.measure import finish
 
         return finish(accumulator, examples, provenance)
+
+
+def cards(result: Ablation) -> list[Card]:
+    """The loss, the largest change without attention to the sink, and how well gradients predict changes."""
+    entries = [
+        ("Loss of the full model", f"{result.loss:.2f} nats", f"in {int(result.segments.max()):,} passages"),
+    ]
+    if "to_sink_loss_change" in result.present:
+        head = result.largest("to_sink_loss_change")
+        change = number(result["to_sink_loss_change"][head], "+")
+        title = f"Largest loss change without attention to {TOKENS[result.sink][0]}, nats"
+        entries.append((title, change, f"head {head.label()}; no-op: 0"))
+    return [*entries, ("Gradient estimate", f"{result.correlation():.2f}", "Spearman's correlation")]

@@ -23,9 +23,10 @@ from bertviz_core.analyses.clustering.figure import (
     layer_chart,
     matrix_chart,
     nearest_rows,
+    nearest_table,
+    nearest_title,
     paper_figure,
 )
-from bertviz_core.analyses.clustering.nearest import nearest_table, nearest_title
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.clustering.statements import STATEMENTS
 from bertviz_core.choices import Between, Label

@@ -1,15 +1,18 @@
-"""Heads in the plane (Figure 6), by behavior and by layer, and the matrix of all pairs under its dendrogram."""
+"""Heads in the plane (Figure 6), by behavior and by layer; the matrix of all pairs under its dendrogram; and the table
+of the heads that attend most like one."""
 
 import math
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.base.blocks import Chart
 from bertviz_core.analyses.base.head_figures import HeadRow
+from bertviz_core.analyses.base.registry import display_label
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, all_heads, all_labels, first_number
 from bertviz_core.numbers import number
@@ -252,3 +255,23 @@ def matrix_chart(result: Clustering) -> Chart:
         note="Each square under the tree is a head, colored by its behavior; click it to choose the head.",
         has_heads=True,
     )
+
+
+def nearest_title(head: Head) -> str:
+    """The title of the heads that are most like a head."""
+    return f"Head {head.label()} and the most similar heads"
+
+
+def nearest_table(result: Clustering, head: Head) -> pd.DataFrame:
+    """A row for the head and for each of its nearest heads: the divergence, the behavior, and what that rests on."""
+    rows = []
+    for other, divergence in [(head, 0.0), *result.nearest(head)]:
+        row = {
+            "head": other.label(),
+            f"divergence, {result.unit}": divergence,
+            "behavior": BEHAVIORS[result.behaviors[other]][-1],
+        }
+        for name in result.present:
+            row[display_label(name)] = float(result[name][other])
+        rows.append(row)
+    return pd.DataFrame(rows)

@@ -5,18 +5,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 from typing_extensions import Doc
 
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.blocks import Block, Control, Numbers, Say
+from bertviz_core.analyses.base.blocks import Block, Card, Control, Numbers, Say
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_figures import HeadFigure, Rows
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.reach.cards import cards
 from bertviz_core.analyses.reach.figure import offsets_curve, paper_figure, token_rows
 from bertviz_core.analyses.reach.head_blocks import act_inputs, acts_chart, looks_chart, token_tables
-from bertviz_core.analyses.reach.result import COLUMNS, INACTIVE, LABELS, SENTENCES, Reach
+from bertviz_core.analyses.reach.result import BY_QUANTITY, COLUMNS, INACTIVE, LABELS, SENTENCES, Reach
 from bertviz_core.analyses.reach.statements import STATEMENTS, distance_finding, inactive_heads
 from bertviz_core.choices import Between, Label
 from bertviz_core.heads import Head
@@ -103,3 +103,20 @@ def _tokens(share: str, title: str, result: Reach, head: Head) -> HeadFigure:
     """The tokens that receive or give the most; how far from uniform they are sets no head apart."""
     rows = token_rows(result, share, head, ON_HEAD_PAGE)
     return HeadFigure(title, rows, sentence=SENTENCES[share], distinctive=())
+
+
+def cards(result: Reach, below: float) -> list[Card]:
+    """The mean distance, the mean sink rates, and how many heads have an output below a share of their layer's mean."""
+    distance, uniform = (f"{result[name].mean():.1f}" for name in ("distance", "uniform"))
+    entries = [("Mean distance", f"{distance} tokens", f"uniform attention: {uniform}")]
+    if "distance_ordinary" in result:
+        between, uniform = (f"{np.nanmean(result[name]):.1f}" for name in ("distance_ordinary", "uniform_ordinary"))
+        entries.append(("Between ordinary tokens", f"{between} tokens", f"uniform attention: {uniform}"))
+    for name in result.sinks:
+        label = BY_QUANTITY[name].short.replace("sink", "Sink")
+        entries.append((label, f"{result[name].mean():.0%}", "mean of all heads"))
+    if "output" in result:
+        output = result["output"]
+        note = f"output below {below:.2f} of the layer's mean"
+        entries.append(("Inactive heads", f"{(output < below).sum()} of {output.size}", note))
+    return entries

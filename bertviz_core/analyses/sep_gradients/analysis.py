@@ -3,19 +3,20 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from bertviz_core import paper
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
-from bertviz_core.analyses.base.blocks import Block, Chart, Numbers
+from bertviz_core.analyses.base.blocks import Block, Card, Chart, Numbers
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.sep_gradients.cards import cards
 from bertviz_core.analyses.sep_gradients.figure import no_op_chart, no_op_figure, paper_figure
 from bertviz_core.analyses.sep_gradients.result import COLUMNS, GRADIENT, SepGradients, sink
 from bertviz_core.analyses.sep_gradients.statements import STATEMENTS
 from bertviz_core.engine.progress import Progress
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, first_number
 from bertviz_core.inputs.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
+from bertviz_core.plotting import TOKENS
 from bertviz_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -84,3 +85,19 @@ class SepGradientsAnalysis(Analysis[SepGradients, ColumnView[SepGradients]]):
         from bertviz_core.analyses.sep_gradients import measure
 
         measure.run(model, settings, examples, accumulators, progress, batch_tokens)
+
+
+def cards(result: SepGradients) -> list[Card]:
+    """The loss, the words that are right, and the sink's attention beside its gradient."""
+    entries = [
+        (result.loss_name.capitalize(), f"{result.loss:.2f} nats", f"{int(result.segments.max()):,} passages"),
+        ("Words right", f"{result.accuracy:.1%}", f"of {result.predicted:,}"),
+    ]
+    if peak := sink(result):
+        name = TOKENS[peak.token][0]
+        title = f"Attention to {name}, layer {peak.layer + first_number()}, {result.input_name}"
+        printed = (f"paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}", "paper: near 0")
+        notes = printed if result.counts_as_paper else ("", "")
+        entries.append((title, f"{peak.attention:.2f}", notes[0]))
+        entries.append((f"Gradient, {name} / other", f"{peak.ratio:.2f}", notes[1]))
+    return entries

@@ -9,13 +9,12 @@ from typing_extensions import Doc
 from bertviz_core import paper
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages
-from bertviz_core.analyses.base.blocks import Block, Chart, Control, Numbers, Say
+from bertviz_core.analyses.base.blocks import Block, Card, Chart, Control, Numbers, Say
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.table_blocks import Heads
 from bertviz_core.analyses.base.view import Find
-from bertviz_core.analyses.surface_patterns.cards import cards
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.result import (
     BY_QUANTITY,
@@ -34,7 +33,7 @@ from bertviz_core.analyses.surface_patterns.statements import (
 )
 from bertviz_core.choices import Between, Label
 from bertviz_core.errors import SettingsError
-from bertviz_core.heads import Head, highest
+from bertviz_core.heads import Head, first_number, highest
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
@@ -152,3 +151,24 @@ class SurfacePatternsAnalysis(Analysis[SurfacePatterns, SurfaceView]):
             note = f"unmasked text{printed}"
             entries.append((f"To {BY_QUANTITY[quantity].short}, highest layer", value, note))
         return entries
+
+
+def cards(result: SurfacePatterns, over: float) -> list[Card]:
+    """How many heads are over a threshold on each neighbor, and the layer that attends most to the sink."""
+    entries = [
+        (
+            f"{name.capitalize()} token: heads > {over:g}",
+            f"{(result[name] > over).sum()}",
+            f"paper: {count} over {HALF}" if result.counts_as_paper else "",
+        )
+        for name, count in paper.HEADS_OVER_HALF.items()
+        if name in result.present
+    ]
+    for name in sinks(result)[:1]:
+        means = result[name].mean(1)
+        layer = int(means.argmax()) + first_number()
+        printed = max(paper.LAYER_MEANS["to_sep"])
+        token = "" if name == "to_sep" else "[SEP], "
+        note = "unmasked text" + (f"; paper: {token}{printed:.2f}" if result.counts_as_paper else "")
+        entries.append((f"To {BY_QUANTITY[name].short}, max: layer {layer}", f"{means.max():.2f}", note))
+    return entries
