@@ -4,24 +4,20 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from functools import wraps
-from sys import getsizeof
 from typing import Any, ParamSpec, TypeVar
 from weakref import ref
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import first_number
-from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.viewer.input_attention import InputAttention
 
 P = ParamSpec("P")
 T = TypeVar("T")
-MAX_BYTES = 256_000_000  # of all values: a map of 80 x 64 heads has 1.1 MB, of 12 x 12 0.03
-RESULT_BYTES = 4_000_000  # assumed for a value that is a result: its arrays may be those of another result
-_values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()  # (value, bytes of key and value), the last used last
+MAX_VALUES = 1000  # some ten of a page: a map of 12 x 12 heads has 0.03 MB, of 80 x 64 heads 1.1 MB
+_values: OrderedDict[Hashable, Any] = OrderedDict()  # the last used last
 _lock = threading.Lock()
 
 
@@ -54,11 +50,15 @@ def memoized(work: Callable[P, T]) -> Callable[P, T]:
         with _lock:
             if key in _values:
                 _values.move_to_end(key)
-                return _values[key][0]
+                return _values[key]
         value = work(*arguments, **options)
         if isinstance(value, np.ndarray):
             value.setflags(write=False)
-        return _first_of(key, value)
+        with _lock:
+            first: T = _values.setdefault(key, value)  # Another thread may have been faster.
+            if len(_values) > MAX_VALUES:
+                _values.popitem(last=False)
+        return first
 
     return remembered
 
@@ -67,39 +67,6 @@ def memoized(work: Callable[P, T]) -> Callable[P, T]:
 def built(build: Callable[..., Any], *arguments: Any) -> Any:
     """What build(*arguments) returns, once for all sessions."""
     return build(*arguments)
-
-
-def _first_of(key: Hashable, value: T) -> T:
-    """The value of a key, or an equal one: another thread may have been faster."""
-    size = RESULT_BYTES if isinstance(value, Result) else bytes_of(key) + bytes_of(value)
-    with _lock:
-        first: T = _values.setdefault(key, (value, size))[0]
-        while sum(size for _, size in _values.values()) > MAX_BYTES:
-            _values.popitem(last=False)
-    return first
-
-
-def bytes_of(value: object, counted: set[int] | None = None) -> int:
-    """Bytes of a value and all its parts, each counted once; `counted` are the identities of those counted already."""
-    if isinstance(value, str | bytes | int | float | None):  # Most values in a figure are of these types.
-        return getsizeof(value)
-    counted = set() if counted is None else counted
-    if id(value) in counted:
-        return 0
-    counted.add(id(value))
-    if isinstance(value, Result):  # It is kept elsewhere, too.
-        return getsizeof(value)
-    if isinstance(value, np.ndarray | pa.Table):
-        return int(value.nbytes)
-    if isinstance(value, pd.DataFrame):
-        return int(value.memory_usage(deep=True).sum())
-    if isinstance(value, HeadMap):
-        # Cached at its first use, yet to come.
-        value.encoded
-    parts = [*value.keys(), *value.values()] if isinstance(value, Mapping) else value
-    if not isinstance(parts, list | tuple):
-        parts = list(getattr(value, "__dict__", {}).values())
-    return getsizeof(value) + sum(bytes_of(part, counted) for part in parts)
 
 
 def _identity(argument: object) -> Hashable:

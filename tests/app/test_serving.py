@@ -148,18 +148,16 @@ def test_a_page_that_waits_for_something_else_lets_others_run(monkeypatch: pytes
     assert not server._running
 
 
-def test_what_all_sessions_share_is_bounded_by_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_all_sessions_share_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memoize, "_values", OrderedDict())
+    monkeypatch.setattr(memoize, "MAX_VALUES", 3)
     maps = [np.full((80, 64), float(number)) for number in range(6)]
     drawn = memoize.memoized(value_map)
-    first = drawn(maps[0])
-    size = memoize.bytes_of(first)
-    assert first is drawn(maps[0]) and len(first.encoded) + maps[0].nbytes < size < 4_000_000
-    monkeypatch.setattr(memoize, "MAX_BYTES", 4 * size)
     shown = [drawn(values) for values in maps]
-    assert len(memoize._values) == 3  # the keys have the numbers too
     assert drawn(maps[5]) is shown[5]
-    assert drawn(maps[0]) is not first
+    assert drawn(maps[0]) is not shown[0]
+    assert drawn(maps[3]) is not shown[3], "the one that was used the longest ago"
+    assert drawn(maps[5]) is shown[5]
 
 
 def test_a_server_whose_limits_cannot_be_read_does_not_start() -> None:
