@@ -10,29 +10,12 @@ from functools import lru_cache
 from typing import Any
 
 from bertviz_core.errors import ModelError
+from bertviz_core.models.families import AFTER_ONE, AFTER_PADDING, ENCODERS, SHARED_LAYERS
 
 LAYERS, HEADS, WIDTH = "num_hidden_layers", "num_attention_heads", "hidden_size"
 INNER, POSITIONS, PADDING = "intermediate_size", "max_position_embeddings", "pad_token_id"
 SIZES = ("vocab_size", "type_vocab_size")
 COMMON = (LAYERS, HEADS, WIDTH, INNER, POSITIONS, PADDING, *SIZES)
-# Families that count positions from the one after the padding's; those of the second kind count from a fixed one. A
-# test looks for further ones in transformers, and the embeddings of a loaded model have the last word.
-AFTER_PADDING = (
-    *("roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "xmod", "longformer"),
-    *("data2vec-text", "luke", "mluke", "ibert", "esm", "lilt", "markuplm", "layoutlmv3"),
-)
-AFTER_ONE = ("mpnet",)
-# Families of encoders, which read two texts side by side, with tokens of their own between them. A test looks for
-# further ones in transformers.
-ENCODERS = (
-    *("albert", "bert", "bert-generation", "big_bird", "camembert", "canine", "convbert", "data2vec-text", "deberta"),
-    *("deberta-v2", "distilbert", "dpr", "electra", "ernie", "esm", "esmc", "eurobert", "flaubert", "fnet", "funnel"),
-    *("gte", "ibert", "jina_embeddings_v3", "layoutlm", "layoutlmv3", "lilt", "longformer", "longt5", "luke"),
-    *("markuplm", "megatron-bert", "mluke", "mobilebert", "modernbert", "modernvbert", "mpnet", "mra", "mt5", "neomme"),
-    *("nomic_bert", "nystromformer", "perceiver", "reformer", "rembert", "roberta", "roberta-prelayernorm", "roc_bert"),
-    *("roformer", "splinter", "squeezebert", "switch_transformers", "t5", "tapas", "ultrabert", "ultravbert", "umt5"),
-    *("xlm", "xlm-roberta", "xlm-roberta-xl", "xlnet", "xmod", "yoso"),
-)
 OF_ENCODERS = ("ForMaskedLM", "ForPreTraining")  # endings of the names of classes that predict masked words
 MAX_COUNT = 512  # the most layers, or heads of a layer
 MAX_SIZE = 1_000_000  # the largest value of any other number
@@ -165,7 +148,7 @@ def misfits(config: Config, shapes: Mapping[str, list[int]]) -> Iterator[str]:
     if rows and positions > max(rows):
         yield f"{positions:,} positions; the weights have {max(rows):,}"
     layers, width, inner = (config_int(config, name) for name in (LAYERS, WIDTH, INNER))
-    different = 1 if config.get("model_type") == "albert" else layers  # ALBERT's layers share their weights.
+    different = 1 if config.get("model_type") in SHARED_LAYERS else layers
     embedded = sum(config_int(config, name) for name in SIZES)
     needed = width * (different * (width + inner) + embedded)
     if needed > 8 * sum(map(math.prod, shapes.values())):

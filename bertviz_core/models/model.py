@@ -12,17 +12,10 @@ from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.tensors import Tensor
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.families import LAYER_NAMES
 from bertviz_core.settings import Weights
 
 PACKAGE = Path(__file__).parents[1]
-BERTS = ("bert", "camembert", "electra", "roberta", "xlm-roberta")
-LLAMAS = ("llama", "mistral", "mixtral", "qwen2", "qwen3", "smollm3")
-OUTPUTS = {  # family -> name, in the encoder, of the output projection of a layer's attention
-    **dict.fromkeys(BERTS, "encoder.layer.{}.attention.output.dense"),
-    "distilbert": "transformer.layer.{}.attention.out_lin",
-    "gpt2": "h.{}.attn.c_proj",
-    **dict.fromkeys(LLAMAS, "layers.{}.self_attn.o_proj"),
-}
 # Endings of the names of classes with a head that predicts words. Two that predict masked words end as those of next
 # words do.
 MASKED_WORDS = ("ForMaskedLM", "ForPreTraining", "XLMWithLMHeadModel", "FlaubertWithLMHeadModel")
@@ -145,9 +138,9 @@ def word_scores(output: Any) -> Tensor:
 def check_norms(checkpoint: Checkpoint, weights: Weights) -> None:
     """Raises ModelError where norms are asked for and the family's output projection is not known."""
     family = checkpoint.config.get("model_type")
-    if weights == "norms" and family not in OUTPUTS:
+    if weights == "norms" and family not in LAYER_NAMES:
         what = f"Norms are not known for models of the family {str(family)!r}, such as {checkpoint.name!r}."
-        hint = f"Choose attention weights, or a model of one of these families: {', '.join(OUTPUTS)}."
+        hint = f"Choose attention weights, or a model of one of these families: {', '.join(LAYER_NAMES)}."
         raise ModelError(what, hint=hint)
 
 
@@ -167,9 +160,10 @@ def _output_factors(model: AttentionModel) -> tuple[Tensor, ...]:
     """R^T of every layer, (head, width, width): Q R is the transpose of W_O^h, so |v W_O^h| = |v R^T| for any v."""
     import torch
 
+    names = LAYER_NAMES[model.encoder.config.model_type]
     factors = []
     for layer in range(model.layers):
-        module = model.encoder.get_submodule(OUTPUTS[model.encoder.config.model_type].format(layer))
+        module = model.encoder.get_submodule(f"{names.stack}.{layer}.{names.output}")
         weight = _matrix(module, model).float().cpu()  # (hidden, head and width)
         by_head = weight.unflatten(1, (model.heads, -1)).movedim(1, 0)  # (head, hidden, width)
         factors.append(torch.linalg.qr(by_head, mode="r").R.mT.contiguous().to(model.device))

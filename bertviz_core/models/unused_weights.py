@@ -4,16 +4,8 @@ import re
 from collections.abc import Iterable
 
 from bertviz_core.models.configuration import LAYERS, Config, config_int
+from bertviz_core.models.families import LAYER_NAMES
 
-OF_BERT = r"encoder\.layer"
-OF_LLAMA = r"layers"
-# Families whose maps are known by name -> what stands before a layer's number in the names of their weights.
-STACKS = {
-    **dict.fromkeys(("bert", "camembert", "electra", "roberta", "xlm-roberta"), OF_BERT),
-    "distilbert": r"transformer\.layer",
-    "gpt2": r"h",
-    **dict.fromkeys(("llama", "mistral", "mixtral", "qwen2", "qwen3", "smollm3"), OF_LLAMA),
-}
 ADDED = re.compile(r"\.(adapters?|adapter_\w+|lora_\w+|base_layer|distance_embedding|prefix_tuning\w*)(\.|$)")
 POSITIONS = "position_embedding_type"
 OTHER_LIBRARY = "Give a model that transformers itself can compute, saved with save_pretrained."
@@ -39,10 +31,10 @@ def _knows(config: Config) -> bool:
 
 def unused_weight(config: Config, names: Iterable[str]) -> str:
     """The first weight inside the layers of a known family that its model has no place for; "" for none."""
-    stack = STACKS.get(str(config.get("model_type")))
-    if stack is None:
+    known = LAYER_NAMES.get(str(config.get("model_type")))
+    if known is None:
         return ""
-    numbered = re.compile(rf"(?:^|\.){stack}\.(\d+)\.")
+    numbered = re.compile(rf"(?:^|\.){re.escape(known.stack)}\.(\d+)\.")
     layers = config_int(config, LAYERS)
     for name in sorted(names):
         layer = numbered.search(name)

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from bertviz_core.errors import ModelError
-from bertviz_core.models import checkpoint, checkpoint_files, configuration, loading
+from bertviz_core.models import checkpoint, checkpoint_files, loading
+from bertviz_core.models.families import AFTER_ONE, AFTER_PADDING
 from tests.models.test_load_report import configure
 from tests.support.families import FAMILIES, wordpiece
 
@@ -90,7 +91,7 @@ def test_every_family_of_transformers_that_counts_positions_from_the_paddings_is
         source = (models / folder / f"{module}.py").read_text(encoding="utf-8")
         if re.search(r"position_ids_from_input_ids|padding_idx \+ 1", source):
             families.add(name)
-    known = {*configuration.AFTER_PADDING, *configuration.AFTER_ONE}
+    known = {*AFTER_PADDING, *AFTER_ONE}
     assert families - known <= {"m2m_100", "nllb-moe", "fsmt"}, families - known
 
 

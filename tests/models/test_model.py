@@ -22,7 +22,8 @@ from bertviz_core.inputs.encoding import collate
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import forward
-from bertviz_core.models.model import OUTPUTS, norm_logits, with_weights
+from bertviz_core.models.families import LAYER_NAMES
+from bertviz_core.models.model import norm_logits, with_weights
 from bertviz_core.settings import Settings
 from tests.oracles import norms as oracle
 from tests.oracles import reference
@@ -183,7 +184,7 @@ def test_other_families_are_refused_by_name_before_anything_runs(name, tmp_path,
     other = checkpoint.find_checkpoint(str(save(FAMILIES[name], tmp_path)))
     with pytest.raises(ModelError, match=f"'{name}'.*") as refused:
         check_model(Request("entropy", other, source(TEXT), Settings(weights="norms")))
-    assert all(family in str(refused.value) for family in OUTPUTS)
+    assert all(family in str(refused.value) for family in LAYER_NAMES)
     check_model(Request("entropy", other, source(TEXT)))
 
 

@@ -18,7 +18,8 @@ from bertviz_core.inputs.labels import layout_of
 from bertviz_core.inputs.segments import RandomSequences, Segments
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.checkpoint import Checkpoint, find_checkpoint
-from bertviz_core.models.configuration import ENCODERS, reads_one_text
+from bertviz_core.models.configuration import reads_one_text
+from bertviz_core.models.families import ENCODERS
 from bertviz_core.models.loading import load, load_tokens
 from bertviz_core.models.loss import Targets
 from bertviz_core.models.single_input import from_text
