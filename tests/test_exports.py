@@ -12,7 +12,10 @@ import plotly.graph_objects as go
 import pytest
 
 from bertviz_core import exports
+from bertviz_core.analyses.base.block_contents import flat, tables
+from bertviz_core.analyses.base.blocks import Chart, Map
 from bertviz_core.analyses.base.registry import BUILT_IN
+from bertviz_core.analyses.base.table_blocks import Inputs
 from bertviz_core.analyses.coreference_heads.groups import BIN_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS as DIRECTIONS_OF_COREFERENCE
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
@@ -20,6 +23,7 @@ from bertviz_core.analyses.dependency_heads.result import RelationFilter
 from bertviz_core.emergence.series import shipped
 from bertviz_core.errors import SettingsError
 from bertviz_core.plotting.drawing import to_svg
+from bertviz_core.plotting.html import element
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -37,16 +41,22 @@ def test_every_result_as_every_file(results, name):
     assert tuple(sorted(builders)) == tuple(sorted(exports.suffixes(name)))
     zipped = builders[".zip"]()
     assert zipped == builders[".zip"]()  # whatever the time of day
-    with ZipFile(BytesIO(zipped)) as tables:
-        assert tables.namelist() == [f"{table}.csv" for table in ("table", *result.default_view().tables())]
-        assert tables.read("table.csv") == builders[".csv"]()
-        for file in tables.namelist():
-            frame = pd.read_csv(tables.open(file))
+    with ZipFile(BytesIO(zipped)) as archive:
+        assert archive.namelist() == [f"{table}.csv" for table in ("table", *result.default_view().tables())]
+        assert archive.read("table.csv") == builders[".csv"]()
+        for file in archive.namelist():
+            frame = pd.read_csv(archive.open(file))
             assert len(frame) and {"model", "corpus", "citation"} <= set(frame.columns), file
     page = builders[".html"]().decode()
     for part in ("<h1>", "<table", 'class="dataframe"', "arXiv:1906.04341", "plotly-graph-div"):
         assert part in page
     assert re.search("</h1><ul><li>[^<]*[0-9]", page)
+    shown = list(flat(exports.blocks_of(result)))
+    assert page.count("Plotly.newPlot(") == sum(isinstance(block, Chart | Map) for block in shown)
+    for of_page in tables(shown):
+        assert element("h2", of_page.title) in page
+        examples = of_page.examples if isinstance(of_page, Inputs) else ()
+        assert all((each.svg or element("p dir=auto", each.text)) in page for each in examples), of_page.title
     limit = {"ablation": "64", "induction": "100"}.get(name, "all inputs")
     assert "limit: None" not in page and f"limit: {limit}" in page and 'src="http' not in page
     file_name = exports.slug(*result.file_parts())

@@ -1,14 +1,17 @@
-"""Every figure, map, table, card and drawing of a page is in the files that it offers, whatever is chosen."""
+"""A page draws the blocks that its files have, with the same words and tables, whatever is chosen; test_exports.py has
+what a file makes of each block."""
 
-import json
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
-from pages.shared import page
+from bertviz_core import exports
+from bertviz_core.analyses.base.block_contents import flat, tables_of
+from bertviz_core.analyses.base.blocks import Block, Columns, Control, Offer, Tabs
+from bertviz_core.analyses.base.result import Result
+from pages.shared import blocks, page
 from tests.app.test_files_follow_choices import CHOSEN
-from tests.support import drawn
 from tests.support.driving import open_app
 from tests.support.running import run
 
@@ -20,34 +23,40 @@ WITHOUT_COMMAND = [
     ("compare", {"analysis": "dependency_heads"}),
 ]
 PAGES = [(name, address) for name, address, _ in CHOSEN] + WITHOUT_COMMAND
+ON_SCREEN_ALONE = (Columns, Control, Offer, Tabs)
 
 
-@pytest.fixture
-def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[], bytes]]:
-    """The builders of the last page's files, by suffix."""
-    built: dict[str, Callable[[], bytes]] = {}
-    monkeypatch.setattr(page, "offer_files", lambda files: built.update({Path(n).suffix: b for n, b in files.values()}))
-    return built
+def contents(shown: Iterable[Block]) -> set[tuple[Any, ...]]:
+    """Of each block what it is called and says, and its tables; figures follow from what is chosen by their title."""
+    words = ("name", "title", "text", "note", "alt")
+    return {
+        (
+            type(block).__name__,
+            *(getattr(block, name, "") for name in words),
+            str(getattr(block, "finding", "")),
+            *(each.table.to_csv() for each in tables_of(block)),
+        )
+        for block in shown
+        if not isinstance(block, ON_SCREEN_ALONE)
+    }
 
 
 @pytest.mark.parametrize(("name", "address"), PAGES)
-def test_the_files_of_a_page_hold_all_that_it_draws(name, address, files, monkeypatch) -> None:
+def test_a_page_draws_the_blocks_of_its_files(name, address, monkeypatch) -> None:
     if "both" in address:
         assert not run("surface-patterns", "encyclopedia", "--weights", "norms", "--quiet").returncode
-    recorded = drawn.Drawn()
-    recorded.record(monkeypatch)
+    drawn: list[Block] = []
+    results: list[Result] = []
+    draw = blocks.draw
+
+    def drawing(shown: Iterable[Block], **options: Any) -> None:
+        shown = list(shown)
+        drawn.extend(shown)
+        draw(shown, **options)
+
+    monkeypatch.setattr(blocks, "draw", drawing)
+    monkeypatch.setattr(page, "downloads", lambda result, shown=None: results.append(shown() if shown else result))
     app = open_app(name, **address)
     assert not app.error
-    html = files[".html"]().decode()
-    read = drawn.text_of(html)
-
-    traces = set(drawn.traces_of_html(html))
-    assert {each[:2] for each in drawn.traces_of_page(app) if each not in traces} == set(), "figures"
-    hover = drawn.hover_of_html(html)
-    assert [text for each in recorded.maps for text in each.hover if text not in hover] == [], "maps of heads"
-    for item in recorded.drawings:
-        assert " ".join(item.title.split()) in read, "drawings"
-        assert [text for text in drawn.words_of(item.svg) if text not in read] == [], item.title
-    assert [text for text in drawn.quoted(app) if text not in read] == [], "inputs"
-    rows = drawn.rows_of_files(json.loads(files[".json"]()), files[".zip"]())
-    assert drawn.missing_rows(drawn.rows_of_page(app), rows) == [], "tables"
+    in_files = contents(flat(exports.blocks_of(results[0])))
+    assert in_files == contents(flat(drawn))

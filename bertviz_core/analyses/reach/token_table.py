@@ -47,10 +47,10 @@ class TokenTable:
         return self.where(np.isin(self.keys, keys))
 
     def state(self) -> dict[str, np.ndarray]:
-        """The arrays by name, from which `of_state` makes the table again."""
+        """`keys` (row,), `about` (row, ...) and `heads` (row, ...), from which `of_state` makes the table again."""
         return {"keys": self.keys, "about": self.about, "heads": self.heads}
 
     @classmethod
     def of_state(cls, state: Mapping[str, np.ndarray]) -> Self:
-        """The table of the arrays that `state` gave."""
+        """The table whose `state` these arrays (row, ...) are."""
         return cls(state["keys"], state["about"], state["heads"])
