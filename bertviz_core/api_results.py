@@ -295,7 +295,6 @@ def choose_heads(
     """The head that is shown first, and those that can be chosen, among them the first.
 
     Args:
-        attention: Of one input.
         head: As `Head.parse` reads it; None for the head that attends most to the previous token.
         heads: Likewise; None, or an empty list, for every head.
 

@@ -17,8 +17,7 @@ class Between(NamedTuple):
     """The range of a number.
 
     Attributes:
-        low: The lowest number.
-        high: The highest number.
+        low, high: Its ends, both of which are allowed.
         step: From one place of its slider to the next; None for one that is entered as a text.
     """
 
@@ -38,21 +37,13 @@ class Longest(NamedTuple):
 
 
 class Label(NamedTuple):
-    """What stands at the widget of a field.
-
-    Attributes:
-        text: The label.
-    """
+    """What stands at the widget of a field."""
 
     text: str
 
 
 class Formerly(NamedTuple):
-    """A name that the field had in addresses, which are still read.
-
-    Attributes:
-        parameter: The name.
-    """
+    """A name that the field had in addresses, which are still read."""
 
     parameter: str
 

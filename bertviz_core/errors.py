@@ -50,7 +50,6 @@ class DownloadNeeded(ModelError):
     Attributes:
         name: The name of the model or of the training.
         size: What the download takes, in bytes.
-        models: The names of the models to download.
     """
 
     def __init__(self, name: str, size: int, models: Sequence[str] = ()) -> None:

@@ -135,7 +135,6 @@ class DirectedHead(NamedTuple):
 
     Attributes:
         direction: An index of DIRECTIONS.
-        head: The head.
     """
 
     direction: int

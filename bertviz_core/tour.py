@@ -39,7 +39,6 @@ class Step:
     """A step of the tour: a question for a class, and the figure that answers it.
 
     Attributes:
-        title: Its title.
         section: The section of the paper, with its figure or table.
         page: The page where more of it is shown.
         look: How to read the figure.

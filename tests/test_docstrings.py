@@ -1,4 +1,5 @@
-"""What is public is documented where help() shows it: functions and classes, attributes, and the axes of arrays."""
+"""What is public is documented where help() shows it: what functions and classes do, the axes of arrays, units, and
+what a name does not say. An entry that restates the name is noise."""
 
 import ast
 import re
@@ -10,7 +11,16 @@ ROOT = Path(__file__).parents[1]
 ARRAY = re.compile(r"Tensor|ndarray")
 AXIS = r"(?:\.\.\.|[\w\d][\w' +*-]*)"
 AXES = re.compile(rf"\({AXIS}(?:, {AXIS})*,?\)|\bscalars?\b|\bshapes?\b")  # (layer, head), or words for these
-FIELD = r"^ *(?:\w+, )*{}(?:, \w+)*: "  # in the section Attributes; two of one kind may share a line
+# Fields whose name and type do not say what they hold: axes, a unit or a range, what a function takes.
+UNTOLD = re.compile(r"Tensor|ndarray|\bfloat\b|\bCallable\b|\bAny\b")
+ENTRY = re.compile(r"^    (?P<names>\w+(?:, \w+)*): (?P<text>.*(?:\n {5,}.*)*)", re.MULTILINE)  # names may share a line
+FILLERS = set(
+    re.findall(
+        r"\w+",
+        "a all an and are as at be by each for from have has in into is it its number of on one or own that the their "
+        "them there they this to what where which with",
+    )
+)
 
 Definition = ast.FunctionDef | ast.ClassDef
 
@@ -71,16 +81,48 @@ def is_documented(each: Public) -> bool:
     )
 
 
-def undocumented_fields(node: ast.ClassDef) -> Iterator[str]:
-    """Annotated attributes that neither the class nor a base documents, nor a `Doc` or a help text beside them."""
-    texts = [ast.get_docstring(each) or "" for each in (node, *bases(node))]
+def entries(node: Definition) -> Iterator[tuple[str, str]]:
+    """(name, text) of what the sections Args and Attributes of a docstring say."""
+    _, *sections = re.split(r"^(?:Args|Attributes):\n", ast.get_docstring(node) or "", flags=re.MULTILINE)
+    for section in sections:
+        for entry in ENTRY.finditer(re.split(r"^\S", section, maxsplit=1, flags=re.MULTILINE)[0]):
+            yield from ((name, " ".join(entry["text"].split())) for name in entry["names"].split(", "))
+
+
+def fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    """(name, type) of the public annotated attributes of a class."""
     for field in node.body:
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-            name = field.target.id
-            is_beside = re.search(r"\bDoc\(|\bhelp=", ast.unparse(field.annotation))
-            is_told = any(re.search(FIELD.format(name), text, re.M) for text in texts)
-            if not (name.startswith("_") or is_beside or is_told):
-                yield name
+        if isinstance(field, ast.AnnAssign) and not ast.unparse(field.target).startswith("_"):
+            yield ast.unparse(field.target), ast.unparse(field.annotation)
+
+
+def untold_fields(node: ast.ClassDef) -> Iterator[str]:
+    """Attributes that need words and have none in the class or a base, or beside them in a `Doc` or a help text; and
+    arrays whose words do not name the axes."""
+    texts = {name: text for each in (*bases(node), node) for name, text in entries(each)}
+    of_all = (ast.get_docstring(node) or "").partition("\n\nAttributes:")[0]  # It may give the axes of all fields.
+    for name, hint in fields(node):
+        is_told = re.search(r"\bDoc\(|\bhelp=", hint) or name in texts
+        lacks_axes = ARRAY.search(hint) and not AXES.search(of_all + texts.get(name, ""))
+        if UNTOLD.search(hint) and (lacks_axes or not is_told):
+            yield name
+
+
+def bare(text: str) -> set[str]:
+    """The words of a text, or of names, without their plural's s."""
+    split = re.sub(r"([a-z])([A-Z])", r"\1 \2", text).replace("_", " ")
+    return {word.rstrip("s") for word in re.findall("[a-z]+", split.lower())}
+
+
+def restating_entries(node: Definition) -> Iterator[str]:
+    """Entries in which there is no word but those of the names, as "model: The model.": no number, axis or constant."""
+    arguments = [*node.args.args, *node.args.kwonlyargs] if isinstance(node, ast.FunctionDef) else []
+    hints = {each.arg: ast.unparse(each.annotation) for each in arguments if each.annotation}
+    hints |= dict(fields(node)) if isinstance(node, ast.ClassDef) else {}
+    for name, text in entries(node):
+        known = bare(f"{' '.join(FILLERS)} {name} {node.name} {hints.get(name, '')}")
+        if not re.search(r"[\d(`]|\b[A-Z]{2,}", text) and bare(text) <= known:
+            yield f"{name}: {text}"
 
 
 def test_what_is_public_has_a_docstring() -> None:
@@ -88,14 +130,18 @@ def test_what_is_public_has_a_docstring() -> None:
     assert [each.place for each in PUBLIC if not is_documented(each)] == []
 
 
-def test_attributes_are_documented_in_the_docstring_of_their_class() -> None:
+def test_attributes_say_what_their_names_do_not() -> None:
     """A comment beside an attribute is seen by no tool."""
     missing = {
         each.place: names
         for each in PUBLIC
-        if isinstance(each.node, ast.ClassDef) and (names := list(undocumented_fields(each.node)))
+        if isinstance(each.node, ast.ClassDef) and (names := list(untold_fields(each.node)))
     }
     assert missing == {}
+
+
+def test_no_entry_restates_a_name() -> None:
+    assert {each.place: found for each in PUBLIC if (found := list(restating_entries(each.node)))} == {}
 
 
 def test_the_docstring_of_what_takes_or_gives_arrays_has_their_axes() -> None:

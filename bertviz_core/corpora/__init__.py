@@ -32,11 +32,7 @@ class SkippedCount(TypedDict):
 
 
 class SkippedEntry(SkippedCount):
-    """A count as results and files have it.
-
-    Attributes:
-        reason: The reason, in plain words.
-    """
+    """A count as results and files have it."""
 
     reason: str
 

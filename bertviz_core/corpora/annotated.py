@@ -37,9 +37,7 @@ class AnnotatedCorpus:
     Opening one raises InputError for a source in none of the formats, and for one without words.
 
     Attributes:
-        source: The file.
         survey: What a first pass over the file has found.
-        kind: The kind of corpus.
         form: The format of the source.
     """
 
@@ -66,7 +64,6 @@ class Treebank(AnnotatedCorpus):
 
     Attributes:
         form: The format of the source.
-        reader: Reads its sentences.
     """
 
     kind = "treebank"

@@ -43,7 +43,6 @@ class TreebankFormat:
         recognize: Whether a file, of which this is the survey, has the format.
         open: Makes the reader of such a file's sentences.
         claim: Whether such a file is a treebank, of which nobody has said what it is: a text may have lines alike.
-        kind: The kind of corpus.
     """
 
     name: str
@@ -75,7 +74,6 @@ class CoreferenceFormat:
             without chains, and a text may have lines alike.
         new_document: The line that begins a document of the name in its braces; empty where rows name documents.
         has_exclusive_spans: Whether spans seem to end after their last word.
-        kind: The kind of corpus.
     """
 
     name: str

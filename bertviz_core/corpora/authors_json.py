@@ -44,7 +44,6 @@ class ExampleCorpus:
     """Objects of a JSON list, or of lines, read again from the source on every pass, one at a time.
 
     Attributes:
-        source: The file.
         has_lines: Whether each line is an object, in place of one list.
     """
 

@@ -30,7 +30,7 @@ class HasSentences(Protocol):
     """A Document of Stanza, which is not iterable.
 
     Attributes:
-        sentences: Its sentences.
+        sentences: Stanza's objects, read by `parsed.py`.
     """
 
     sentences: Any

@@ -50,10 +50,8 @@ class Survey:
     distances over a large one. Memory does not grow with the file.
 
     Attributes:
-        source: The file.
         blocks: The blocks that have rows; of a large file only some.
         rows: The number of rows in the file.
-        comments: The number of comments.
         document_tags: The number of lines with a tag of WikiExtractor's documents.
         new_documents: The number of comments `# newdoc`.
         has_document_lines: Whether there is a line `#begin document`.

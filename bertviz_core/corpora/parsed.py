@@ -15,7 +15,6 @@ class ParsedSentence(NamedTuple):
 
     Attributes:
         text: The sentence as it was written.
-        words: Its words.
         governors: The word that governs each word, from 1; 0 for the root, None without a parse.
         relations: The relation of each word to its governor; None without a parse.
         tags: Universal part of speech of each word; None where it has none.
@@ -33,7 +32,6 @@ class ParsedDocument(NamedTuple):
 
     Attributes:
         name: The name of its class.
-        sentences: Its sentences.
         has_trees: Whether the library has parsed it.
         chains: The mentions of each chain, each as its first and its last word, from 0 in the document.
     """

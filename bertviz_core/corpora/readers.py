@@ -155,7 +155,6 @@ class Paragraph:
     Attributes:
         document: The document that it is part of, from 0.
         line: Its number in the file, from 1.
-        text: Its text.
     """
 
     document: int
@@ -169,7 +168,6 @@ class TextCorpus:
     at blank lines; in a file with them, at the lines <doc ...> and </doc> that WikiExtractor writes instead.
 
     Attributes:
-        source: The file.
         separator: What stands between the paragraphs of a text.
     """
 

@@ -60,7 +60,6 @@ class Source:
     """A corpus file, or several as one.
 
     Attributes:
-        name: Its name, for display.
         digest: The sha256 of its bytes, hexadecimal; keys contain it.
         size: Its size in bytes.
         opener: Opens its bytes.

@@ -14,11 +14,7 @@ IN_MEMORY = 16 << 20  # bytes; what is longer goes to disk
 
 
 class TemporaryFile:
-    """A file that can be opened any number of times, and is removed with the last reference to it.
-
-    Attributes:
-        path: Where it is.
-    """
+    """A file that can be opened any number of times, and is removed with the last reference to it."""
 
     def __init__(self) -> None:
         with tempfile.NamedTemporaryFile(prefix="bertviz-corpus-", delete=False) as stream:

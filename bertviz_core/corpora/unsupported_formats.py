@@ -22,7 +22,6 @@ class UnsupportedFormat(NamedTuple):
 
     Attributes:
         what: What the file is, as the end of a sentence.
-        hint: What to do.
     """
 
     what: str

@@ -155,7 +155,6 @@ def map_at(result: Emergence, labels: np.ndarray, index: int) -> HeadMap:
     """The map of all heads by their behaviors at one step, with those of all steps in the legend.
 
     Args:
-        result: The training.
         labels: (step, layer, head) names of behaviors.
         index: The step, from 0.
     """

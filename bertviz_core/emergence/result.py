@@ -69,11 +69,11 @@ class Emergence(Result):
         n: (fold, relation) words.
         correct: (step, fold, direction, relation, layer, head) right guesses.
         offsets: (offset,) the fixed offsets, in words to the right.
-        offset_correct: Right guesses of fixed offsets.
-        visible: Words that count, of a causal model; None of others.
-        random_correct: Mean right guesses of a random word, of a causal model; None of others.
-        unit_moments: Sums over units of 1 and n^2; None where they are not known.
-        offset_moments: Sums over units for fixed offsets; None where they are not known.
+        offset_correct: (offset, relation) right guesses of fixed offsets.
+        visible: (fold, direction, relation) words that count, of a causal model; None of others.
+        random_correct: (direction, relation) mean right guesses of a random word, of a causal model; None of others.
+        unit_moments: (2, fold, relation) sums over units of 1 and n^2; None where they are not known.
+        offset_moments: (2, offset, relation) sums over units for fixed offsets; None where they are not known.
         head_moments: (step, ...) sums over units for heads; None for the training that ships, of which they are not
             known.
         curves: Names of the further quantities that are followed, see `followed`, without those that no step has.

@@ -42,10 +42,8 @@ class CheckpointRequests:
     """The requests for all checkpoints of a training, and the emergence from their results.
 
     Attributes:
-        training: The checkpoints.
         text: The text for surface patterns, entropy, the loss, and what other analyses follow on text.
         treebank: The treebank for dependency heads.
-        settings: The settings of all requests.
     """
 
     training: Training

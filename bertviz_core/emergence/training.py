@@ -65,7 +65,6 @@ def find_training(training: Path | str, access: Access = LOCAL) -> Training:
     Args:
         training: A folder of checkpoints, by its path or, where `access` limits the folders, its name; or a name on the
             hub with revisions: `owner/name@step0,step1000`, or a pattern, `owner/name@step*`.
-        access: What may be opened.
 
     Raises:
         DownloadNeeded: Some of the revisions are not on this machine.

@@ -78,9 +78,6 @@ def run(
     """Feed every example once to all accumulators; batches that do not fit into memory are halved.
 
     Args:
-        model: The model.
-        examples: The inputs.
-        accumulators: The sums to fill.
         progress: Counts the tokens; raises Cancelled.
         batch_tokens: The most tokens of a batch; None for the model's default.
         passing: Runs the model on a batch and shows its layers; None for a forward pass.
@@ -155,7 +152,6 @@ def extract(
     """Write a safetensors file with float32 maps (layer, head, query, key) of each example, named by its number.
 
     Args:
-        model: The model.
         examples: The inputs; they are iterated over twice.
         path: The file, which is replaced when all maps are written.
         progress: Counts the examples; raises Cancelled.

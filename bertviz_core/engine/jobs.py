@@ -23,7 +23,6 @@ class Job:
 
     Attributes:
         key: The key of its results.
-        title: What is shown of it.
         tasks: From each session that requested it to what the runner would compute for it: the same, of equal files
             that each session has uploaded for itself, under its own name. The first that has not left is performed.
         performed: The task that is performed, or was the last; None before.

@@ -16,7 +16,6 @@ class Progress:
     """State of long work, which a worker changes while others read it; times in seconds of the monotonic clock.
 
     Attributes:
-        stage: The name of the stage.
         done: How much of the stage is done, in units.
         total: How much there is in the stage; 0 where that is not known yet.
         unit: What is counted, in the plural.

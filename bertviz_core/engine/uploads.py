@@ -25,7 +25,6 @@ class Upload:
 
     Attributes:
         token: The secret that opens the upload.
-        name: The name of the file.
         kind: The kind of corpus ("text", "treebank", "coreference", "pairs"), or "vectors".
         digest: The sha256 (hexadecimal) of the bytes; a part of cache keys, which opens nothing.
         size: Its size in bytes.
@@ -49,7 +48,6 @@ class Uploads:
     """The uploads in a store. On a public server equal files are separate uploads, which end with their sessions.
 
     Attributes:
-        store: The store.
         access: How much may be uploaded, and for how long it stays.
     """
 

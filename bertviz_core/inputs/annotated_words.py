@@ -21,7 +21,6 @@ class EncodedSentence(Encoded):
     document where the treebank names several, else of the sentence itself.
 
     Attributes:
-        sentence: The sentence.
         is_unit: Whether the sentence is the unit of intervals; else its document is.
     """
 

@@ -37,9 +37,7 @@ class EncodedCorpus(ABC, Generic[Example_co]):
     """A corpus as encoded examples, read again on every iteration.
 
     Attributes:
-        source: The corpus.
         tokens: The model's tokenizer.
-        settings: The settings of the request.
         unit: What its examples are, in the plural.
     """
 
@@ -77,10 +75,9 @@ class CorpusReading:
     """One reading of a corpus: it iterates over the examples, and counts them.
 
     Attributes:
-        examples: The corpus.
         reading: The counts, and what was skipped.
         count: The number of examples so far.
-        tokens: The number of their tokens.
+        tokens: The sum of their lengths.
         is_complete: Whether the corpus has been read to its end.
     """
 

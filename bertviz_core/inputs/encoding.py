@@ -132,7 +132,6 @@ def buckets(examples: Iterable[Encoded], batch_tokens: int, length_limit: int | 
     """Group examples of similar length, the longest of a WINDOW first.
 
     Args:
-        examples: The inputs.
         batch_tokens: The most tokens of a group, padding included, unless it is a single example.
         length_limit: Examples of more tokens are grouped with those of their own length only; None for no limit.
     """

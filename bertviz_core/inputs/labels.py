@@ -44,8 +44,6 @@ class Layout:
     """Assignment of one input's tokens to words, with the labels of both, in reading order.
 
     Attributes:
-        tokens: The tokens.
-        words: The words.
         owner: (token,) the word of each token, from 0; a special token is its own word.
     """
 

@@ -29,7 +29,6 @@ class EncodedLine(NamedTuple):
 
     Attributes:
         number: Its number in the file, from 1.
-        text: Its text.
         ids: Its tokens, without special ones.
     """
 
@@ -221,7 +220,6 @@ class FirstSegments:
     """Random access to a corpus's first MAX_TOKENS tokens of segments, each encoded once; threads may share it.
 
     Attributes:
-        segments: The segments of the corpus.
         last: The number of segments that have been encoded so far.
     """
 

@@ -75,7 +75,6 @@ class Restart:
     of a list calls attention once (ALBERT reuses its modules).
 
     Attributes:
-        model: The model.
         modules: Its layers.
     """
 
@@ -120,7 +119,6 @@ class WholeModel:
     """One batch run with no head ablated.
 
     Attributes:
-        predictions: Its predictions.
         inputs: The input of each layer, (row, token, width).
         estimates: For each layer (row, head) the mean over tokens of |output . dL/d output|, L the row's loss, in nats.
     """
@@ -136,7 +134,6 @@ def predict_whole(restart: Restart, batch: Batch, labels: Labels) -> WholeModel:
     Args:
         restart: Runs the model from the input of any layer.
         batch: The segments, with their masks.
-        labels: The words to predict.
     """
     inputs: list[Tensor] = []
     outputs: list[Tensor] = []
@@ -209,7 +206,6 @@ def predict_without(
     Args:
         restart: Runs the model from the input of any layer.
         batch: The inputs, with their masks.
-        labels: The words to predict.
         inputs: The input of each layer, as of `predict_whole`.
         heads: (set, layer, head) bool, on the CPU.
         keys: (row, token) bool, the keys whose weights are left out; None to replace the heads' whole output.

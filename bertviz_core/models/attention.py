@@ -61,7 +61,7 @@ class LayerAttention:
         causal: Whether a token attends only to itself and to earlier ones.
         vector_norms: (batch, head, key) the length |f(x_j)| of what each token passes on; None unless `weights` are
             norms.
-        attention: The attention weights where `weights` are norms; else None.
+        attention: (batch, head, query, key) the attention weights where `weights` are norms; else None.
         scores: What the weights are computed from; None unless it is observed.
         mask: What the layer's queries see; None under full attention.
     """

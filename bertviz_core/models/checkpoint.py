@@ -33,7 +33,6 @@ class Checkpoint:
 
     Attributes:
         name: The name that the user gave; of a model from the hub with its revision, if any: `owner/name@revision`.
-        folder: Where its files are.
         revision: The revision of a model from the hub; None for a local folder or where the user gave none.
         config: The content of config.json.
         digest: Its fingerprint, where there are no files or they need not be read again; else empty.
@@ -94,7 +93,6 @@ def find_checkpoint(name: str, revision: str | None = None, access: Access = LOC
         name: `demo`, a folder, or a hub name, also with a revision: `owner/name@revision`. Where `access` limits the
             folders, a name is looked up among theirs and is never a path.
         revision: A branch, tag or commit of a hub name; None for that of the name, or the default one.
-        access: What may be opened.
 
     Raises:
         DownloadNeeded: The model is on the hub.

@@ -42,7 +42,6 @@ def layer_mask(batch: Batch, seen: Tensor, causal: bool) -> LayerMask | None:
     """What a layer leaves visible.
 
     Args:
-        batch: The batch.
         seen: (batch or 1, 1 or head, query, key) bool, what the layer does not mask.
         causal: Whether a token sees only itself and earlier ones.
 

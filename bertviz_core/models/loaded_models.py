@@ -29,7 +29,6 @@ class LoadedModels:
         """A model of the cache, which is loaded if it is not there; the least recently used ones make room for it.
 
         Args:
-            checkpoint: The model.
             dtype: The type of its parameters, one of DTYPES.
             device: Where it runs, one of DEVICES.
         """

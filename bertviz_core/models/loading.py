@@ -37,7 +37,6 @@ def load(
     """Load weights and tokenizer, without remote code.
 
     Args:
-        checkpoint: What to load.
         device: Where the model runs, one of DEVICES.
         dtype: The type of its parameters, one of DTYPES.
         language_model: Whether the head that predicts words is loaded too.
@@ -192,8 +191,6 @@ def prepare(
     Args:
         loaded: The model of transformers.
         tokens: Its tokenizer.
-        checkpoint: What it was loaded from.
-        device: Where it is to run.
         predicts: Whether `loaded` has the head that predicts words.
         described: Whether the checkpoint was described from these weights: then the maps of equal models are tried
             only once.
@@ -285,7 +282,6 @@ def model_in_memory(
 
     Args:
         pair: The model and its tokenizer.
-        checkpoint: What describes it.
         device: Where the copy runs, one of DEVICES; "auto" for where the model is.
         dtype: The type of its parameters, one of DTYPES.
 

@@ -164,9 +164,7 @@ def backward(
 
     Args:
         model: A model with the head that predicts words.
-        batch: The segments.
         observers: Each gets every layer once, the last first.
-        targets: Which words are predicted.
 
     Raises:
         ModelError: The gradient does not reach every layer.
@@ -272,7 +270,6 @@ def predict_words(
     Args:
         model: A model with the head that predicts words.
         batch: The inputs, with their masks.
-        labels: The words to predict.
         options: Further arguments of the model.
 
     Returns:

@@ -30,18 +30,14 @@ class AttentionModel:
     """An encoder or decoder with per-head attention, in evaluation mode, its parameters frozen.
 
     Attributes:
-        checkpoint: What it was loaded from.
         encoder: The model of transformers, without the head that predicts words.
         tokens: Its tokenizer.
-        device: Where it runs.
-        layers: The number of layers.
-        heads: The number of heads of a layer.
         has_types: Whether it takes token types.
         observable: Whether it calls the registered attention function; else it returns its maps.
         causal: Whether a token attends only to itself and to earlier ones.
         language_model: `encoder` with the head that predicts words; None where it was loaded without.
-        factors: For each layer the factors that the lengths of vectors follow from, for norms; None where weights are
-            observed.
+        factors: For each layer (head, width, width) what the lengths of vectors follow from, for norms; None where
+            weights are observed.
         length_limit: The number of tokens past which an input's maps depend on the longest input of its batch; None
             without.
         notices: What of its files is not used and changes no map.

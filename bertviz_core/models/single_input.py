@@ -29,7 +29,6 @@ class OneInput:
     """An encoded input with its labels.
 
     Attributes:
-        example: The input.
         layout: Its tokens and words, with labels.
         cut: The number of tokens that were cut off.
         spelled: The number of special tokens that the text spells out, which are read as letters.
@@ -234,7 +233,6 @@ def predict(
     """Predict the words that are masked.
 
     Args:
-        model: The model.
         original: The input without masks.
         masked: The same input with masks.
         ablated: (layer, head) bool, the heads whose outputs are replaced by zeros; None for no head.

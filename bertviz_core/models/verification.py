@@ -28,8 +28,6 @@ class MapReading:
     """How a model's maps can be read.
 
     Attributes:
-        layers: The number of layers.
-        heads: The number of heads of a layer.
         causal: Whether a token attends only to itself and to earlier ones.
         observable: Whether it calls the registered attention function; else it returns its maps.
     """

@@ -28,11 +28,8 @@ class ClearInput:
     """The input in which a number of a head is highest.
 
     Attributes:
-        head: The head.
         row: The number, which is the furthest above the median of all heads.
-        segment: The input, and the number in it.
         settings: The settings of the result that it is from.
-        corpus: The name of its corpus.
     """
 
     head: Head
@@ -55,12 +52,7 @@ class ClearInput:
 
 @dataclass(frozen=True)
 class CaptionedSvg:
-    """The lines of a head on the input in which it is clearest.
-
-    Attributes:
-        svg: The drawing.
-        caption: What it shows.
-    """
+    """The lines of a head on the input in which it is clearest."""
 
     svg: str
     caption: str

@@ -29,7 +29,6 @@ class Fact:
     """A number of the head that is far from the median of all heads.
 
     Attributes:
-        analysis: The name of the analysis.
         row: The number beside those of all heads.
     """
 
@@ -43,7 +42,6 @@ class OneHead:
 
     Attributes:
         model: The name of the model, as it is shown.
-        head: The head.
         label: Its label, which counts as the reader does who has asked, in files too.
         full_label: The label and the head's name in other libraries.
         first: The number of the first layer and the first head in labels.
@@ -127,8 +125,6 @@ def one_head(results: Results, head: Head, known: OfModel | None = None) -> OneH
     """What the stored results of one model, some with numbers of heads, say of one of its heads.
 
     Args:
-        results: The results.
-        head: The head.
         known: What `of_model` says of them; computed where it is None.
 
     Raises:

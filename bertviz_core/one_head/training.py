@@ -60,7 +60,6 @@ def with_training(shown: OneHead, steps: Sequence[Step]) -> OneHead:
     """The same with the curve of its first fact over a training, where two steps or more have that number.
 
     Args:
-        shown: What is known of the head.
         steps: The steps of the training in order, each with its result of the fact's analysis, of the same corpus and
             settings.
     """

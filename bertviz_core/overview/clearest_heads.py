@@ -19,9 +19,6 @@ class ClearestHead:
 
     Attributes:
         name: What such heads do.
-        analysis: The name of the analysis.
-        quantity: The name of the quantity.
-        head: The head.
         value: Its document average.
         segments: The segments with the highest values of this head.
     """

@@ -31,8 +31,6 @@ class Column:
     """One quantity of every head.
 
     Attributes:
-        analysis: The name of the analysis.
-        quantity: The name of the quantity.
         values: (layer, head) values; NaN where a head has none.
         baseline: (layer, head) values of the baseline; None or NaN without one.
         baseline_name: Its name; empty without one.

@@ -26,13 +26,7 @@ SUFFIXES = (".csv", ".json")
 
 @dataclass(frozen=True)
 class StoredResult:
-    """A stored result, without its arrays.
-
-    Attributes:
-        key: Its key.
-        analysis: The name of the analysis.
-        provenance: What it was computed from.
-    """
+    """A stored result, without its arrays."""
 
     key: str
     analysis: str
@@ -111,7 +105,6 @@ def to_bytes(results: Results, suffix: str, expression: str = "", found: pd.Data
     """The overview as CSV, or as JSON with its findings and the origins of its columns.
 
     Args:
-        results: A model's results.
         suffix: One of SUFFIXES.
         expression: What the heads were found by; empty for all.
         found: The heads that a reader's expression has found, whose numbers may count from 0; None to read it here.

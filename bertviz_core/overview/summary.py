@@ -178,7 +178,6 @@ def role_words(members: Mapping[str, np.ndarray], named: Mapping[str, str], head
     Args:
         members: The heads of each behavior, (layer, head) bool.
         named: Key of a linguistic head -> what it finds.
-        head: The head.
     """
     words = (
         named[head.key()] if name == LINGUISTIC and head.key() in named else BEHAVIORS[name][-1]

@@ -33,9 +33,7 @@ class DrawnInput:
 
     Attributes:
         figure: Number of the paper's figure: 1 for what a head does everywhere, 5 for what it finds.
-        head: The head.
         role: What it does, and how often.
-        example: The input.
         red: Indices of the words whose lines are red, special tokens not counted.
         red_keys: Whether these words are in the right column, of the tokens attended to.
     """
@@ -55,7 +53,6 @@ class AttentionExample:
     Attributes:
         figure: The number of the paper's figure.
         title: The head and its role.
-        where: The location of the input.
         labels: Labels of the tokens or words.
         special: Whether each is a special token.
         red: Rows whose lines are red.

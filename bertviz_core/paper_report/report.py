@@ -30,7 +30,6 @@ class Report:
     """The data of a report.
 
     Attributes:
-        checkpoint: The model.
         results: The results by analysis.
         missing: From each analysis without a result to the reason.
         settings: The settings of all results.
@@ -49,7 +48,6 @@ class ReportRequest:
     """A request for a report.
 
     Attributes:
-        checkpoint: The model.
         corpora: The corpora by kind, each of which may be missing.
         settings: The settings of all results.
         max_cost: The most forward passes; analyses that take more are not computed.

@@ -164,7 +164,6 @@ def add_reference(figure: go.Figure, by_layer: np.ndarray, row: int) -> None:
     """Add a dashed line to a panel of `layer_figure`.
 
     Args:
-        figure: The figure.
         by_layer: (layer,) the reference of each layer; where they differ, the line has steps.
         row: The panel, from 1.
     """

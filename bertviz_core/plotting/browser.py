@@ -44,7 +44,6 @@ def drawing_page(*, title: str, style: str, body: str, caption: str, data: Any, 
     """An HTML page that draws `data` and asks nothing of any server.
 
     Args:
-        title: Of the page.
         style: CSS of the drawing.
         body: HTML of the elements that the scripts fill.
         caption: A text below them.

@@ -33,7 +33,6 @@ class FigureSpec:
 
     Attributes:
         data: The traces.
-        layout: The layout.
         points: The dots of each head.
     """
 

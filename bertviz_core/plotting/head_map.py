@@ -29,8 +29,6 @@ class MarkerGroup:
 
     Attributes:
         name: The text of the entry; empty for a group without one.
-        color: The color of the marker.
-        symbol: Its symbol.
         letter: The letter on it; empty for none.
         heads: Labels of the heads, from 1.
         small: Whether the marker is smaller than others.
@@ -50,8 +48,6 @@ class HeadMap:
 
     Attributes:
         hover: The hover text of each head, layer by layer.
-        layers: The number of layers.
-        heads: The number of heads of a layer.
         values: (layer, head) values; NaN where a head has none; None for a map without colors.
         limits: The ends of the color scale.
         unit: The title of the scale.

@@ -31,7 +31,6 @@ class Panel:
     """One head on one input: two columns of tokens, and lines between them that are darker for larger weights.
 
     Attributes:
-        title: The text above it.
         queries: The units of the left column.
         keys: The units of the right column.
         weights: (query, key) attention.

@@ -149,8 +149,6 @@ def input_origin(checkpoint: Checkpoint, settings: Settings, digest: str) -> dic
     """The origin of one input's attention, in fields as of `origin` of results.
 
     Args:
-        checkpoint: The model.
-        settings: The settings.
         digest: The digest of the input's tokens.
     """
     return {

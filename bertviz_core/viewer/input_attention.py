@@ -106,7 +106,6 @@ class InputAttention:
         """How much of a head's attention goes to the special tokens, in a causal model to the first token too.
 
         Args:
-            head: The head.
             causal: Whether a token sees only itself and earlier ones; the first one, which sees itself alone, is then
                 no query.
 

@@ -24,7 +24,6 @@ class QueryKey:
     """How the weights of one query token come about in one head (docs/methods.md, section 10).
 
     Attributes:
-        tokens: The tokens of the input.
         position: The index of the query token in `tokens`.
         query: (width,) its query as it is multiplied: with rotary positions, and normalized.
         keys: (key, width) keys, likewise.

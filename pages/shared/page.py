@@ -75,7 +75,6 @@ def finding(shown: Finding, *, bold: bool = False, with_statement: bool = False)
     statement.
 
     Args:
-        shown: The finding.
         bold: Whether the claim is bold.
         with_statement: Whether the paper's statement is shown beside it.
     """
@@ -156,9 +155,6 @@ def chart(
     """Draw a figure with its basis under it, which its camera saves as SVG.
 
     Args:
-        figure: The figure.
-        key: The key of the chart.
-        alt: A description of the figure.
         basis: What the figure is drawn from.
         head: The head that is ringed; a click on the dot of another chooses that. None for a figure without heads.
         choose: Takes the `customdata` of a clicked dot, in place of choosing a head.
@@ -198,9 +194,6 @@ def head_map(
     """Draw a map of heads with its basis under it; a click, Enter or Space chooses a head.
 
     Args:
-        squares: The map.
-        key: The key of the component.
-        alt: A description of the map.
         selection: Has the chosen head, and what the map is drawn from.
         lines: What pointing at a head previews, from `preview`; None for the lines on its short sentence.
         cards: Cards beside the map, from `encoded_cards`; empty for none.
@@ -263,7 +256,6 @@ def table(
         frame: The table; a memoized one is converted once.
         columns: The columns that are shown besides layer and head.
         selection: Has the chosen head.
-        key: The key of the table.
         decimals: Of columns that have their own number of decimals.
         titles: Of columns that have a title of their own.
     """

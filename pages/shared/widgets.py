@@ -99,7 +99,6 @@ def fields(kind: type[Choices], without: Collection[str] = (), on_line: bool = F
     """The widgets of all fields of a part of the page's choices, but for those in `without` and for files.
 
     Args:
-        kind: The part.
         without: Fields that are not drawn.
         on_line: Whether they stand in one line, which has no room for a label above a row of options.
     """
@@ -112,7 +111,6 @@ def choice(field: str, options: Sequence[str] = (), few: int = FEW, **more: Any)
     """The widget that the type of a field asks for, with its label and what it does.
 
     Args:
-        field: The name of the field.
         options: Those of a text that follow a result.
         few: The options that a row may have; more are in a box.
         more: Streamlit's own arguments.

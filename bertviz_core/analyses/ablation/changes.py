@@ -91,7 +91,6 @@ class HeadChanges(PredictionSums[LayerChanges]):
 
         Args:
             examples: The segments.
-            targets: Which words were predicted.
             tokens: The model's tokenizer.
         """
         worst = self.worst.cpu().numpy()

@@ -40,9 +40,7 @@ class AblationRun:
     whole model's loss in the segment (docs/methods.md, section 12).
 
     Attributes:
-        model: The model.
         request: The request, which has the seed and the options.
-        targets: Which words are predicted.
         heads: The averages of QUANTITIES for each head.
         skipped: Segments that have no word to predict.
         sink: The class of the token that receives the most attention; empty where no input has one. Set by `run`, as

@@ -57,7 +57,6 @@ class WordContext(TypedDict):
     """What the model sees around a word that it predicts.
 
     Attributes:
-        where: Where the word is in the corpus.
         left: The tokens before the word.
         shown: What stands in place of the word.
         right: The tokens after the word; empty where a next word is predicted.

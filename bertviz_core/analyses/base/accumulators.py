@@ -54,7 +54,6 @@ class DocumentSums:
 
         Args:
             moments: From a layer's sums (document, ...) to their moments over documents (...).
-            layers: The number of layers.
             shape: The shape of a segment's row.
         """
         self.moments = moments
@@ -164,7 +163,6 @@ class SegmentSums(Accumulator, Generic[L]):
         ranked: Which of the quantities have top segments, the first ones; by default all.
         shares: Those that are 0 or 1 in every segment, as `HeadAverages.shares`.
         measure: From one layer of a batch to values (batch, head, quantity).
-        device: Where the values are computed.
         sums: (4, layer, head, quantity) sums over segments of 1, x, x^2 and x^3.
         documents: The sums by document of 1 and x.
         top_values: (layer, head, ranked quantity, rank) the TOP highest values; -inf for none.
@@ -188,9 +186,6 @@ class SegmentSums(Accumulator, Generic[L]):
         Args:
             quantities: Names of what `measure` returns, in order.
             measure: From one layer of a batch to values (batch, head, quantity), NaN where a segment has no value.
-            layers: The number of layers.
-            heads: The number of heads of a layer.
-            device: Where the values are computed.
             shares: Those that are 0 or 1 in every segment, as `HeadAverages.shares`.
         """
         self.arguments: tuple[Any, ...] = (quantities, measure, layers, heads, device, shares)
@@ -217,7 +212,6 @@ class SegmentSums(Accumulator, Generic[L]):
         """Add the values of layers for the segments of a batch.
 
         Args:
-            batch: The segments.
             first: The first of these layers.
             values: (layer, batch, head, quantity) float32, NaN where a segment has no value.
         """

@@ -88,7 +88,6 @@ class Analysis(Presentation[R, V]):
 
         Args:
             model: The model that `model_of` returned.
-            settings: Those of the request.
             examples: The chunk's inputs.
             accumulators: From `accumulator`, one for each request of the pass; they are to be filled.
             progress: Counts the examples that are done; raises Cancelled.

@@ -24,9 +24,7 @@ class Segment(NamedTuple):
 
     Attributes:
         number: Its number, from 0.
-        value: The value of the head in it.
-        where: Its location.
-        tokens: Its tokens.
+        value: In the unit of the quantity.
     """
 
     number: int

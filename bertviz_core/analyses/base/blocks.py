@@ -26,7 +26,6 @@ class Claim:
     """What a statement of the paper, or of an analysis, comes to.
 
     Attributes:
-        finding: With its verdict.
         first: Whether it is what the page says first.
     """
 
@@ -39,7 +38,6 @@ class Say:
     """Sentences.
 
     Attributes:
-        text: The sentences.
         chosen: Whether they follow what a reader has chosen, so that files begin with them.
         on_screen: Whether the screen says them too, which shows some of them otherwise.
         in_files: Whether files say them here, which have some of them among the notes at their beginning.
@@ -62,7 +60,6 @@ class Numbers:
     """Key numbers, side by side.
 
     Attributes:
-        cards: The numbers.
         title: The heading; the screen has none where it is empty.
         name: In a ZIP.
         are_stacked: Whether they stand in a narrow column on the screen, one under the other, without a heading.
@@ -167,7 +164,6 @@ class Offer:
 
     Attributes:
         text: On the button.
-        head: The head.
     """
 
     text: str
@@ -196,8 +192,6 @@ class Columns:
     """Blocks side by side.
 
     Attributes:
-        left: In the left column.
-        right: In the right one.
         middle: In a column between both; without any there is none.
         lower: Under those of the column that has more room.
         widths: Of the columns, in relation to each other; empty for equal ones.

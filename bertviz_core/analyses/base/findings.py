@@ -162,7 +162,7 @@ class Answer(NamedTuple):
     """A result's verdict on a statement.
 
     Attributes:
-        state: One of DECIDED.
+        state: One of DECIDED, as a text or a scalar array.
         sentence: What this run shows, with its numbers.
         head: The head that shows it best; None where the statement is about no single head.
         quantity: The column that shows it best; empty where none does.
@@ -184,7 +184,6 @@ class Finding:
 
     Attributes:
         id: The name of its analysis and its own, as "surface_patterns.previous".
-        analysis: The name of the analysis.
         section: The section of the paper; empty beyond it.
         statement: What the paper says of BERT-base, with its numbers; empty beyond it.
         rule: The condition under which a model shows it.
@@ -246,7 +245,6 @@ class Statement:
         """The finding of a result of this analysis.
 
         Args:
-            analysis: The name of the analysis.
             title: The title of its page, for a sentence that says that there is no result.
             result: The result; None where none is stored.
 
@@ -276,9 +274,7 @@ def column_finding(analysis: str, column: HeadColumn, result: Result) -> Finding
     worth the name (docs/methods.md, section 6, Decisions); without a baseline nothing is decided.
 
     Args:
-        analysis: The name of the analysis.
         column: A column that the result has.
-        result: The result.
     """
     values = column.values(result)
     state = np.array(UNDECIDED)
@@ -323,7 +319,6 @@ def empty_finding(analysis: str, title: str) -> Finding:
     """The finding of a result in which no input has what the analysis measures.
 
     Args:
-        analysis: The name of the analysis.
         title: The title of its page.
     """
     return Finding(

@@ -12,8 +12,6 @@ class MarkedInput(NamedTuple):
     """An input, and the words that it is about.
 
     Attributes:
-        where: Where the input is.
-        words: Of the input.
         marked: The words that it is about, numbered from 0.
     """
 
@@ -23,12 +21,7 @@ class MarkedInput(NamedTuple):
 
 
 class DrawnExample(NamedTuple):
-    """An input as the overview shows it.
-
-    Attributes:
-        input: The input.
-        svg: The drawing.
-    """
+    """An input as the overview shows it."""
 
     input: MarkedInput
     svg: str
@@ -39,7 +32,6 @@ class FoundHead:
     """The head that finds something best.
 
     Attributes:
-        head: The head.
         name: What it finds, as a relation.
         text: How much of that, as it is shown.
         is_of_keys: Whether the marked words of inputs are keys, else queries.

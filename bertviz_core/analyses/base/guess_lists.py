@@ -43,10 +43,8 @@ class StoredParts:
     """All parts of a list that is stored beside a result.
 
     Attributes:
-        store: Where they are stored.
         key: The key of the result.
         source: The corpus, which has the words: they are not stored.
-        count: The number of parts.
     """
 
     store: Store

@@ -12,7 +12,6 @@ class FactColumn:
     """A column of a table about a head.
 
     Attributes:
-        title: Its header.
         values: (row,) texts, or numbers in percent or as factors, by `format`.
         format: How the values are drawn.
         width: In pixels; None for one that fits.
@@ -44,7 +43,6 @@ class HeadFacts:
     """What one analysis says of one head under one title.
 
     Attributes:
-        title: What it is about.
         detail: Text that continues the title, as " (of words): 1-2, 3-4".
         tables: Tables under it, side by side where there is room.
         caption: A note under the tables.

@@ -29,15 +29,14 @@ class HeadRow:
     """A number of one head beside those of all heads.
 
     Attributes:
-        name: What the number is.
-        value: The number.
+        name: As its row is called in tables.
+        value: In the unit that `text` has; NaN where the head has none.
         text: The number as it is shown, with half its interval and its unit.
         others: (layer, head) numbers of all heads, this one among them; NaN where a head has none.
         median_text: The median of all heads as it is shown.
         low, high: The ends of its 95% interval; NaN where none is known.
         baseline: The number of a baseline; NaN without one.
         baseline_text: The baseline with its name, as it is shown; empty without one.
-        head: The head whose number it is.
         limits: The ends of the scale on which it is drawn.
         least: The smallest distance from the median that is worth the name; 0 for WORTH of the scale.
         other: Another head that the row is about, to which it leads; None for none.
@@ -123,7 +122,7 @@ class HeadCurve:
         interval: (2, point) the ends of their 95% intervals; NaN where none is known.
         low, high: (point,) the ends of the middle 90% of all heads.
         axis: What the points are.
-        name: What the numbers are.
+        name: The title of the axis of the numbers, with their unit.
     """
 
     ticks: tuple[str, ...]
@@ -140,10 +139,8 @@ class HeadFigure:
     """What an analysis shows of one head under one title.
 
     Attributes:
-        title: What it is about.
         rows: Numbers of the head, each on its own scale, which the small figure shows.
         curve: Numbers along an axis; None for none.
-        sentence: What it shows, in a sentence.
         distinctive: The numbers that may set the head apart from others; None for `rows`.
         candidates: All numbers of which these are chosen, among which one is found by its name at every step of a
             training; None where none is left out.
@@ -265,9 +262,8 @@ def share_row(
     """The row of a share that is shown as a percentage.
 
     Args:
-        name: What the share is.
+        name: As its row is called in tables.
         shares: (layer, head) shares, 0 to 1; that of the head is known.
-        head: The head.
         interval: The ends of its 95% interval; NaN where none is known.
         baseline: The share of a baseline; NaN without one.
         baseline_name: The name of the baseline; empty without one.

@@ -11,7 +11,6 @@ class PaperTable(NamedTuple):
     """A table of texts.
 
     Attributes:
-        title: Its caption.
         header: A name for each column.
         rows: Texts, as many in each row as in the header.
         latex: The same numbers as LaTeX.

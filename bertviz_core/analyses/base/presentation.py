@@ -56,7 +56,6 @@ class Presentation(Registered, Generic[R, V]):
         title: The title of its page, also in the navigation.
         summary: One sentence, the help of its command.
         section: The section of the paper, or a question beyond it; shown beside the title.
-        icon: Its icon in the navigation.
         corpus: The kind of corpus that it reads; "random" for sequences that are drawn, of which the settings say how
             many.
         view: What can be chosen of a result, on its page and as options of its command.
@@ -129,7 +128,6 @@ class Presentation(Registered, Generic[R, V]):
 
         Args:
             result: A stored result of this analysis.
-            head: The head.
         """
         yield Rows(columns_figure, (self.title, self.columns, result, head))
 

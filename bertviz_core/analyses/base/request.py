@@ -22,8 +22,6 @@ class Request:
     """All that a result depends on.
 
     Attributes:
-        analysis: The name of the analysis.
-        checkpoint: The model.
         source: The corpus.
         settings: The settings that all analyses share.
         options: The analysis's own settings that differ from their defaults, of JSON types.

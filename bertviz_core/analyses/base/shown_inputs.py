@@ -9,7 +9,7 @@ class Opened(NamedTuple):
     Attributes:
         segment: Its number, from 0.
         query: The position of the query that is pinned, from 0; None for none.
-        key: That of the key.
+        key: The position of the pinned key, from 0; None for none.
     """
 
     segment: int
@@ -21,8 +21,6 @@ class OpenedWords(NamedTuple):
     """An input that is split into words, as the attention viewer opens it.
 
     Attributes:
-        words: Its words.
-        where: Its place in the corpus.
         pinned: Words that are pinned, from 0.
         direction: The direction in which the head is read, which decides the side of the pins: 0 or 1.
         every_line: Whether lines of any weight are drawn.
@@ -40,7 +38,6 @@ class Example(NamedTuple):
 
     Attributes:
         title: Where it is, and what is shown of it.
-        text: Its words.
         svg: The drawing; empty where the text is all that is shown.
         notes: A line for each thing that is pointed out in it.
         opened: Where the attention viewer opens it; None where that is not known.

@@ -168,7 +168,7 @@ class Estimate:
         n: Number of cases of which `values` are the shares; None where they are not proportions.
         effective_n: (layer, head) number of independent cases that carry as much information as the `n`; None for `n`
             itself.
-        freedom: Degrees of freedom of the errors.
+        freedom: (layer, head) degrees of freedom of the errors, or a scalar for all.
         units: How many units vary independently; None where each case does.
         unit: What the units are, in the plural.
         choices: How many values of each head these are the best of.

@@ -17,7 +17,6 @@ class Table:
 
     Attributes:
         name: In a ZIP, as "head".
-        title: The heading.
         table: All rows.
         note: What is under the heading; may be empty.
         decimals: Those of its numbers where people read them; None for as many as they need.
@@ -55,7 +54,6 @@ class Inputs(Table):
     """Inputs under a heading, which people see in place of the table that is about them.
 
     Attributes:
-        examples: The inputs that are shown.
         legend: What the signs of their drawings mean.
     """
 
@@ -91,7 +89,7 @@ class InputList:
 
     Attributes:
         name: In the keys of the screen and in a ZIP, as "sentences".
-        result: Of what it is.
+        result: The stored result of which `page` and `rows` list inputs.
         view: What a reader has chosen, resolved. The screen draws the list alone where only this changes.
         page: The page of the list of `result` that a view chooses.
         rows: The table about it in files.
@@ -143,7 +141,6 @@ class Heads:
         titles: Their titles, where those are not the names.
         build: Makes the table with these columns.
         arguments: What `build` takes.
-        title: The heading.
         decimals: Of columns that have their own number of decimals.
         name: In a ZIP, where the table of the result is another; empty otherwise.
     """

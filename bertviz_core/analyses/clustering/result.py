@@ -29,7 +29,6 @@ class Clustering(Result):
         stress: Kruskal's stress-1 of the embedding, see `embed`.
         linkage: (head - 1, 4) the dendrogram, as scipy writes it.
         order: (head,) the leaves of the dendrogram from left to right.
-        mds_seed: The seed of the embedding.
         root: Whether square roots of divergences are embedded.
         thresholds: Thresholds of behaviors by quantity.
         named: Label of a head -> what the linguistic analyses name it for.

@@ -49,7 +49,7 @@ class BatchItems:
         allowed: (batch, 1, candidates, item, word) bool, the words that may be guessed.
         right: (batch, item, word) bool, the head words of antecedents.
         groups: (batch, item, group) 1 where the item belongs to the group, else 0.
-        group_members: The same as `groups`, on the CPU.
+        group_members: (batch, item, group) the same as `groups`, on the CPU.
         chance: (2, candidates, group) sums over the items of 1 / candidates, and of antecedents / candidates.
     """
 

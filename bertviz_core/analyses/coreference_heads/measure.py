@@ -62,9 +62,6 @@ class AntecedentSums(Accumulator):
     section 7).
 
     Attributes:
-        layers: The number of layers.
-        heads: The number of heads of a layer.
-        device: Where the maps are computed.
         first_piece: Whether a split word's row is that of its first piece, as in mode paper; else it is the mean.
         sums: "right" (layer, direction, candidates, head, group), and further fields of the result.
         batches: The batches of an unfinished chunk, whose guesses wait on the device.
@@ -219,7 +216,6 @@ class AnsweredBatch:
     """A batch's guesses, which wait on its device.
 
     Attributes:
-        windows: The windows of the batch.
         mention: (batch, item, word) the preceding mention that a word heads, as in BatchItems.
         layers: For each layer the word that is guessed, its weight, and whether it is right, each (batch, direction,
             head, item).

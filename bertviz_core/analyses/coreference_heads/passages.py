@@ -28,7 +28,6 @@ def passages(sentences: Sequence[int], words: int, length: int = 160) -> list[Sp
 
     Args:
         sentences: The first word of each sentence, from 0.
-        words: The number of words.
         length: About how many words a passage has; a sentence of more than WHOLE_SENTENCE_PASSAGES times as many is
             cut.
 
@@ -183,7 +182,6 @@ class PassageExample:
     """One passage with a head's guesses.
 
     Attributes:
-        document: The passage as a document.
         span: Its words in the whole document.
         total: The number of its mentions that are scored.
         right: The number of right guesses.

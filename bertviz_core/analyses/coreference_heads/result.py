@@ -22,8 +22,6 @@ class DocumentRecord(TypedDict):
 
     Attributes:
         number: Its index in the corpus, from 0.
-        name: Its name.
-        words: Its words.
         sentences: The first word of each sentence, from 0.
         mentions: [start, end, cluster, head, type] of each mention: its first word, the word after its last one, its
             chain, its head word, and one of TYPES.

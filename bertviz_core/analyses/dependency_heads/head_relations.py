@@ -20,7 +20,6 @@ class Relation:
     """How well a head finds a relation, in its better direction.
 
     Attributes:
-        name: The relation.
         choice: The head, and the direction in which it finds the relation best.
         accuracy: Its accuracy, 0 to 1.
         baseline: The accuracy of the best fixed offset, 0 to 1.

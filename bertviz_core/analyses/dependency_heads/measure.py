@@ -52,9 +52,6 @@ class RelationSums(Accumulator):
     (docs/methods.md, sections 5 and 6).
 
     Attributes:
-        layers: The number of layers.
-        heads: The number of heads of a layer.
-        device: Where the maps are computed.
         possessives: Words such as 's that, with the relation `poss` before them, make the guess in place of the word
             itself; none in corrected mode unless the option asks for it.
         first_piece: Whether a split word's row is that of its first piece, as in mode paper; else it is the mean.
@@ -256,7 +253,6 @@ class GuessedBatch:
     """A batch's guesses, which wait on its device.
 
     Attributes:
-        examples: The sentences of the batch.
         layers: For each layer the attention that each word receives (batch, head, word), the guesses (batch, direction,
             head, word) int16, from 0, and their weights in steps of 1/255, of the same shape, uint8.
     """

@@ -209,7 +209,6 @@ class DependencyHeads(Result):
         """The counts of one view of a causal model, where each direction counts the words that it can see.
 
         Args:
-            provenance: That of the counts.
             rows: The rows of all words, one for each relation.
             sides: For each direction the rows of the words whose governor is on its side, in the same order.
             is_offset: (offset,) which fixed offsets are compared.

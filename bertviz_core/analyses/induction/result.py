@@ -33,7 +33,6 @@ def repeats(result: HeadAverages, quantity: str) -> np.ndarray:
     """Which heads give a repetition much of their attention, and because of it (docs/methods.md, section 15).
 
     Args:
-        result: The averages of attention.
         quantity: One of BEHAVIORS.
 
     Returns:

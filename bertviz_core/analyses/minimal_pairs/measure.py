@@ -42,7 +42,6 @@ class PairsRun:
     19).
 
     Attributes:
-        model: The model.
         options: The settings of the analysis.
         skipped: The pairs that cannot be scored.
         examples: The pairs. Set by `run`, as are those that follow.
@@ -62,7 +61,6 @@ class PairsRun:
         """Score all pairs with all heads, and without each.
 
         Args:
-            examples: The pairs.
             run_stage: Not used: the layers' inputs are needed again without each head.
             progress: Counts the inputs that are scored without the heads of a layer; raises Cancelled.
             batch_tokens: The most tokens of a batch; None for the model's default.

@@ -102,7 +102,6 @@ class WordMaps(Accumulator):
     """Collects the features of each sentence by its number, (n + ROOT_ROWS, n, head) float16, as in Group.
 
     Attributes:
-        model: The model whose maps are collected.
         first_piece: Whether a split word is its first piece, as in mode paper.
     """
 
@@ -180,7 +179,6 @@ def word_vectors(
     """The vectors of words, from a file, else the model's input embeddings, means over pieces.
 
     Args:
-        model: The model.
         words: The different words.
         source: A file of vectors in GloVe format; None for the model's.
         scaled: Whether vectors are scaled to a mean square of 1.

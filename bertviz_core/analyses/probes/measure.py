@@ -41,10 +41,7 @@ class ProbeRun:
     """All probes of one request, from reading the treebank to the outcomes.
 
     Attributes:
-        model: The model.
-        settings: The settings of the request.
         others: Its further files by role: a test treebank, word vectors.
-        options: Its options.
         names: Rows of Table 3 that are computed, in its order.
         outcomes: The scores of each row on the test part.
         about: What the result says about the trainings, its field `about`; each step adds to it.

@@ -69,8 +69,6 @@ class SentenceRecord(TypedDict):
     """A sentence of the test part as results store it.
 
     Attributes:
-        where: Its location in the treebank.
-        words: Its words.
         governors: The word that governs each word, from 1; 0 is the root.
         relations: The relation of each word to its governor.
         guesses: From each probe to the governor that it guesses for each word, 0 being ROOT; of the structural probe

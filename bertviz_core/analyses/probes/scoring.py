@@ -106,7 +106,6 @@ class GoldWords:
     Attributes:
         indices: (sentence,) indices of the sentences.
         unit: (word,) the unit of each word, from 0.
-        units: The number of units.
         governor: (word,) governors, from 1; 0 is ROOT.
         relation: (word,) relations to the governors.
         counted: (word,) bool, whether each word counts: it is no punctuation.
@@ -150,7 +149,8 @@ class Outcome:
         metric: "UAS" or "UUAS".
         right: (word,) share of the seeds with the right governor (UUAS: edge), 0 to 1.
         counted: (word,) bool, whether the word counts in the score.
-        guessed: From each sentence to the governors (UUAS: edges) that the first seed guesses.
+        guessed: From the index of each sentence to what the first seed guesses: governors (word,), from 1, or for UUAS
+            pairs of words.
         parameters: The number of weights; 0 for a baseline.
         seconds: The duration of one training; 0 for a baseline.
     """

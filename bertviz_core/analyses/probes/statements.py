@@ -22,7 +22,6 @@ def above(result: Probes, probe: str, other: str, points: float) -> Answer:
     demonstration.
 
     Args:
-        result: The scores of the probes.
         probe: Name of the probe that the statement says is better.
         other: Name of the probe that it is compared with.
         points: By how much the score is to be higher, as a share.

@@ -38,7 +38,6 @@ def word_states(
     """The hidden states of words.
 
     Args:
-        model: The model.
         sentences: The sentences, numbered from 0.
         progress: Counts the sentences; raises Cancelled.
         batch_tokens: The most tokens of a batch; None for the model's default.
@@ -104,7 +103,6 @@ def fit(
         trees: For each sentence (n, n) distances in its tree.
         train: Indices of the sentences that it is trained on.
         validation: Indices of the sentences whose loss ends the training.
-        schedule: The schedule.
         progress: Counts the steps; raises Cancelled.
 
     Returns:
@@ -154,7 +152,6 @@ def spanning_trees(
     """Minimum spanning trees under the distances of the probe.
 
     Args:
-        probe: The probe.
         states: For each sentence (layer, n, dimension) states of its words.
         chosen: Indices of the sentences whose trees are computed.
         counted: For each sentence (n,) bool, which words the tree has.

@@ -52,7 +52,6 @@ class Data:
     """The chosen sentences of some groups, as batches on a device.
 
     Attributes:
-        device: The device.
         groups: The groups that have chosen sentences, with the rows (sentence,) of these.
         words: The number of words of all chosen sentences.
     """
@@ -205,7 +204,6 @@ def run_epochs(
 
     Args:
         probe: The probe, which is changed in place.
-        schedule: The schedule.
         parts: The minibatches.
         step: From a minibatch to its loss, which is minimized, and its share of the epoch's loss, two scalars.
         validate: The validation loss, a scalar, or (layer,) where layers have their own.
@@ -260,7 +258,6 @@ class Best:
     With losses by layer, the parameters' first axis, each layer has its own best.
 
     Attributes:
-        probe: The probe.
         patience: After how many calls of `record` without a lower loss it says so.
         since: How many calls the last lower loss is ago.
         losses: The lowest losses, a scalar or (layer,).

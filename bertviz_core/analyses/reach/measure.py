@@ -52,9 +52,6 @@ class ReachSums(SegmentSums[LayerAttention]):
         """Begin with empty sums.
 
         Args:
-            layers: The number of layers.
-            heads: The number of heads of a layer.
-            device: Where the values are computed.
             seed: The seed of the draws.
             tokens: The model's tokenizer.
             causal: Whether a token sees only itself and earlier ones.

@@ -51,7 +51,6 @@ class MapReader:
 
     Attributes:
         seen: What is kept of the layers that were read.
-        masks: Their masks.
         copied: How many inputs and heads are copied together, a part: several inputs only with all of their heads.
         parts: For each part its inputs' masks (input, 1, query, 1) and pairs (input, 1, query, key).
         rows: (input, head, query, key) where they are copied to.
@@ -67,9 +66,7 @@ class MapReader:
         """Make room.
 
         Args:
-            batch: The batch.
             weights: (batch, head, query, key) the maps of one of its layers.
-            layers: The number of layers.
         """
         inputs, heads, length, _ = weights.shape
         groups = ceil(length / GROUP)

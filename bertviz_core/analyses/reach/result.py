@@ -114,8 +114,6 @@ class Act(NamedTuple):
         value: The weight of the pair.
         query: The position that attends, from 0.
         key: The position that is attended to, from 0.
-        where: The location of the input.
-        tokens: Its tokens.
     """
 
     number: int

@@ -56,8 +56,6 @@ class TokenSums:
         """Begin without tokens.
 
         Args:
-            layers: The number of layers.
-            heads: The number of heads of a layer.
             tokens: The model's tokenizer.
             causal: Whether a token sees only itself and earlier ones.
         """
@@ -78,7 +76,6 @@ class TokenSums:
         """Add what the tokens of a batch receive and give.
 
         Args:
-            batch: The batch.
             received: (layer, batch, head, token) what every token receives.
             given: (layer, batch, head, token) what ordinary tokens give other ordinary tokens.
             local: (layer, batch, token, share) what uniform attention would give in layers of local attention; NaN

@@ -36,7 +36,6 @@ def compute_chunk(
 
     Args:
         chunk: Its number and its examples.
-        model: The model of the requests.
         requests: Those that share the pass.
         progress: Counts the tokens; raises Cancelled.
         batch_tokens: The most tokens of a batch; None for the model's default.
@@ -58,8 +57,6 @@ class ChunkedPass:
     """The sums of requests that share one pass, saved to the store on the way unless the corpus is a single chunk.
 
     Attributes:
-        requests: The requests.
-        corpus: The reading of the corpus.
         store: Where sums and details are saved; None to save nothing.
         work: What the rounding of sums depends on: saved sums with another are not continued.
         totals: For each request the sums of the first chunks, all of which are there.

@@ -54,7 +54,6 @@ def compute(
     """Compute and store the result of a request, with those that share its pass; after an interruption it resumes.
 
     Args:
-        request: The request.
         store: Where results are stored; None to store nothing.
         execution: How it is computed.
         progress: How far it is; raises Cancelled.
@@ -116,9 +115,6 @@ def compute_all(
     A pass that fails does not stop the others, except those of other models that would fail the same way.
 
     Args:
-        requests: The requests.
-        store: Where results are stored.
-        execution: How they are computed.
         progress: How far they are; raises Cancelled.
         load: Loads the model of a pass; None to load it from its files and keep the last one in memory.
         failed: Gets each pass that fails with its error; None to raise the first error at the end, preferably one that

@@ -64,7 +64,6 @@ def compute_pass(
     """Compute the results of requests that share one pass, from one reading of the corpus.
 
     Args:
-        together: The requests.
         store: Where the results are stored, when all are done; None to store nothing.
         runner: Computes the chunks.
         progress: How far the pass is; raises Cancelled.

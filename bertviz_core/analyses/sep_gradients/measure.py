@@ -57,7 +57,6 @@ def run(
 
     Args:
         model: A model with the head that predicts words.
-        settings: Those of the request.
         examples: The segments of a chunk.
         accumulators: The sums to fill; they also get the segments that have no token to predict.
         progress: Counts the tokens that are done.

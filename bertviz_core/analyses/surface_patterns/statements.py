@@ -39,7 +39,6 @@ def head_over_half(result: HeadAverages, quantity: str) -> Answer:
     beside it (docs/methods.md, section 2; section 6, Decisions).
 
     Args:
-        result: The averages of attention.
         quantity: Attention to the neighbor, "previous" or "next".
     """
     values = result[quantity]
@@ -110,7 +109,6 @@ def layer_over(result: HeadAverages, quantity: str, threshold: float) -> Answer:
     Decisions).
 
     Args:
-        result: The averages of attention.
         quantity: The column that is compared.
         threshold: A share of attention, 0 to 1.
     """

@@ -48,8 +48,6 @@ class CoreferenceDocument:
 
     Attributes:
         number: Its index in the corpus.
-        name: Its name in the file.
-        words: All its words.
         sentences: The first word of each sentence, from 0.
         mentions: All mentions, in order.
         tags: Part of speech of each word; None where the file has none.
@@ -79,8 +77,6 @@ class Draft:
     Mentions come as brackets (`(3`, `3)`, `(3)`; nested, crossing, several at one word) or as spans.
 
     Attributes:
-        source: The file.
-        name: The name of the document.
         line: The line where it begins.
         is_bounded: Whether it is known where it begins and ends, whatever is wrong with it.
         error: What is wrong with the document, of which the rest is then not read; None for nothing.

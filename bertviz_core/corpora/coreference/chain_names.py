@@ -22,7 +22,6 @@ def unnamed_chain(label: str, source: Source, line: int) -> str:
 
     Args:
         label: What the bracket holds.
-        source: The file.
         line: The line of the bracket.
 
     Raises:
@@ -53,7 +52,6 @@ class EntityAttributes:
 
         Args:
             label: What the bracket holds.
-            source: The file.
             line: The line of the bracket.
             opens: Whether the bracket opens a mention.
 

@@ -148,7 +148,6 @@ class Child(NamedTuple):
     Attributes:
         label: Its label, or its tag where it is a word.
         head: Its head word.
-        is_word: Whether it is a word.
     """
 
     label: str
@@ -192,7 +191,6 @@ class Item:
     """A mention with an antecedent; numbers are indices of the document's mentions, in its order.
 
     Attributes:
-        mention: The mention.
         candidates: Preceding mentions whose head words are in the window and differ from its own.
         antecedents: Candidates of the same chain; never empty.
     """

@@ -29,7 +29,6 @@ class Sentence:
     Attributes:
         number: Its index in the file, broken sentences counted.
         line: The line of its first word, from 1.
-        words: Its words.
         governors: The word that governs each word, from 1; 0 is the root.
         relations: The relation of each word to its governor, see `relation_name`.
         tags: Part of speech of each word, as the file has it; empty where it has none for some word.
@@ -63,7 +62,6 @@ class SentenceRecord(TypedDict):
     Attributes:
         number: Its index in the file, broken sentences counted.
         line: The line of its first word, from 1.
-        words: Its words.
         governors: The word that governs each word, from 1; 0 is the root.
         relations: The relation of each word to its governor.
         tags: Part of speech of each word; empty where the file has none for some word.

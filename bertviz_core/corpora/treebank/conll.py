@@ -31,7 +31,6 @@ class Columns:
     """Where a format has its columns, counted from 0, and how its sentences are read.
 
     Attributes:
-        width: The number of columns.
         number: The column of the word's number.
         form: The column of the word.
         tag: The column of its part of speech; None where the format has none.

@@ -20,7 +20,6 @@ class Word(NamedTuple):
     """A word of a treebank's line.
 
     Attributes:
-        form: The word.
         governor: The word that governs it, from 1; 0 is the root.
         relation: Its relation to the governor.
         tag: Its part of speech; "_" for none.

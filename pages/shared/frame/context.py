@@ -49,7 +49,6 @@ def draw(
     that the page depends on.
 
     Args:
-        entry: The page.
         kinds: Of the corpora that its numbers come from, as it is chosen.
         checkpoint: The chosen model, or why it cannot be used.
         opened: The chosen corpus of each kind, or why it cannot be opened.

@@ -43,7 +43,6 @@ class PageEntry:
     Attributes:
         name: The stem of its file, its address and, of an analysis's page, the name of the analysis.
         title: Its title, also in the navigation.
-        icon: Its icon in the navigation.
         section: What it is about, in a few words beside the title.
         corpora: The kinds of corpora that its numbers come from.
         reads_maps: Whether its numbers change where norms stand in for attention weights.
@@ -219,8 +218,6 @@ def to_words(
     """The viewer's address for a sentence that is already split into words, as in a treebank.
 
     Args:
-        words: The words.
-        head: The head.
         dependents: Words, from 0, that are pinned.
         direction: The direction in which the head is read, which decides the side of the pins.
         least: The weight from which on lines are drawn.

@@ -25,7 +25,6 @@ class Limits:
 
     Attributes:
         app: What is behind it.
-        access: The limits of the server.
         arriving: From a session to the bytes of its files that arrive.
         connected: The number of open websockets.
     """

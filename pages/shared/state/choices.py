@@ -63,7 +63,6 @@ class PageChoices(Choices):
     """What a page's own address holds.
 
     Attributes:
-        page_name: The name of the page.
         tour: The slide of the tour that led here, from 1, to which a link leads back; None without.
     """
 
@@ -107,8 +106,6 @@ class AttentionViewerChoices(PageChoices):
     """Of the attention viewer. Positions of tokens count from 1.
 
     Attributes:
-        input: Where the input is from.
-        example: The name of the example.
         segment: The number of the corpus's input, from 1; None for the first.
         text: The reader's own text.
         second: Its second segment.

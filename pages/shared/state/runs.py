@@ -7,7 +7,6 @@ class Run(NamedTuple):
     """A run that can be compared.
 
     Attributes:
-        name: Its name in a list.
         model: The fingerprint of its model.
         settings: Its settings and options, as pairs of a name and a value.
         corpus: The digest of its corpus.

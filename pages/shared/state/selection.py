@@ -40,10 +40,8 @@ class Selection:
     """What one reader has chosen under the title.
 
     Attributes:
-        checkpoint: The model.
         corpora: The corpora by kind, without those that cannot be opened.
         settings: The settings that all analyses share.
-        head: The head.
         basis: What figures are drawn from.
     """
 

@@ -43,7 +43,6 @@ class Session:
 
     Attributes:
         page: The name of the page that is shown.
-        header: The choices of the header.
         pages: The choices of pages by their names, as they were left.
         arrived: Parameters of the address that no widget has shown yet.
         problems: From a parameter to its text, which the page cannot show.

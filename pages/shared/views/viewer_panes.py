@@ -46,7 +46,6 @@ class Pane:
 
     Attributes:
         selection: The model, the settings and the head.
-        model: The loaded model.
         view: What is shown of the input.
         original: The input as this model reads it.
         shown: The input with masks; or the original.
@@ -242,8 +241,6 @@ def draw_lines(
     """Draw the lines of a pane's head; pins and masks go to the address, for both panes.
 
     Args:
-        pane: The pane.
-        key: The key of the component.
         can_mask: Whether the model has a [MASK].
         min_weight: The lowest weight of a line.
         overlaid: Heads whose lines are drawn over those of the pane's, in colors.
@@ -334,7 +331,6 @@ def offer_downloads(
         products: The products of a query with the keys, in the ZIP; None for none.
         beside: The pane beside it, whose head is in the ZIP; None for none.
         shift: The shift of each head by masking, in the ZIP; None for none.
-        as_lines: Whether lines are drawn.
     """
     attention = pane.attention
     selection = pane.selection
