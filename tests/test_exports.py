@@ -53,6 +53,8 @@ def test_every_result_as_every_file(results, name):
     assert re.search("</h1><ul><li>[^<]*[0-9]", page)
     shown = list(flat(exports.blocks_of(result)))
     assert page.count("Plotly.newPlot(") == sum(isinstance(block, Chart | Map) for block in shown)
+    text = exports.to_text(result)
+    assert all(sentence in text for sentence in exports.chosen_sentences(shown))
     for of_page in tables(shown):
         assert element("h2", of_page.title) in page
         examples = of_page.examples if isinstance(of_page, Inputs) else ()
