@@ -1,15 +1,23 @@
-"""Which part of a list of guesses files of a result have: what a reader has chosen of the list, and what is written."""
+"""Lists of the guesses of one head: what a reader has chosen of one, its pages, and which part of it files have."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, Literal, TypeVar, get_args
 
+import numpy as np
 from typing_extensions import Doc
 
-from bertviz_core.analyses.base.guess_lists import GUESSES, ORDERS, Entry, Guesses, GuessQuery, Order, page
 from bertviz_core.analyses.base.view import R, View
 from bertviz_core.choices import Between, Formerly, Label, Positive, Share
+from bertviz_core.corpora.word_search import searched_words
 
 MOST = 1000  # entries of a list that files have
+Order = Literal["most confident first", "least confident first", "file order"]
+Guesses = Literal["all", "right", "wrong"]
+ORDERS: tuple[Order, ...] = get_args(Order)
+GUESSES: tuple[Guesses, ...] = get_args(Guesses)
+Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True)
@@ -46,16 +54,62 @@ class ListView(View[R]):
         return {name: value for name, value in chosen.items() if name not in defaults or value != defaults[name]}
 
 
-def page_of(collection: Any, query: GuessQuery[Entry], number: int, size: int) -> tuple[int, list[Entry]]:
-    """The number of all entries of a list, and those of the page `number` of `size` each, the first where there is no
+class GuessList(ABC, Generic[Entry]):
+    """All sentences or passages of a corpus with the guesses of one head, in file order, and which of them are listed.
+
+    Attributes:
+        view: What a reader has chosen of the list, resolved.
+    """
+
+    view: ListView[Any]
+
+    @abstractmethod
+    def confidence(self) -> np.ndarray:
+        """(entry,) int64 the highest weight of a guess in each, in steps of 1/255; -1 where the entry is not listed."""
+
+    @abstractmethod
+    def having(self, indices: np.ndarray) -> np.ndarray:
+        """Those of the (entry,) indices whose entries have the searched words."""
+
+    @abstractmethod
+    def entries(self, indices: Sequence[int]) -> list[Entry]:
+        """The entries with these indices."""
+
+    @property
+    def words(self) -> list[str]:
+        """The words that are searched, in lower case."""
+        return searched_words(self.view.search)
+
+    def page(self, first: int = 0, count: int | None = None) -> tuple[int, list[Entry]]:
+        """One page of the list.
+
+        Args:
+            first: The number of its first entry, from 0.
+            count: The most entries of the page; None for all.
+
+        Returns:
+            The number of all listed entries, and those of the page.
+        """
+        confidence = self.confidence()
+        indices = np.flatnonzero(confidence >= 0)
+        if self.words:
+            indices = self.having(indices)
+        ranks = dict(zip(ORDERS, (-confidence, confidence, np.zeros_like(confidence)), strict=True))
+        ordered = indices[np.argsort(ranks[self.view.order][indices], kind="stable")]
+        return len(ordered), self.entries(ordered[first:][:count].tolist())
+
+
+def page_of(listed: GuessList[Entry], size: int) -> tuple[int, list[Entry]]:
+    """The number of all entries of a list, and those of the chosen page of `size` each, the first where there is no
     such page."""
-    total, entries = page(collection, query, size * (number - 1), size)
-    return (total, entries) if entries or number == 1 else page(collection, query, 0, size)
+    number = listed.view.page
+    total, entries = listed.page(size * (number - 1), size)
+    return (total, entries) if entries or number == 1 else listed.page(0, size)
 
 
-def entries_of(collection: Any, query: GuessQuery[Entry]) -> list[Entry]:
+def entries_of(listed: GuessList[Entry]) -> list[Entry]:
     """The entries of a list that files have."""
-    return page(collection, query, 0, MOST)[1]
+    return listed.page(0, MOST)[1]
 
 
 def list_note(view: ListView[Any], count: int, total: int, unit: str) -> str:

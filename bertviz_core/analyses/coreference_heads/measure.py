@@ -180,7 +180,7 @@ class AntecedentSums(Accumulator):
         return ItemGuesses.joined([items for _, items in sorted(self.blocks.items())], shape)
 
     def take_detail(self) -> PackedValues:
-        """The items of a chunk for `PassageQuery`, without words: a corpus that is deleted is gone."""
+        """The items of a chunk for `GuessedPassages`, without words: a corpus that is deleted is gone."""
         detail = self.items().by_passage()._asdict()
         self.blocks = {number: items for number, items in self.blocks.items() if number < MAX_ITEMS}
         return detail | {"right": np.packbits(detail["right"], axis=-1)}

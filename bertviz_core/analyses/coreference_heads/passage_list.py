@@ -10,7 +10,7 @@ from bertviz_core.analyses.base.table_blocks import InputList, ListPage
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.document_figure import draw
 from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
-from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, ListedGuess, PassageExample, PassageQuery
+from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, GuessedPassages, ListedGuess, PassageExample
 from bertviz_core.analyses.coreference_heads.result import CoreferenceView
 from bertviz_core.text_display import isolated
 
@@ -21,18 +21,6 @@ LEGEND = (
 )
 LINKS = " Each guess below a passage is a link to the attention behind it."
 LETTERS = 52  # in a line of a passage, which is drawn beside a map
-
-
-def passage_query(chosen: CoreferenceView) -> PassageQuery:
-    """The passages that the list has."""
-    return PassageQuery(
-        choice=chosen.choice(),
-        guesses=chosen.guesses,
-        least_weight=chosen.least_weight,
-        search=chosen.search,
-        order=chosen.order,
-        kind=chosen.kind,
-    )
 
 
 def list_detail(counts: AntecedentCounts, kind: str, total: int) -> str:
@@ -60,7 +48,7 @@ def passage_list(counts: AntecedentCounts, view: CoreferenceView) -> InputList:
 def passage_page(counts: AntecedentCounts, view: CoreferenceView) -> ListPage:
     """A page of the chosen head's passages."""
     choice = view.choice()
-    total, entries = page_of(counts.lists or counts, passage_query(view), view.page, PER_PAGE)
+    total, entries = page_of(GuessedPassages(counts, view, counts.lists), PER_PAGE)
     return ListPage(
         title=f"Guesses of head {choice.head.label()}",
         detail=list_detail(counts, view.kind, total),
@@ -74,7 +62,7 @@ def passage_page(counts: AntecedentCounts, view: CoreferenceView) -> ListPage:
 
 def passage_rows(counts: AntecedentCounts, view: CoreferenceView) -> pd.DataFrame:
     """Of each mention the guess, the antecedents, and whether it is right."""
-    entries = entries_of(counts.lists or counts, passage_query(view))
+    entries = entries_of(GuessedPassages(counts, view, counts.lists))
     return pd.DataFrame([row for each in entries for row in guess_rows(each)])
 
 

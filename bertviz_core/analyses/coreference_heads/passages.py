@@ -7,11 +7,12 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from bertviz_core.analyses.base.guess_lists import GuessQuery, StoredParts, picked
+from bertviz_core.analyses.base.guess_lists import StoredParts, picked
+from bertviz_core.analyses.base.list_view import GuessList
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.document_figure import Guess, mention_text
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
-from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, DocumentRecord
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads, CoreferenceView, DocumentRecord
 from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference import CoreferenceDocument, Span
 from bertviz_core.corpora.coreference.mentions import TYPES, head_words, mention_type
@@ -186,7 +187,7 @@ class PassageExample:
         total: The number of its mentions that are scored.
         right: The number of right guesses.
         drawn: Those of `listed` whose two mentions are in the passage.
-        listed: The guesses that the query selects.
+        listed: The guesses that are chosen.
     """
 
     document: DocumentRecord
@@ -203,60 +204,37 @@ class PassageExample:
         return f"{self.document['name']}, words {first + 1:,}–{end:,}"
 
 
-@dataclass(frozen=True)
-class PassageQuery(GuessQuery[PassageExample]):
-    """A selection of passages; the searched words may also be the name of a passage's document.
+class GuessedPassages(GuessList[PassageExample]):
+    """Passages; the searched words may also be the name of a passage's document.
 
     Attributes:
-        kind: The type of the mentions whose guesses are listed, one of TYPE_ROWS.
-    """
-
-    kind: str = TYPE_ROWS[0]
-
-    def listing(self, collection: AntecedentCounts | StoredParts) -> "GuessedPassages":
-        """The passages of a result, which are those of its first documents, or of all stored parts of the list."""
-        if not isinstance(collection, StoredParts):
-            first = collection.stored.first_documents
-            items = first_guesses(collection.stored, self.choice)
-            return GuessedPassages(self, items, lambda numbers: ((number, first[number]) for number in numbers))
-        parts = []
-        # `AntecedentSums.take_detail` has written these.
-        for values in collection.read(ItemGuesses._fields[1:], self.choice.at):
-            values["right"] = np.unpackbits(values["right"], count=len(values["items"])).astype(bool)
-            parts.append(ItemGuesses(**values))
-
-        def read(numbers: Iterable[int]) -> Iterator[tuple[int, DocumentRecord]]:
-            for document in picked(CoreferenceCorpus(collection.source).documents, numbers):
-                yield document.number, document_record(document, head_words(document))
-
-        return GuessedPassages(self, ItemGuesses.joined(parts), read)
-
-
-class GuessedPassages:
-    """The listing of a PassageQuery.
-
-    Attributes:
-        query: Which passages are listed.
         read: Yields the documents with some ascending numbers.
-        items: The items of the mentions that the query is about, those of a passage together.
+        items: The items of the mentions of the chosen type, those of a passage together.
         starts: (passage,) the first item of each passage.
     """
 
-    def __init__(self, query: PassageQuery, items: ItemGuesses, read: ReadDocuments) -> None:
-        self.query = query
-        self.read = read
-        self.items = of_type(items, query.kind, read).by_passage()
+    def __init__(self, counts: AntecedentCounts, view: CoreferenceView, lists: StoredParts | None) -> None:
+        """Read the guesses of the chosen head.
+
+        Args:
+            counts: Of the result.
+            view: What is chosen, resolved.
+            lists: All passages; None for those of the first documents, which the result has.
+        """
+        self.view = view
+        self.read, items = _items(counts, view.choice(), lists)
+        self.items = of_type(items, view.kind, self.read).by_passage()
         self.starts = np.flatnonzero(np.diff(self.items.passages(), prepend=-1))
 
     def confidence(self) -> np.ndarray:
-        """(passage,) int64, as `Listing.confidence` says."""
+        """(passage,) int64, as `GuessList.confidence` says."""
         steps = np.rint(255 * self.items.weight.astype(float)).astype(np.int64)
         return np.maximum.reduceat(np.where(self._is_selected(self.items), steps, -1), self.starts)
 
     def having(self, indices: np.ndarray) -> np.ndarray:
         """Those of the passages, (passage,) indices, that have the searched words, or are of a document with this
         name."""
-        searched = self.query.words
+        searched = self.words
         numbers, _, firsts, *_ = self.items.items[self.starts[indices]].T
         found = []
         for number, document in self.read(np.unique(numbers).tolist()):
@@ -306,11 +284,31 @@ class GuessedPassages:
         )
 
     def _is_selected(self, items: ItemGuesses) -> np.ndarray:
-        """(item,) bool: whether the query selects the item's guess."""
-        is_selected: np.ndarray = items.weight >= self.query.least_weight
-        if self.query.guesses != "all":
-            is_selected &= items.right == (self.query.guesses == "right")
+        """(item,) bool: whether the item's guess is listed."""
+        is_selected: np.ndarray = items.weight >= self.view.least_weight
+        if self.view.guesses != "all":
+            is_selected &= items.right == (self.view.guesses == "right")
         return is_selected
+
+
+def _items(
+    counts: AntecedentCounts, choice: DirectedHead, lists: StoredParts | None
+) -> tuple[ReadDocuments, ItemGuesses]:
+    """What reads the documents, and the items with the guesses of one head."""
+    if lists is None:
+        first = counts.stored.first_documents
+        return lambda numbers: ((number, first[number]) for number in numbers), first_guesses(counts.stored, choice)
+    parts = []
+    # `AntecedentSums.take_detail` has written these.
+    for values in lists.read(ItemGuesses._fields[1:], choice.at):
+        values["right"] = np.unpackbits(values["right"], count=len(values["items"])).astype(bool)
+        parts.append(ItemGuesses(**values))
+
+    def read(numbers: Iterable[int]) -> Iterator[tuple[int, DocumentRecord]]:
+        for document in picked(CoreferenceCorpus(lists.source).documents, numbers):
+            yield document.number, document_record(document, head_words(document))
+
+    return read, ItemGuesses.joined(parts)
 
 
 def antecedents(document: DocumentRecord, mention: int, window: Span) -> list[int]:

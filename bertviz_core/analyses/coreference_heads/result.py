@@ -7,8 +7,7 @@ from typing import Annotated, Any, ClassVar, Self, TypedDict
 import numpy as np
 from typing_extensions import Doc
 
-from bertviz_core.analyses.base.guess_lists import ORDERS, Order
-from bertviz_core.analyses.base.list_view import ListView
+from bertviz_core.analyses.base.list_view import ORDERS, ListView, Order
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS, TypeRow

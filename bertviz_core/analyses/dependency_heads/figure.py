@@ -9,13 +9,14 @@ import plotly.graph_objects as go
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.blocks import Chart, Map, Offer, Say
-from bertviz_core.analyses.base.guess_lists import Order, page
+from bertviz_core.analyses.base.list_view import Order
 from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable
 from bertviz_core.analyses.base.result import cached_on_result
 from bertviz_core.analyses.base.table_blocks import Table
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
+from bertviz_core.analyses.dependency_heads.result import RelationView
+from bertviz_core.analyses.dependency_heads.sentences import GuessedSentences, SentenceExample
 from bertviz_core.corpora.treebank import explain, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow
 from bertviz_core.numbers import fixed
@@ -200,16 +201,8 @@ def examples(
     result: RelationCounts, choice: DirectedHead, relation: str, order: Order = "file order", count: int | None = None
 ) -> list[SentenceExample]:
     """The sentences of a result that have the relation, in one of ORDERS; the first `count`, or all."""
-    view, is_merged = (result.provenance["options"][name] for name in ("view", "merge_subtypes"))
-    query = SentenceQuery(
-        choice=choice,
-        order=order,
-        relation=relation,
-        view=view,
-        merge_subtypes=is_merged,
-        causal=result.is_causal,
-    )
-    return page(result, query, count=count)[1]
+    view = RelationView(relation=relation, direction=DIRECTIONS[choice.direction], head=choice.head.key(), order=order)
+    return GuessedSentences(result, view, lists=None).page(count=count)[1]
 
 
 def example_svg(example: SentenceExample, choice: DirectedHead, *, every: bool = True) -> str:

@@ -1,7 +1,7 @@
 """What is guessed: governors in both directions of a map, under the views of the trees (docs/methods.md, section 6)."""
 
-from collections.abc import Callable
-from typing import Literal, get_args
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -75,3 +75,24 @@ def best_words(maps: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
 def base_of(relation: str) -> str:
     """A relation without its subtype, as nmod for nmod:poss."""
     return relation.partition(":")[0]
+
+
+def trees_of(sentences: Sequence[Sentence], views: Iterable[str]) -> dict[str, Any]:
+    """(sentence,) number, length; by view (word,) governors from 1, 0 the root, and relations, numbered by `names`."""
+    number = [each.number for each in sentences]
+    length = list(map(len, sentences))
+    values: dict[str, Any] = {
+        "number": np.array(number, np.int64),
+        "length": np.array(length, np.int64),
+    }
+    for view in views:
+        relations: list[str] = []
+        governors: list[int] = []
+        for tree in map(VIEWS[view], sentences):
+            relations += tree.relations
+            governors += tree.governors
+        names = {name: index for index, name in enumerate(dict.fromkeys(relations))}
+        values[f"{view}/names"] = list(names)
+        values[f"{view}/relations"] = np.array([names[name] for name in relations], dtype=np.uint16)
+        values[f"{view}/governors"] = np.array(governors, dtype=np.uint16)
+    return values

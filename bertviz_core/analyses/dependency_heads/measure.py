@@ -21,11 +21,12 @@ from bertviz_core.analyses.dependency_heads.guesses import (
     base_of,
     best_words,
     merged,
+    trees_of,
     view_of_side,
 )
 from bertviz_core.analyses.dependency_heads.named_sums import Name, NamedSums
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.analyses.dependency_heads.sentences import sentence_record, trees_of
+from bertviz_core.analyses.dependency_heads.sentences import sentence_record
 from bertviz_core.analyses.dependency_heads.word_classes import ClassSums, classes_of
 from bertviz_core.corpora.treebank import ALL, POSSESSIVES, UAS, Sentence, is_punctuation, sentence_of
 from bertviz_core.engine.forward_pass import Accumulator
@@ -204,7 +205,7 @@ class RelationSums(Accumulator):
         self.classes += other.classes
 
     def take_detail(self) -> PackedValues:
-        """The guesses of a chunk for `SentenceQuery`, without words: a corpus that is deleted is gone."""
+        """The guesses of a chunk for `GuessedSentences`, without words: a corpus that is deleted is gone."""
         self.complete()
         sentences, arrays = self.joined(sorted(self.by_sentence))
         self.by_sentence = {n: entry for n, entry in self.by_sentence.items() if n < MAX_SENTENCES}

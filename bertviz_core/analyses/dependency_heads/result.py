@@ -23,10 +23,10 @@ from bertviz_core.analyses.dependency_heads.guesses import (
     Trees,
     base_of,
     merged,
+    trees_of,
     view_of_side,
 )
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.dependency_heads.sentences import trees_of
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.choices import Between, Formerly, Label, Positive
 from bertviz_core.corpora.files import SAMPLES

@@ -10,7 +10,7 @@ from bertviz_core.analyses.base.table_blocks import InputList, ListPage
 from bertviz_core.analyses.dependency_heads.figure import example_svg
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import RelationView
-from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
+from bertviz_core.analyses.dependency_heads.sentences import GuessedSentences, SentenceExample
 from bertviz_core.corpora.treebank import ALL, UAS
 from bertviz_core.heads import DirectedHead
 
@@ -20,23 +20,6 @@ LEGEND = (
     "and the attention they have."
 )
 ROOT = "ROOT"  # in place of the governor of a root
-
-
-def sentence_query(counts: RelationCounts, chosen: RelationView) -> SentenceQuery:
-    """The sentences that the list has."""
-    relation, choice = chosen.choice()
-    view, is_merged = (counts.provenance["options"][name] for name in ("view", "merge_subtypes"))
-    return SentenceQuery(
-        choice=choice,
-        guesses=chosen.guesses,
-        least_weight=chosen.least_weight,
-        search=chosen.search,
-        order=chosen.order,
-        relation=relation,
-        view=view,
-        merge_subtypes=is_merged,
-        causal=counts.is_causal,
-    )
 
 
 def list_detail(counts: RelationCounts, relation: str, total: int) -> str:
@@ -66,7 +49,7 @@ def sentence_list(counts: RelationCounts, view: RelationView) -> InputList:
 def sentence_page(counts: RelationCounts, view: RelationView) -> ListPage:
     """A page of the chosen head's sentences."""
     relation, choice = view.choice()
-    total, entries = page_of(counts.lists or counts, sentence_query(counts, view), view.page, PER_PAGE)
+    total, entries = page_of(GuessedSentences(counts, view, counts.lists), PER_PAGE)
     return ListPage(
         title=f"Head {choice.head.label()}",
         detail=list_detail(counts, relation, total),
@@ -79,7 +62,7 @@ def sentence_page(counts: RelationCounts, view: RelationView) -> ListPage:
 
 def sentence_rows(counts: RelationCounts, view: RelationView) -> pd.DataFrame:
     """Of each word of the relation the guess, the governor, and whether it is right."""
-    entries = entries_of(counts.lists or counts, sentence_query(counts, view))
+    entries = entries_of(GuessedSentences(counts, view, counts.lists))
     return pd.DataFrame([row for each in entries for row in guess_rows(each)])
 
 

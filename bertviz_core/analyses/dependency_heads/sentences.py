@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.base.guess_lists import GuessQuery, StoredParts, picked
-from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEWS, base_of
+from bertviz_core.analyses.base.guess_lists import StoredParts, picked
+from bertviz_core.analyses.base.list_view import GuessList
+from bertviz_core.analyses.dependency_heads.guesses import VIEWS, base_of
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.analyses.dependency_heads.result import RelationView
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.treebank import ALL, UAS, Sentence, SentenceRecord, is_punctuation
 from bertviz_core.corpora.word_search import has
+from bertviz_core.heads import DirectedHead
 
 
 def sentence_record(sentence: Sentence, merge_subtypes: bool = False) -> SentenceRecord:
@@ -61,110 +65,71 @@ class SentenceExample:
         return float(self.weights[self.chosen].max()) / 255
 
 
-@dataclass(frozen=True)
-class SentenceQuery(GuessQuery[SentenceExample]):
-    """A selection of sentences with a relation under a view, whose highest weight is at least `minimum`.
-
-    Attributes:
-        relation: A relation, "all" or "UAS".
-        view: How trees are read, one of VIEWS.
-        merge_subtypes: Whether subtypes count as their relation, nmod:poss as nmod.
-        causal: Whether only words count whose arc the direction of a causal model can see.
-    """
-
-    relation: str = ALL
-    view: str = DEFAULT_VIEW
-    merge_subtypes: bool = False
-    causal: bool = False
-
-    def listing(self, collection: Any) -> "GuessedSentences":
-        at = self.choice.at
-        if isinstance(collection, StoredParts):
-            parts = list(collection.read(("guesses", "weights"), at))
-            return GuessedSentences(self, parts, lambda skipped: Treebank(collection.source).sentences(skipped))
-        stored = collection.stored
-        part = stored.trees | {"guesses": stored.guesses[at], "weights": stored.weights[at]}
-        return GuessedSentences(self, [part], lambda skipped: stored.recorded)
-
-
-def trees_of(sentences: Sequence[Sentence], views: Iterable[str]) -> dict[str, Any]:
-    """(sentence,) number, length; by view (word,) governors from 1, 0 the root, and relations, numbered by `names`."""
-    number = [each.number for each in sentences]
-    length = list(map(len, sentences))
-    values: dict[str, Any] = {
-        "number": np.array(number, np.int64),
-        "length": np.array(length, np.int64),
-    }
-    for view in views:
-        relations: list[str] = []
-        governors: list[int] = []
-        for tree in map(VIEWS[view], sentences):
-            relations += tree.relations
-            governors += tree.governors
-        names = {name: index for index, name in enumerate(dict.fromkeys(relations))}
-        values[f"{view}/names"] = list(names)
-        values[f"{view}/relations"] = np.array([names[name] for name in relations], dtype=np.uint16)
-        values[f"{view}/governors"] = np.array(governors, dtype=np.uint16)
-    return values
-
-
-class GuessedSentences:
-    """The listing of a SentenceQuery, from parts as `RelationSums.take_detail` stores them.
+class GuessedSentences(GuessList[SentenceExample]):
+    """Sentences that have words of the chosen relation, from parts as `RelationSums.take_detail` stores them.
 
     The words of all sentences stand one after the other, on the axis `word`.
 
     Attributes:
-        query: Which sentences are listed.
         read: Yields the treebank.
+        trees: How trees are read, one of VIEWS.
+        is_merged: Whether subtypes count as their relation, nmod:poss as nmod.
         numbers: (sentence,) their numbers in the treebank.
         lengths: (sentence,) their numbers of words.
         starts: (sentence,) the place of each one's first word.
         governors: (word,) governors under the view, from 1; 0 is the root.
         guesses: (word,) the word that the head guesses, from 0 in its sentence.
         weights: (word,) its attention, in steps of 1/255.
-        chosen: (word,) bool, whether the query is about the word.
+        chosen: (word,) bool, whether the list is about the word.
     """
 
-    def __init__(
-        self, query: SentenceQuery, parts: list[dict[str, Any]], read: Callable[[Skipped], Iterable[Sentence]]
-    ) -> None:
-        self.query = query
-        self.read = read
-        names = ("number", "length", f"{query.view}/governors", "guesses", "weights")
+    def __init__(self, counts: RelationCounts, view: RelationView, lists: StoredParts | None) -> None:
+        """Read the guesses of the chosen head.
+
+        Args:
+            counts: Of the result.
+            view: What is chosen, resolved.
+            lists: All sentences; None for the first ones, which the result has.
+        """
+        self.view = view
+        relation, choice = view.choice()
+        self.trees, self.is_merged = (counts.provenance["options"][name] for name in ("view", "merge_subtypes"))
+        self.read, parts = _parts(counts, choice, lists)
+        names = ("number", "length", f"{self.trees}/governors", "guesses", "weights")
         arrays = (np.concatenate([part[name] for part in parts]) for name in names)
         self.numbers, self.lengths, self.governors, self.guesses, self.weights = arrays
         self.starts = np.cumsum(self.lengths) - self.lengths
         chosen = []
         for part in parts:
-            is_chosen = np.array([self._is_chosen(name) for name in part[f"{query.view}/names"]], dtype=bool)
-            chosen.append(is_chosen[part[f"{query.view}/relations"]])
+            is_chosen = [self._is_of(relation, name) for name in part[f"{self.trees}/names"]]
+            chosen.append(np.array(is_chosen, dtype=bool)[part[f"{self.trees}/relations"]])
         self.chosen = np.concatenate(chosen)
-        if query.causal:  # Only the governors on the side where the direction looks are left.
+        if counts.is_causal:  # Only the governors on the side where the direction looks are left.
             words = 1 + np.arange(len(self.governors)) - np.repeat(self.starts, self.lengths)
             is_later = self.governors > words
-            self.chosen &= (self.governors > 0) & (is_later == bool(query.choice.direction))
+            self.chosen &= (self.governors > 0) & (is_later == bool(choice.direction))
 
-    def _is_chosen(self, relation: str) -> bool:
-        asked = self.query.relation
-        if asked == UAS:
-            return not is_punctuation(relation)
-        return asked in (ALL, base_of(relation) if self.query.merge_subtypes else relation)
+    def _is_of(self, relation: str, name: str) -> bool:
+        """Whether words of a relation of the treebank are of the chosen one, which may be a total."""
+        if relation == UAS:
+            return not is_punctuation(name)
+        return relation in (ALL, base_of(name) if self.is_merged else name)
 
     def confidence(self) -> np.ndarray:
-        """(sentence,) int64, as `Listing.confidence` says."""
+        """(sentence,) int64, as `GuessList.confidence` says."""
         weights = np.where(self.chosen, self.weights.astype(np.int64), -1)
         highest = np.maximum.reduceat(weights, self.starts)
-        is_listed = highest / 255 >= self.query.least_weight
-        if self.query.guesses != "all":
+        is_listed = highest / 255 >= self.view.least_weight
+        if self.view.guesses != "all":
             is_right = self.guesses.astype(np.int64) + 1 == self.governors
-            is_requested = self.chosen & (is_right == (self.query.guesses == "right"))
+            is_requested = self.chosen & (is_right == (self.view.guesses == "right"))
             is_listed &= np.logical_or.reduceat(is_requested, self.starts)
         return np.where(is_listed, highest, -1)
 
     def having(self, indices: np.ndarray) -> np.ndarray:
         """Those of the sentences, (sentence,) indices, that have the searched words."""
         sentences = self._sentences(indices.tolist())
-        found = [index for index, sentence in sentences if has(sentence.words, self.query.words)]
+        found = [index for index, sentence in sentences if has(sentence.words, self.words)]
         return np.array(found, dtype=np.int64)
 
     def entries(self, indices: Sequence[int]) -> list[SentenceExample]:
@@ -174,8 +139,8 @@ class GuessedSentences:
         for index in indices:
             start = self.starts[index]
             own = slice(start, start + self.lengths[index])
-            sentence = VIEWS[self.query.view](sentences[index])
-            record = sentence_record(sentence, self.query.merge_subtypes)
+            sentence = VIEWS[self.trees](sentences[index])
+            record = sentence_record(sentence, self.is_merged)
             chosen = np.flatnonzero(self.chosen[own]).tolist()
             examples.append(SentenceExample(record, self.guesses[own], self.weights[own], chosen))
         return examples
@@ -183,3 +148,15 @@ class GuessedSentences:
     def _sentences(self, indices: Iterable[int]) -> Iterator[tuple[int, Sentence]]:
         wanted = {int(self.numbers[index]): index for index in indices}
         return ((wanted[sentence.number], sentence) for sentence in picked(self.read, wanted))
+
+
+def _parts(
+    counts: RelationCounts, choice: DirectedHead, lists: StoredParts | None
+) -> tuple[Callable[[Skipped], Iterable[Sentence]], list[dict[str, Any]]]:
+    """What reads the sentences, and the parts with the guesses of one head."""
+    if lists is not None:
+        return Treebank(lists.source).sentences, list(lists.read(("guesses", "weights"), choice.at))
+    stored = counts.stored
+    assert stored is not None, "a result with sentences"
+    part = stored.trees | {"guesses": stored.guesses[choice.at], "weights": stored.weights[choice.at]}
+    return lambda skipped: stored.recorded, [part]

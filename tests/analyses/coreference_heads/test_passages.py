@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.base import guess_lists
-from bertviz_core.analyses.base.guess_lists import ORDERS, StoredParts, page, stored_parts
+from bertviz_core.analyses.base.guess_lists import StoredParts, stored_parts
+from bertviz_core.analyses.base.list_view import ORDERS
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.coreference_heads import measure, passages
+from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.coreference_heads.passage_list import passage_list
-from bertviz_core.analyses.coreference_heads.passages import PassageQuery
+from bertviz_core.analyses.coreference_heads.passages import GuessedPassages
 from bertviz_core.analyses.coreference_heads.result import CoreferenceView
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.files import FOLDER
@@ -86,10 +88,18 @@ def test_every_list_equals_the_sorted_whole(whole, stored, choice) -> None:
     asked = [*product(("all", "right", "wrong"), (0.0, 0.05), searches[:1], ORDERS)]
     asked += [("all", 0.0, searched, ORDERS[0]) for searched in searches[1:]]
     for which, minimum, searched, order in asked:
-        query = PassageQuery(choice, which, minimum, " ".join(searched), order)
+        view = CoreferenceView(
+            guesses=which,
+            least_weight=minimum,
+            search=" ".join(searched),
+            order=order,
+            direction=DIRECTIONS[choice.direction],
+            head=choice.head.key(),
+        )
         expected = oracle.listed_passages(every, which, minimum, searched, order)
-        for where in (stored[1], whole):
-            pages = [page(where, query, first, 8) for first in range(0, len(expected) or 1, 8)]
+        for lists in (stored[1], None):
+            listed = GuessedPassages(whole, view, lists)
+            pages = [listed.page(first, 8) for first in range(0, len(expected) or 1, 8)]
             assert {total for total, _ in pages} == {len(expected)}
             shown = [example for _, each in pages for example in each]
             assert [(example.document["name"], example.span) for example in shown] == [
@@ -106,9 +116,8 @@ def test_every_list_equals_the_sorted_whole(whole, stored, choice) -> None:
 
 def test_a_guess_names_its_words_and_its_window(tiny, whole, stored) -> None:
     """The windows are those in which the corpus is read, and the mention's head word stands where it is said to."""
-    choice = DirectedHead(0, Head(1, 0))
-    query = PassageQuery(choice)
-    guesses = [guess for example in page(stored[1], query)[1] for guess in example.listed]
+    listed = GuessedPassages(whole, CoreferenceView(head="2-1"), stored[1])
+    guesses = [guess for example in listed.page()[1] for guess in example.listed]
     request = request_of(tiny)
     windows = list(Windows(request.source, tiny.tokens, request.settings))
     expected = sorted(
@@ -125,20 +134,20 @@ def test_a_result_without_the_rest_gives_its_first_items(whole, stored) -> None:
     assert len(first.items) == MAX_ITEMS < shown.n[0] == len(every.items)
     np.testing.assert_array_equal(first.guess, every.guess[..., :MAX_ITEMS])
     np.testing.assert_array_equal(first.weight, every.weight[..., :MAX_ITEMS])
-    query = PassageQuery(DirectedHead(0, Head(0, 1)))
-    assert sum(example.total for example in page(shown, query)[1]) == MAX_ITEMS
+    listed = GuessedPassages(shown, CoreferenceView(head="1-2"), None)
+    assert sum(example.total for example in listed.page()[1]) == MAX_ITEMS
     assert (first.correct == every.correct).all()
     assert first.first_documents == every.first_documents[: len(first.first_documents)]
 
 
-def test_a_part_that_is_gone_leaves_the_first_items(stored, tmp_path) -> None:
+def test_a_part_that_is_gone_leaves_the_first_items(whole, stored, tmp_path) -> None:
     where, store = stored[1], Store(tmp_path)
     for name in ("0", "1", guess_lists.COUNT):
         with where.store.open(f"detail/{where.key}/{name}") as stream:
             store.write(f"detail/key/{name}", stream.read())
     assert stored_parts(store, "key", where.source) is None
     with pytest.raises(StoreError, match="dropped"):
-        page(StoredParts(store, "key", where.source, 3), PassageQuery(DirectedHead(0, Head(0, 0))))
+        GuessedPassages(whole, CoreferenceView(head="1-1"), StoredParts(store, "key", where.source, 3))
 
 
 def test_the_antecedents_that_files_name_are_those_that_are_scored(whole, tiny) -> None:
@@ -157,8 +166,7 @@ def test_the_antecedents_that_files_name_are_those_that_are_scored(whole, tiny) 
 def test_the_table_of_a_file_has_every_guess_of_the_list(whole) -> None:
     view = CoreferenceView(head="1-2", guesses="wrong", least_weight=0.02)
     part = passage_list(whole, view).inputs
-    query = PassageQuery(DirectedHead(0, Head(0, 1)), "wrong", 0.02, "", "file order")
-    total, examples = page(whole, query)
+    total, examples = GuessedPassages(whole, view, None).page()
     guesses = [guess for example in examples for guess in example.listed]
     assert part.table["mention"].tolist() == [guess.mention for guess in guesses] and not part.table["right"].any()
     assert part.title == f"Guesses of head 1-2: {total:,} passages" and len(part.examples) == 1

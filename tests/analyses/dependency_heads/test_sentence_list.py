@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from bertviz_core.analyses.base.guess_lists import ORDERS
+from bertviz_core.analyses.base.list_view import ORDERS
 from bertviz_core.analyses.dependency_heads import sentence_list
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import RelationFilter, RelationView

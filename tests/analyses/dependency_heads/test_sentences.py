@@ -4,17 +4,18 @@ from itertools import product
 
 import pytest
 
-from bertviz_core.analyses.base.guess_lists import ORDERS, page, stored_parts
+from bertviz_core.analyses.base.guess_lists import stored_parts
+from bertviz_core.analyses.base.list_view import ORDERS
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.dependency_heads import measure
-from bertviz_core.analyses.dependency_heads.guesses import VIEWS
-from bertviz_core.analyses.dependency_heads.result import RelationFilter
-from bertviz_core.analyses.dependency_heads.sentences import SentenceQuery, sentence_record
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, VIEWS
+from bertviz_core.analyses.dependency_heads.result import RelationFilter, RelationView
+from bertviz_core.analyses.dependency_heads.sentences import GuessedSentences, sentence_record
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.corpora.treebank import sentence_of
 from bertviz_core.engine.store import Store
-from bertviz_core.heads import DirectedHead, Head
+from bertviz_core.heads import Head
 from bertviz_core.inputs import encoded_corpus
 from bertviz_core.settings import Settings
 from tests.analyses.dependency_heads.test_measure import plain
@@ -72,13 +73,22 @@ def literal(whole, head: Head, direction: int, view: str, merge: bool) -> list[d
 def test_every_list_equals_the_sorted_whole(whole, stored, view, merge, relation) -> None:
     head, direction = Head(1, 1), ["all", "UAS", "nsubj", "det"].index(relation) % 2
     sentences = literal(whole, head, direction, view, merge)
+    counts = whole.show(RelationFilter(view, 1, merge_subtypes=merge))
     for which, minimum, searched, order in product(
         ("all", "right", "wrong"), (0.0, 0.3), ((), ("the",), ("in", "the")), ORDERS
     ):
-        search = " ".join(searched)
-        query = SentenceQuery(DirectedHead(direction, head), which, minimum, search, order, relation, view, merge)
+        chosen = RelationView(
+            guesses=which,
+            least_weight=minimum,
+            search=" ".join(searched),
+            order=order,
+            relation=relation,
+            direction=DIRECTIONS[direction],
+            head=head.key(),
+        )
+        listed = GuessedSentences(counts, chosen, stored[1])
         expected = oracle.matching_sentences(sentences, relation, which, minimum, searched, order)
-        pages = [page(stored[1], query, first, 2) for first in range(0, len(expected) or 1, 2)]
+        pages = [listed.page(first, 2) for first in range(0, len(expected) or 1, 2)]
         assert {total for total, _ in pages} == {len(expected)}
         shown = [example for _, each in pages for example in each]
         numbers = [sentence["number"] for sentence in sentences]
@@ -91,9 +101,9 @@ def test_every_list_equals_the_sorted_whole(whole, stored, view, merge, relation
 
 def test_a_result_without_the_rest_gives_its_first_sentences(whole, stored) -> None:
     assert len(stored[0].sentences) == MAX_SENTENCES < stored[0].provenance["sentences"] == len(whole.sentences)
-    query = SentenceQuery(DirectedHead(0, Head(0, 1)), order="file order")
+    view = RelationView(relation="all", direction=DIRECTIONS[0], head="1-2", order="file order")
     shown = stored[0].show(RelationFilter("as-is", 1))
-    assert [example.sentence["number"] for example in page(shown, query, 0, 10)[1]] == [0, 1, 2]
+    assert [example.sentence["number"] for example in GuessedSentences(shown, view, None).page(0, 10)[1]] == [0, 1, 2]
     assert (stored[0].correct == whole.correct).all() and (stored[0].n == whole.n).all()
 
 
