@@ -99,9 +99,7 @@ class ClassSums(NamedSums):
     def __iadd__(self, other: NamedSums) -> Self:
         """Add the sums of the next chunk, with its incomplete documents."""
         assert isinstance(other, ClassSums)
-        self.open_documents.merge(
-            other.open_documents
-        )  # This adds to the sums of both, so it comes before they are added.
+        self.open_documents.merge(other.open_documents)  # It adds to the sums of both, which are added after it.
         return super().__iadd__(other)
 
     def state(self) -> dict[str, Any]:
