@@ -23,7 +23,7 @@ if __name__ != "__main__":  # `streamlit run` imports this file for the server; 
         raise SystemExit(f"{error.what} {error.hint}") from None
     app = st.App(__file__, lifespan=startup.lifespan, routes=startup.ROUTES, middleware=startup.MIDDLEWARE)
 else:
-    with turns.page_turn(credits_of_server.of_page(), is_stopped=stop_of_run()):
+    with credits_of_server.page() as credit, turns.page_turn(credit, is_stopped=stop_of_run()):
         st.set_page_config(page_title="What does it look at?", page_icon="pages/shared/icon.svg", layout="wide")
         page = st.navigation([*map(links.page, links.ENTRIES)], position="hidden")  # the sidebar draws its own menu
         entry = links.entry(page.url_path)

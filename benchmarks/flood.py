@@ -7,14 +7,15 @@ connections of the same address, each of which sends 60 requests at 20 a second 
 """
 
 import argparse
+import multiprocessing
 import os
 import random
 import tempfile
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import psutil
@@ -63,14 +64,14 @@ def main() -> None:
         for number, reader in enumerate(readers):
             reader.open(PAGES[number % len(PAGES)])
         print("alone:", _read(readers, options.seconds, options.pause))
-        over = threading.Event()
-        with ThreadPoolExecutor(options.flood) as pool:
-            floods = [pool.submit(_flood, address, over) for _ in range(options.flood)]
-            print("beside the flood:", _read(readers, options.seconds, options.pause))
-            with visitor(address) as newcomer:
-                print(f"somebody who comes during the flood: {newcomer.open('entropy').seconds:.2f} s")
-            over.set()
-            print("the flood:", sum(each.result() for each in floods), "connections")
+        over = multiprocessing.Event()
+        flood = multiprocessing.Process(target=_flood_all, args=(address, options.flood, over), daemon=True)
+        flood.start()
+        print("beside the flood:", _read(readers, options.seconds, options.pause))
+        with visitor(address) as newcomer:
+            print(f"somebody who comes during the flood: {newcomer.open('entropy').seconds:.2f} s")
+        over.set()
+        flood.join()
         print(f"the server: {server.memory_info().rss / 2**20:,.0f} MiB")
 
 
@@ -98,7 +99,14 @@ def _walk(reader: Visitor, seed: int, end: float, pause: float, run: Run) -> Non
         run.errors += len(page.exceptions)
 
 
-def _flood(address: str, over: threading.Event) -> int:
+def _flood_all(address: str, connections: int, over: Event) -> None:
+    """The flood, in a process of its own: readers measure the server, and not a client that is busy with the flood."""
+    with ThreadPoolExecutor(connections) as pool:
+        floods = [pool.submit(_flood, address, over) for _ in range(connections)]
+        print("the flood:", sum(each.result() for each in floods), "connections")
+
+
+def _flood(address: str, over: Event) -> int:
     """Connect, ask for pages at once, and again with a new connection; returns how many connections there were."""
     count = 0
     host = address.partition("://")[2]
@@ -111,7 +119,7 @@ def _flood(address: str, over: threading.Event) -> int:
     return count
 
 
-def _ask_at_once(socket: object, over: threading.Event) -> None:
+def _ask_at_once(socket: object, over: Event) -> None:
     for number in range(REQUESTS):
         message = BackMsg()
         message.rerun_script.page_name = PAGES[number % len(PAGES)]

@@ -10,7 +10,8 @@ MAX_RUNNING_PAGES = 2
 TURN_TIMEOUT_S = 2.0  # seconds that a page waits for its turn: an earlier page may be loading a large model
 HASTY_TIMEOUT_S = 30.0  # seconds that a page of a hasty reader waits
 NOT_HASTY = 0.5  # share of a reader's free runs that must be left for a page to have any of the turns
-LOOK_S = 0.1  # seconds between two looks at whether anybody still waits for a page
+REST = 2  # times the seconds that a hasty page ran, for which it then keeps its turn from other hasty ones
+MAX_REST_S = 1.0
 
 
 @dataclass(eq=False)
@@ -33,17 +34,14 @@ class Turn:
         return self.credit() < NOT_HASTY
 
     def wait(self) -> None:
-        """Wait until it is ready, no longer than a page of this reader may, and not for a page that is stopped, whose
-        script ends at its next command."""
-        began = time.monotonic()
-        while not self.ready.wait(LOOK_S) and not self.is_stopped():
-            if time.monotonic() - began > (HASTY_TIMEOUT_S if self.hasty else TURN_TIMEOUT_S):
-                return
+        """Wait until it is ready, no longer than a page of this reader may."""
+        if not self.ready.wait(TURN_TIMEOUT_S) and self.hasty:
+            self.ready.wait(HASTY_TIMEOUT_S - TURN_TIMEOUT_S)
 
 
 class Turns:
     """The turns of a server. The page of the reader who has used the fewest runs is the next, and hasty readers share
-    all turns but one, so that whoever reads at the usual pace never waits for them."""
+    all turns but one, a third of the time at most, so that whoever reads at the usual pace never waits for them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -59,10 +57,13 @@ class Turns:
         turn = Turn(credit, is_stopped)
         self._take(turn)
         self._current.turn = turn
+        began = time.monotonic()
         try:
             yield
         finally:
             self._current.turn = None
+            if turn.hasty and turn in self._running:
+                time.sleep(min(MAX_REST_S, REST * (time.monotonic() - began)))
             self._give_back(turn)
 
     @contextmanager
@@ -96,6 +97,7 @@ class Turns:
 
     def _call_next(self) -> None:
         with self._lock:
+            self._let_stopped_go()
             while len(self._running) < MAX_RUNNING_PAGES and self._waiting:
                 # Of equal ones the first that came.
                 turn = max(self._waiting, key=lambda each: (not each.hasty, each.credit()))
@@ -105,6 +107,12 @@ class Turns:
                 self._waiting.remove(turn)
                 self._running.append(turn)
                 turn.ready.set()
+
+    def _let_stopped_go(self) -> None:
+        """End the waiting of pages that nobody waits for: their scripts end at their next command."""
+        for turn in [each for each in self._waiting if each.is_stopped()]:
+            self._waiting.remove(turn)
+            turn.ready.set()
 
 
 turns = Turns()

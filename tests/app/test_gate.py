@@ -1,6 +1,7 @@
 """What a real server refuses of strangers: foreign pages, Streamlit's own messages, floods, files without an end; and
 the networks that it does not ask."""
 
+import asyncio
 import gzip
 import http.client
 import json
@@ -173,6 +174,7 @@ def test_a_strangers_flood_is_slowed_and_ends_as_a_huge_message_does(
 
     monkeypatch.setattr(credit, "time", SimpleNamespace(monotonic=lambda: 0.0))
     monkeypatch.setattr(limits, "asyncio", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(limits, "UNDISTURBED_S", 0.0)
     with connected() as socket:
         for _ in range(100):
             socket.send_bytes(message)
@@ -180,6 +182,21 @@ def test_a_strangers_flood_is_slowed_and_ends_as_a_huge_message_does(
     flood = len(message) < limits.MAX_MESSAGE_BYTES
     assert len(passed) == (credit.BURST + limits.SLOWED + 1 if flood else 0)
     assert [wait > 0 for wait in waits] == ([False] * int(credit.BURST) + [True] * (limits.SLOWED + 1) if flood else [])
+
+
+def test_a_request_waits_for_the_page_before_it_but_not_for_long() -> None:
+    own = credit.Credit()
+
+    async def seconds_of_request(seconds_of_page: float) -> float:
+        asyncio.get_running_loop().call_later(seconds_of_page, setattr, own, "has_page", False)
+        began = time.monotonic()
+        await limits._page_before(own)
+        assert own.has_page
+        return time.monotonic() - began
+
+    assert asyncio.run(seconds_of_request(10.0)) < 0.1  # the first request waits for nothing
+    assert 0.2 < asyncio.run(seconds_of_request(0.2)) < 0.8
+    assert asyncio.run(seconds_of_request(10.0)) > limits.UNDISTURBED_S
 
 
 def test_who_connects_again_has_no_new_runs(monkeypatch: pytest.MonkeyPatch) -> None:

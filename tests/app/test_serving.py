@@ -131,9 +131,22 @@ def test_a_reader_who_becomes_hasty_while_a_page_waits_waits_as_such(monkeypatch
 def test_a_page_that_nobody_waits_for_any_more_waits_for_no_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "MAX_RUNNING_PAGES", 1)
     monkeypatch.setattr(turns, "TURN_TIMEOUT_S", 30)
-    server, looks = turns.Turns(), iter([False, True])
-    with server.page_turn(), server.page_turn(is_stopped=lambda: next(looks)):
+    server = turns.Turns()
+    with server.page_turn(), server.page_turn(is_stopped=lambda: True):
         assert len(server._running) == 1 and not server._waiting
+
+
+def test_a_hasty_page_keeps_its_turn_from_other_hasty_ones_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "REST", 4)
+
+    def seconds(credit: float) -> float:
+        began = time.monotonic()
+        with server.page_turn(lambda: credit):
+            time.sleep(0.1)
+        return time.monotonic() - began
+
+    server = turns.Turns()
+    assert seconds(credit=1.0) < 0.4 < seconds(credit=0.0)
 
 
 def test_a_page_that_waits_for_something_else_lets_others_run(monkeypatch: pytest.MonkeyPatch) -> None:

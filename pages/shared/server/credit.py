@@ -21,9 +21,11 @@ class Credit:
     Attributes:
         free: The runs that were left at the time `at`; below zero where they are owed.
         at: Seconds of the monotonic clock.
+        has_page: Whether a page that was requested waits or runs.
     """
 
     def __init__(self) -> None:
+        self.has_page = False
         self.free = BURST
         self.at = time.monotonic()
 
@@ -62,10 +64,15 @@ class Credits:
             del self._open[name]
             self._left_behind[address].append(credit)
 
-    def of_page(self) -> Callable[[], float]:
-        """The share of its free runs that the connection has left for which this page runs; 1 for one without."""
-        credit = self._open.get(st.context.headers.get(HEADER) or "")
-        return (lambda: 1.0) if credit is None else (lambda: credit.left() / BURST)
+    @contextmanager
+    def page(self) -> Iterator[Callable[[], float]]:
+        """While a page waits and runs: the share of its free runs that its connection has left; 1 for one without."""
+        credit = self._open.get(st.context.headers.get(HEADER) or "") or Credit()
+        credit.has_page = True
+        try:
+            yield lambda: credit.left() / BURST
+        finally:
+            credit.has_page = False
 
     def _take_over(self, address: str) -> Credit:
         for each in list(self._left_behind):

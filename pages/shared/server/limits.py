@@ -1,6 +1,7 @@
 """How much may pass between the network and Streamlit: connections, and on a public server files and messages."""
 
 import asyncio
+import time
 from collections import Counter
 
 from starlette.exceptions import HTTPException
@@ -17,6 +18,8 @@ SESSIONS_IN_MEMORY = 10  # sessions whose full uploads, arriving or being checke
 # On a public server:
 MAX_MESSAGE_BYTES = 5_000_000  # bytes of a message: each has the pasted text
 FRAGMENT = 0.1  # of a run: a fragment's
+UNDISTURBED_S = 1.0  # seconds that a page has before the next request of its connection ends it
+LOOK_S = 0.05  # seconds between two looks at whether it has ended
 SLOWED = 30  # delayed messages in a row, after which a connection is closed
 
 
@@ -91,6 +94,15 @@ class Limits:
             raise HTTPException(413, "There is not enough space for this file.")
 
 
+async def _page_before(credit: Credit) -> None:
+    """Wait for the page that the connection has requested before, for a while: whoever asks on and on would have pages
+    begin that all end at once, and each beginning takes the server as long as a tenth of a page."""
+    end = time.monotonic() + UNDISTURBED_S
+    while credit.has_page and time.monotonic() < end:
+        await asyncio.sleep(LOOK_S)
+    credit.has_page = True
+
+
 def _slowed(receive: Receive, send: Send, credit: Credit) -> tuple[Receive, Send]:
     """The messages of one connection, as fast as its credit allows; it ends where they are too long or too many."""
     slowed = 0
@@ -106,9 +118,12 @@ def _slowed(receive: Receive, send: Send, credit: Credit) -> tuple[Receive, Send
             is_open = False
             await send({"type": "websocket.close", "code": 1009})
             return {"type": "websocket.disconnect", "code": 1009}
-        seconds = credit.spend(FRAGMENT if message_kind(data) == "fragment" else 1)
+        kind = message_kind(data)
+        seconds = credit.spend(FRAGMENT if kind == "fragment" else 1)
         slowed = slowed + 1 if seconds else 0
         await asyncio.sleep(seconds)
+        if kind == "rerun_script":
+            await _page_before(credit)
         return event if is_open else {"type": "websocket.disconnect", "code": 1006}
 
     async def send_while_open(message: Message) -> None:
