@@ -17,13 +17,12 @@ from typing import Annotated, Any
 import numpy as np
 import torch
 import typer
-from safetensors import safe_open
-from safetensors.torch import save_file
 from torch.nn.functional import cross_entropy
 from transformers import BertForPreTraining, BertTokenizer, DataCollatorForLanguageModeling
 
 from bertviz_core.corpora.source import from_path
-from bertviz_core.errors import InputError, SettingsError
+from bertviz_core.errors import InputError
+from training import checkpoints
 
 SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z\"'])")
 MAX_SENTENCES = 3, 6  # sentences of A and of B
@@ -118,7 +117,7 @@ class Run:
     """A training in a folder: checkpoint.safetensors, and model/ (float32) at the end."""
 
     def __init__(self, folder: Path, start: Path, files: Sequence[Path], recipe: Recipe) -> None:
-        self.folder, self.recipe, self.step = folder, recipe, 0
+        self.folder, self.recipe = folder, recipe
         self.identity = json.dumps([asdict(recipe) | {"steps": 0}, str(start), [from_path(f).digest for f in files]])
         self.documents = read_documents(files)
         self.tokenizer = BertTokenizer.from_pretrained(start)
@@ -129,8 +128,7 @@ class Run:
         groups = [{"params": parameters, "peak": peak} for parameters, peak in peaks]
         self.optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
         self.checkpoint = folder / "checkpoint.safetensors"
-        if self.checkpoint.exists():
-            self.resume()
+        self.step = checkpoints.resume(self.checkpoint, self.parameters, [self.optimizer], self.identity)
 
     def train(self, checkpoint_every: int = 100) -> None:
         """Go on to the last step."""
@@ -156,27 +154,8 @@ class Run:
         return words.item(), following.item()
 
     def write_checkpoint(self) -> None:
-        """Weights, the optimizer's state and the step in one file, put into place whole."""
-        tensors = {f"weights/{name}": parameter.detach() for name, parameter in self.parameters.items()}
-        for name, parameter in self.parameters.items():
-            tensors |= {f"{entry}/{name}": value for entry, value in self.optimizer.state[parameter].items()}
-        started = self.checkpoint.with_suffix(".started")
-        self.folder.mkdir(parents=True, exist_ok=True)
-        save_file(tensors, started, {"step": str(self.step), "identity": self.identity})
-        started.replace(self.checkpoint)
-
-    def resume(self) -> None:
-        """Take up the folder's checkpoint."""
-        with safe_open(self.checkpoint, "pt") as file:
-            if file.metadata()["identity"] != self.identity:
-                raise SettingsError("The run's settings, text or model were others.", hint="Give another --out.")
-            self.step = int(file.metadata()["step"])
-            for key in file.keys():  # noqa: SIM118 (no dictionary)
-                entry, name = key.split("/", 1)
-                if entry == "weights":
-                    self.parameters[name].data.copy_(file.get_tensor(key))
-                else:
-                    self.optimizer.state[self.parameters[name]][entry] = file.get_tensor(key)
+        """Write what the run goes on from after a kill."""
+        checkpoints.write(self.checkpoint, self.parameters, [self.optimizer], self.step, self.identity)
 
 
 def main(
