@@ -73,7 +73,7 @@ def learn_tokenizer(files: Sequence[Path]) -> Tokenizer:
 
 def encode(tokenizer: Tokenizer, files: Sequence[Path]) -> np.ndarray:
     """The pieces of all paragraphs, one after another, each paragraph ended by a line break: (token,), uint16."""
-    parts, block = [], list[str]()
+    parts, block = list[np.ndarray](), list[str]()
     for number, text in enumerate(paragraphs(files)):
         block.append(text + "\n")
         if number % 1000 == 999:
