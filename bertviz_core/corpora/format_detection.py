@@ -103,21 +103,23 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
 
 @lru_cache(maxsize=4)  # A source in memory stays there while it is cached.
 def estimate_word_count(source: Source) -> int:
-    """The number of words, or of rows, as the beginning suggests.
+    """The number of words, as a text's beginning, or the sample of a file in a format of annotated ones, suggests.
 
     Raises:
         InputError: The source cannot be read.
     """
+    kind = kinds(source)[0]
+    if kind == "text":
+        return _estimate_text(source)
+    found = survey(source)
+    form = next((each for each in annotation_formats.FORMATS if each.kind == kind and each.recognize(found)), None)
+    words = form.words(found) if form else (word for text in found.texts for word in text.split())
+    return max(1, round(found.rows * sum(1 for _ in words) / len(found.texts)))
+
+
+def _estimate_text(source: Source) -> int:
     start = _start(source)
-    columns = kinds(source)[0] != "text"
-    words = 0
-    for line in start.split("\n"):
-        if columns and line.startswith("{"):  # The line is a whole document.
-            words += line.count('"') // 2
-        elif not columns or (line.count(" ") >= 20 and not line.startswith("#")):
-            words += len(line.split()) + len(re.findall(f"[{CJK}]", line))
-        else:
-            words += bool(line) and line[0] != "#" and not line[0].isspace()
+    words = len(start.split()) + len(re.findall(f"[{CJK}]", start))
     if len(start) > START_LENGTH // 2:  # The file may have more.
         size = source.size * (UNPACKED if source.is_packed else 1)
         words = round(words * max(1.0, size / len(start.encode())))

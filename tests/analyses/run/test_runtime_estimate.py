@@ -33,6 +33,8 @@ def test_words_are_counted_in_text_and_in_columns():
     bank = sample("treebank")
     rows = sum(1 for _, text in bank.lines() if text.strip() and not text.startswith("#"))
     assert estimate_word_count(bank) == pytest.approx(rows, rel=0.1)
+    packed = from_bytes(lzma.compress("".join(bank.text()).encode()), "bank.xz")
+    assert estimate_word_count(packed) == estimate_word_count(bank)
 
 
 @pytest.mark.parametrize(("pack", "within"), [(bytes, 0.1), (partial(lzma.compress, preset=0), 0.5)])
