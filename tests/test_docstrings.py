@@ -137,11 +137,12 @@ def test_attributes_say_what_their_names_do_not() -> None:
         for each in PUBLIC
         if isinstance(each.node, ast.ClassDef) and (names := list(untold_fields(each.node)))
     }
-    assert missing == {}
+    assert missing == {}, "give axes, a unit or a range, or what a function takes"
 
 
 def test_no_entry_restates_a_name() -> None:
-    assert {each.place: found for each in PUBLIC if (found := list(restating_entries(each.node)))} == {}
+    restating = {each.place: found for each in PUBLIC if (found := list(restating_entries(each.node)))}
+    assert restating == {}, "say what the name does not, or nothing"
 
 
 def test_the_docstring_of_what_takes_or_gives_arrays_has_their_axes() -> None:
