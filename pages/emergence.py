@@ -84,6 +84,7 @@ current = session.current()  # its step and relations may change without the res
 selection = session.rebase(Basis(*page_blocks.basis(result)))
 stored.warn([result])
 st.markdown(f"**{plain(result.headline())}**")
+blocks.draw(built(page_blocks.order_blocks, result))
 draw_step()
 st.caption(plain(page_blocks.basis_note(result)))
 draw_relations()

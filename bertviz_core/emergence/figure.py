@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from html import escape
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.behaviors import UNTRAINED
 from bertviz_core.analyses.surface_patterns.result import BY_QUANTITY
+from bertviz_core.emergence.order import ways
 from bertviz_core.emergence.result import Emergence, followed
 from bertviz_core.heads import Head, highest
 from bertviz_core.overview.head_columns import behavior_counts
-from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, RING, finish
+from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, OVERLAY, RING, finish
 
 FOLLOWED = "#cc7000"  # color of the head that is best at the end
 SHARES = ("previous", "next", "current", "to_cls", "to_first", "to_sep", "to_punct")
@@ -126,6 +128,19 @@ def curves_figure(result: Emergence) -> go.Figure:
     figure.update_annotations(font_size=13)
     figure.update_xaxes(title=AXIS, row=rows)
     return _finish(figure, result, 210 * rows + 90)
+
+
+def order_figure(result: Emergence) -> go.Figure:
+    """The share that each quantity has made of its way from the first checkpoint to the last, in percent."""
+    figure = go.Figure()
+    for way, color in zip(ways(result), cycle(OVERLAY), strict=False):
+        name = f"{way.name} ({way.head})" if way.head else way.name
+        trace = _line(result, 100 * way.share, escape(name), color, "circle", unit="% of its way")
+        figure.add_trace(trace | {"connectgaps": True})
+    figure.add_hline(50, line={"color": NEUTRAL[0], "width": 1, "dash": "dash"})
+    figure.update_yaxes(title="share of its way, percent", tickvals=[0, 50, 100])
+    figure.update_xaxes(title=AXIS)
+    return _finish(figure, result, 330)
 
 
 def head_figure(result: Emergence, head: Head) -> go.Figure:

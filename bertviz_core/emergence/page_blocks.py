@@ -11,7 +11,8 @@ from bertviz_core.analyses.base.registry import display_label
 from bertviz_core.analyses.base.result import cached_on_result
 from bertviz_core.analyses.base.table_blocks import Table
 from bertviz_core.analyses.behaviors import behavior_metric, linguistic
-from bertviz_core.emergence.figure import curves_figure, head_figure, paper_figure, relations_figure
+from bertviz_core.emergence import order
+from bertviz_core.emergence.figure import curves_figure, head_figure, order_figure, paper_figure, relations_figure
 from bertviz_core.emergence.result import Emergence, followed
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.overview.head_columns import behavior_counts, behavior_heads, columns
@@ -22,6 +23,9 @@ from bertviz_core.plotting.head_map import HeadMap
 MAP_HEIGHT = 370  # pixels, about those of the figure beside it
 TABLE_HEIGHT = 400  # pixels of ten steps, and the beginning of the next
 RELATIONS = "Relations: the best head and the best fixed offset"
+HALVES = (
+    "Where a quantity stood at the first and the last step, and between which two it made half of its way for good."
+)
 BIASED = (
     "The best head of a step is selected on the words on which it is scored; the dotted line follows the head that is "
     "best at the end."
@@ -34,6 +38,7 @@ def blocks(result: Emergence) -> Iterator[Block]:
         title = result.analysis.capitalize()
         yield Chart("course-figure", title, paper_figure, (result,), title)
         return
+    yield from order_blocks(result)
     yield step_blocks(result, result.step_index)
     yield from relation_blocks(result, choices["relations"])
     yield from whole_blocks(result, Head.parse(choices["head"]) if "head" in choices else None)
@@ -59,6 +64,14 @@ def basis_note(result: Emergence) -> str:
 
 def _mode(result: Emergence) -> str:
     return "as in the paper" if result.provenance["settings"]["mode"] == "paper" else "corrected"
+
+
+def order_blocks(result: Emergence) -> list[Chart]:
+    """In what order the quantities of the training arise; nothing where none has changed."""
+    sentence = order.sentence(result)
+    title = "In what order they arise"
+    alt = "For each quantity the share that it has made of its way from the first checkpoint to the last"
+    return [Chart("emergence-order", title, order_figure, (result,), alt, note=sentence)] if sentence else []
 
 
 def step_blocks(result: Emergence, index: int) -> Columns:
@@ -121,6 +134,9 @@ def whole_blocks(result: Emergence, head: Head | None) -> list[Block]:
             "of its checkpoints as the model under the title."
         )
         training_blocks.append(Say(absence))
+    if order.ways(result):
+        halves = order.order_table(result)
+        training_blocks.append(Table("emergence-halves", "Half of the way", halves, note=HALVES, decimals=3))
     return [*training_blocks, steps_table(result)]
 
 

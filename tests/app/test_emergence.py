@@ -38,7 +38,7 @@ def test_it_opens_at_the_end_of_the_shipped_training() -> None:
     assert metrics(app)["Masked-word loss"] == f"{result.loss[-1]:.2f} nats"
     assert f"Steps {result.steps[0]:,} to {result.steps[-1]:,}: the masked-word loss" in words(app)
     assert "trained from scratch on Wikipedia and novels. It is not the demo model." in words(app)
-    assert list(app.dataframe[0].value["step"]) == result.steps.tolist()
+    assert list(app.dataframe[-1].value["step"]) == result.steps.tolist()
 
 
 def test_the_slider_moves_every_number_and_the_address_holds_it() -> None:
@@ -106,7 +106,7 @@ def test_a_training_without_a_masked_word_head_says_why_it_has_no_loss(tmp_path:
 
 
 def test_the_table_is_that_of_the_file_and_its_columns_have_names_in_words() -> None:
-    table, shown = json.loads(to_json(shipped()))["table"], open_app("emergence").dataframe[0]
+    table, shown = json.loads(to_json(shipped()))["table"], open_app("emergence").dataframe[-1]
     for name in ("loss", "UAS", "UAS_heldout", "previous_heads"):
         assert [row[name] for row in table] == pytest.approx(shown.value[name].tolist(), abs=1e-14)
     looks = json.loads(shown.proto.columns)

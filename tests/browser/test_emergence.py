@@ -25,7 +25,7 @@ def counts(page: Any) -> list[int]:
 def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(open_page: Any) -> None:
     result = shipped()
     page = open_page("emergence?head=2-3")
-    marks = page.locator("[data-testid=stPlotlyChart]").first.locator(".shapelayer path")
+    marks = page.locator("[data-testid=stPlotlyChart]").nth(1).locator(".shapelayer path")
     before = marks.last.get_attribute("d")
     page.get_by_role("slider").first.focus()
     page.keyboard.press("Home")
@@ -55,7 +55,7 @@ def test_play_moves_slider_cursor_tiles_and_map_together_and_pause_the_address(o
     while len(seen) < 3:
         page.wait_for_function(TOGETHER)
         shown, heads = tile.inner_text(), counts(page)
-        cursor = page.locator("[data-testid=stPlotlyChart]").first.locator(".shapelayer path").last.get_attribute("d")
+        cursor = page.locator("[data-testid=stPlotlyChart]").nth(1).locator(".shapelayer path").last.get_attribute("d")
         if tile.inner_text() != shown or shown == steps[-1]:  # it went on meanwhile, or has not begun
             continue
         assert heads == sorted(np.unique(labels[steps.index(shown)], return_counts=True)[1])
