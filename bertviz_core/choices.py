@@ -48,6 +48,16 @@ class Formerly(NamedTuple):
     parameter: str
 
 
+class FormerSwitch(NamedTuple):
+    """A switch that addresses had in place of one of the field's options, which are still read.
+
+    Attributes:
+        option: The option, and the name of the switch.
+    """
+
+    option: str
+
+
 MOST = 10**9 - 1  # the largest whole number of an address
 Positive = Annotated[int, Between(1, MOST)]
 Count = Annotated[int, Between(0, MOST)]
@@ -166,6 +176,11 @@ def doc_of(kind: type[Choices], name: str) -> str:
     """What a field does, in a sentence; empty where that is not said."""
     docs = (each.documentation for each in metadata(hints(kind)[name]) if isinstance(each, Doc))
     return next(docs, "")
+
+
+def former_switches(kind: type[Choices], name: str) -> tuple[str, ...]:
+    """The options of a field that were switches in addresses."""
+    return tuple(each.option for each in metadata(hints(kind)[name]) if isinstance(each, FormerSwitch))
 
 
 def former_names(kind: type[Choices], name: str) -> tuple[str, ...]:

@@ -50,6 +50,7 @@ class Step:
         needs: The analyses that it reads, by default the page's.
         as_map: Whether its figure is a map of the answer's quantity.
         asks_for_head: Whether the answer is a head, which is chosen only with the answer.
+        causal: What differs of a causal model: names of these attributes, each with its value.
     """
 
     title: str
@@ -64,12 +65,18 @@ class Step:
     needs: tuple[str, ...] = ()
     as_map: bool = False
     asks_for_head: bool = False
+    causal: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def from_toml(cls, table: dict[str, Any]) -> Self:
         """A step from its table in tour.toml."""
         lists = {name: tuple(value) for name, value in table.items() if isinstance(value, list)}
-        return cls(**table | lists)
+        return cls(**table | lists | {"causal": tuple(table.get("causal", {}).items())})
+
+    def of_model(self, results: Results) -> Self:
+        """The step as it is asked of the model of these results."""
+        is_causal = any(result.provenance["model"]["causal"] for result in results.values())
+        return replace(self, **dict[str, Any](self.causal)) if is_causal else self
 
     def select(self, results: Results) -> list[Finding]:
         """The step's findings; without a result only their statements."""

@@ -342,6 +342,6 @@ if not chosen.present:
         draw_lecturers_buttons()
 draw_navigation(number)
 results = stored.results(with_weights)
-steps = [partial(draw_slide, step) for step in STEPS]
+steps = [partial(draw_slide, step.of_model(results)) for step in STEPS]
 slides: list[Callable[[], None]] = [draw_terms, *steps, draw_end, draw_own_sentence]
 slides[number]()

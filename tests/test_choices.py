@@ -14,7 +14,7 @@ import bertviz_core as bv
         ("entropy", "quantity", ["entropy"], "a text"),
         ("surface_patterns", "over", float("nan"), "a number from 0 to 0.95"),
         ("surface_patterns", "both", "no", "True or False"),
-        ("ablation", "mean", "no", "True or False"),
+        ("ablation", "replace", "no", "one of zero, mean, uniform"),
         ("probes", "rank", 1.5, "a whole number from 1 to 1024"),
         ("dependency_heads", "page", True, "a whole number of 1 or more"),
         ("dependency_heads", "search", 3, "a text"),

@@ -177,7 +177,9 @@ def checkpoint_of(model: Model, revision: str | None = None, *, quiet: bool = Fa
     from transformers import PreTrainedModel
 
     if not isinstance(model, tuple | list) or len(model) != 2:
-        what = f"An object of type {type(model).__name__} is not a model."
+        name = type(model).__name__
+        is_alone = isinstance(model, PreTrainedModel)
+        what = f"The {name} has no tokenizer beside it." if is_alone else f"An object of type {name} is not a model."
         raise ModelError(what, hint="Give demo, a folder, a name on the hub, or (model, tokenizer).")
     from bertviz_core.models.in_memory_fingerprint import unwrapped
 

@@ -21,6 +21,8 @@ from bertviz_core.overview.head_columns import behavior_averages, behavior_heads
 
 FACTS = 3  # in the sentence
 APART = "What sets it apart"
+FURTHEST = "Furthest from the median of all heads"
+NOTHING = "has no named behavior"
 REPEATS = {INDUCTION: "is an induction head", DUPLICATE: "is a duplicate-token head"}
 
 
@@ -80,7 +82,8 @@ class OneHead:
         """Its facts, in a sentence."""
         if not self.facts:
             return "None of its numbers differs from the median of all heads."
-        before = APART if self.is_far else "It is like most heads; furthest from their median"
+        like_most = f"It is like most heads; {FURTHEST[0].lower()}{FURTHEST[1:]}" if self.role == NOTHING else FURTHEST
+        before = APART if self.is_far else like_most
         return f"{before}: {'; '.join(fact.row.sentence for fact in self.facts)}."
 
     @property
@@ -91,7 +94,7 @@ class OneHead:
     @property
     def facts_figure(self) -> HeadFigure:
         """The small figure of the facts."""
-        title = APART if self.is_far else "Furthest from the median of all heads"
+        title = APART if self.is_far else FURTHEST
         return HeadFigure(title, tuple(fact.row for fact in self.facts))
 
     @property
@@ -180,7 +183,7 @@ def role_of(results: Results, head: Head, known: OfModel) -> str:
     behaviors = [] if known.members is None else behaviors_of(known.members, head)
     phrases = [f"is best at {finds}"] if finds else []
     phrases += [_phrase(results, behavior) for behavior in behaviors if behavior != LINGUISTIC]
-    return " and ".join(phrases) or "has no named behavior"
+    return " and ".join(phrases) or NOTHING
 
 
 def _phrase(results: Results, behavior: str) -> str:

@@ -102,7 +102,7 @@ class InputAttention:
             weights[column != key] = -np.inf
         return _largest(weights)
 
-    def to_sinks(self, head: Head, *, causal: bool) -> tuple[float, str]:
+    def to_sinks(self, head: Head, *, causal: bool) -> tuple[float, bool, str]:
         """How much of a head's attention goes to the special tokens, in a causal model to the first token too.
 
         Args:
@@ -110,17 +110,20 @@ class InputAttention:
                 no query.
 
         Returns:
-            The mean share over queries, 0 to 1, and the name of these tokens; empty where the input has none of them.
+            The mean share over queries, 0 to 1, whether the largest weight of most queries is to one of these tokens,
+            and their name; empty where the input has none of them.
         """
         is_first = (self.keys.start == 0) & causal
         is_query = ~((self.queries.start == 0) & causal)
         sinks = self.keys.special | is_first
         if not sinks.any() or not is_query.any():
-            return 0.0, ""
-        share = float(self.weights[head][is_query][:, sinks].sum(1).mean())
+            return 0.0, False, ""
+        rows = self.weights[head][is_query]
+        share = float(rows[:, sinks].sum(1).mean())
+        is_most = bool(sinks[rows.argmax(1)].mean() > 0.5)
         if self.keys.special[sinks].all():
-            return share, "special tokens"
-        return share, "the first token" + (" and special tokens" if self.keys.special.any() else "")
+            return share, is_most, "special tokens"
+        return share, is_most, "the first token" + (" and special tokens" if self.keys.special.any() else "")
 
     def strongest_pair(self, head: Head) -> tuple[int, int]:
         """The (query, key) of a head's largest weight, by preference of words, and of queries with a choice of keys."""

@@ -5,7 +5,8 @@ tests/test_imports.py fails where another module uses what is not documented. `T
 pages that appearance.css styles; what JavaScript relies on is in components/streamlit_internals.js.
 """
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import streamlit as st
@@ -52,6 +53,18 @@ TEST_IDS = {  # `data-testid` in Streamlit's pages -> what appearance.css does w
 
 
 # The current run of the script.
+
+
+def server_address(pages: Iterable[str]) -> str:
+    """A script that tells the browser's part of Streamlit where the server is: above the address of one of these pages.
+
+    Without it Streamlit first asks below that address, as if it were a folder, and the browser logs an error.
+    """
+    return f"""(() => {{
+  const parts = location.pathname.replace(/\\/+$/, "").split("/");
+  if ({json.dumps([*pages])}.includes(parts.at(-1))) parts.pop();
+  window.__streamlit = {{ ...window.__streamlit, BACKEND_BASE_URL: location.origin + parts.join("/") }};
+}})();"""
 
 
 def is_history_navigation() -> bool:

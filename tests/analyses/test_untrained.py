@@ -5,7 +5,7 @@ import torch
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel
 
 import bertviz_core as bv
-from bertviz_core.analyses.base.findings import SHOWN
+from bertviz_core.analyses.base.findings import NOT_SHOWN, SHOWN
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.models.checkpoint import DEMO, find_checkpoint
 
@@ -14,6 +14,15 @@ OF_MAPS = ("surface_patterns", "entropy", "reach", "clustering", "induction")
 OF_LOSS = ("ablation", "sep_gradients")
 SHAPE = (2, 4, 64)  # layers, heads, width
 INPUTS = 10
+INITIALIZERS = (0.02, 0.05, 0.1, 0.15, 0.3)
+TEXTS = [  # each a document
+    "The old dog slept by the door.",
+    "A red ship left the quiet harbor.",
+    "Her brother wrote a long letter.",
+    "Rain fell on the empty market.",
+    "They sang while the bread was baking.",
+    "No one saw the fox in the snow.",
+]
 
 
 @pytest.fixture(scope="module")
@@ -21,15 +30,15 @@ def tokenizer():
     return AutoTokenizer.from_pretrained(find_checkpoint(DEMO).folder)
 
 
-def drawn(tokenizer, seed: int, initializer: float, causal: bool):
-    """An encoder or a decoder with weights drawn at random."""
+def drawn(tokenizer, seed: int, initializer: float, causal: bool, shape: tuple[int, int, int] = SHAPE):
+    """An encoder or a decoder with weights drawn at random; shape: layers, heads, width."""
     torch.manual_seed(seed)
-    layers, heads, width = SHAPE
+    layers, heads, width = shape
     if causal:
         ends = {"bos_token_id": tokenizer.cls_token_id, "eos_token_id": tokenizer.sep_token_id}
-        shape = {"n_layer": layers, "n_head": heads, "n_embd": width, "n_positions": 128}
+        sizes = {"n_layer": layers, "n_head": heads, "n_embd": width, "n_positions": 128}
         return GPT2LMHeadModel(
-            GPT2Config(vocab_size=len(tokenizer), initializer_range=initializer, **shape, **ends)
+            GPT2Config(vocab_size=len(tokenizer), initializer_range=initializer, **sizes, **ends)
         ).eval()
     config = BertConfig(
         vocab_size=len(tokenizer),
@@ -50,3 +59,18 @@ def test_a_network_that_knows_nothing_shows_no_more_than_denials(tokenizer, seed
     found = [each for name, result in results.items() for each in ANALYSES[name].findings(result)]
     assert {each.id for each in found if each.state == SHOWN} <= DENIALS
     assert "ablation.no_op" in {each.id for each in found}, "it is asked"
+
+
+@pytest.mark.slow
+def test_of_twenty_networks_that_know_nothing_at_most_one_has_a_finding_on_its_loss(tokenizer):
+    claims, decided = [], 0
+    for seed in range(20):
+        model = drawn(tokenizer, seed, INITIALIZERS[seed % 5], causal=bool(seed % 2), shape=(2, 2, 16))
+        for name in OF_LOSS:
+            result = bv.analyze(name, corpus=TEXTS, model=(model, tokenizer), store=False).result
+            found = ANALYSES[name].findings(result)
+            claims += [(seed, each.sentence) for each in found if each.state == SHOWN]
+            decided += any(each.state == NOT_SHOWN for each in found)
+            assert not any("too few" in each.sentence for each in found)
+    assert len({seed for seed, _ in claims}) <= 1, claims
+    assert decided >= 5, "the documents are enough to decide something"

@@ -25,10 +25,12 @@ def client() -> TestClient:
     return TestClient(FirstPaint(Starlette(routes=routes)))  # type: ignore[arg-type]
 
 
-def test_the_style_sheet_is_the_last_of_the_page_whatever_the_browser_could_unpack(client: TestClient) -> None:
+def test_style_sheet_and_script_are_the_last_of_the_page_whatever_the_browser_could_unpack(client: TestClient) -> None:
     answer = client.get("/", headers={"accept": "text/html", "accept-encoding": "gzip"})
     style = f"<style>{APPEARANCE.read_text(encoding='utf-8')}</style>"
-    assert answer.text == PAGE.replace("</body>", f"{style}</body>")
+    before, found, after = answer.text.partition(style)
+    assert found and before == PAGE.removesuffix("</body></html>")
+    assert after.startswith("<script>") and after.endswith("</script></body></html>")
     assert int(answer.headers["content-length"]) == len(answer.content)
 
 

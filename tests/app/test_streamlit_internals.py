@@ -91,6 +91,11 @@ def test_nobody_is_asked_for_this_machines_address(monkeypatch: pytest.MonkeyPat
     assert net_util.get_external_ip() is None
 
 
+def test_the_script_knows_the_pages_below_which_nothing_is_to_be_asked_for() -> None:
+    script = streamlit_internals.server_address(["reach", "entropy"])
+    assert '["reach", "entropy"].includes(' in script and "BACKEND_BASE_URL: location.origin" in script
+
+
 def test_plotlys_bundle_is_where_pages_load_it_from() -> None:
     bundle = streamlit_internals.plotly_bundle()
     assert bundle is not None and (STATIC / bundle).stat().st_size > 1_000_000

@@ -71,3 +71,13 @@ def test_a_head_in_a_sentence_leads_to_its_page_in_this_session(page: Any) -> No
     assert "head=1-3" in page.url and len(page.context.pages) == before
     page.go_back()
     browser.wait_for_page(page, "Surface patterns")
+
+
+def test_a_link_to_a_page_asks_for_nothing_that_is_not_there(address: str, chromium: Any) -> None:
+    page = chromium.new_page()
+    missing: list[str] = []
+    page.on("response", lambda answer: missing.append(answer.url) if answer.status == 404 else None)
+    page.goto(f"{address}/reach?head=2-3")
+    browser.wait_for_page(page, "Reach")
+    page.close()
+    assert missing == []

@@ -26,8 +26,8 @@ def test_ablation(tmp_path: Path, text: Path, masked_folder: Path) -> None:
     assert result["curve"]["removed"] == [0, 1, 2, 3, 4]
     assert result["curve"]["loss"][0] == pytest.approx(result["loss"])
     assert result["provenance"]["segments"] == 3
-    means = written(out, *given, "--mean")
-    assert means["provenance"]["options"] == {"mean": True}
+    means = written(out, *given, "--replace", "mean")
+    assert means["provenance"]["options"] == {"replace": "mean"}
     assert means["provenance"]["settings"]["limit"] == 64
     assert means["arrays"]["loss_change"] != result["arrays"]["loss_change"]
 

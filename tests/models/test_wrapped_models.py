@@ -113,6 +113,13 @@ def test_bert_with_both_of_its_heads_has_a_loss(masked_folder, model, tokenizer)
         np.testing.assert_allclose(values, expected[name], atol=1e-6, err_msg=name)
 
 
+def test_a_model_without_its_tokenizer_is_named(model):
+    with pytest.raises(
+        bv.BertvizError, match=r"^The \w+ForMaskedLM has no tokenizer beside it\. .*\(model, tokenizer\)"
+    ):
+        bv.analyze("entropy", corpus=TEXTS, model=model)
+
+
 def test_a_model_of_images_and_one_inside_another_are_named(model, tokenizer):
     small = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
     images = ViTModel(ViTConfig(**small, image_size=8, patch_size=4))

@@ -15,7 +15,7 @@ from bertviz_core.analyses.base.result import Result
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_heads, counting_from
 from bertviz_core.one_head.clear_input import clear_input, lines, window
-from bertviz_core.one_head.description import FACTS, distinctive, of_model, one_head
+from bertviz_core.one_head.description import FACTS, FURTHEST, NOTHING, distinctive, of_model, one_head
 from bertviz_core.one_head.drawing import figure_svg, lines_svg
 from bertviz_core.one_head.files import to_frame, to_html, to_json, to_text
 from bertviz_core.overview.head_columns import columns
@@ -57,6 +57,13 @@ def test_facts_are_the_furthest_from_the_median_one_of_each_analysis(results):
         facts = distinctive(results, head)
         assert [abs(fact.row.score) for fact in facts] == pytest.approx([score for _, score in expected])
         assert len({fact.analysis for fact in facts}) == len(facts)
+
+
+def test_a_head_that_looks_far_because_it_looks_at_its_sink_is_not_set_apart_by_that(results):
+    name = "mean distance in tokens"
+    for head in all_heads(*columns(results)[0].values.shape)[::5]:
+        shown = [row.name for each in ANALYSES["reach"].of_head(results["reach"], head) for row in each.figure.rows]
+        assert name in shown and name not in {row.name for row in rows_apart("reach", results["reach"], head)}
 
 
 def test_a_head_that_copies_the_previous_token_says_so(results):
@@ -157,7 +164,11 @@ def test_the_small_figure_of_a_head_like_most_does_not_say_that_it_is_apart(resu
     assert shown.apart.startswith(f"{shown.facts_figure.title}: ")
     first = shown.facts[0]
     near = replace(shown, facts=(replace(first, row=replace(first.row, value=first.row.median)),))
-    assert near.facts_figure.title != shown.facts_figure.title and near.apart.startswith("It is like")
+    assert near.facts_figure.title != shown.facts_figure.title and near.facts_figure.title == FURTHEST
+    assert replace(near, role=NOTHING).apart.startswith(
+        "It is like most heads; furthest from the median of all heads: "
+    )
+    assert replace(near, role="is best at dobj").apart.startswith(f"{FURTHEST}: ")
 
 
 def test_lines_are_of_the_input_in_which_the_head_is_clearest(results, demo):

@@ -1,6 +1,7 @@
 """A head that is named for something is the same one wherever it is named, on the results that ship."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -66,6 +67,15 @@ def test_the_tour_answers_with_the_heads_of_the_findings(results: Results) -> No
                 assert finding.head.label() in short, step.title
     for head, role in head_roles(results).items():
         assert named.get(head.label(), role) in role
+
+
+def test_the_tour_asks_a_causal_model_for_nothing_that_it_lacks(results: Results) -> None:
+    assert all(step.of_model(results) == step for step in STEPS)
+    result = replace(results["surface_patterns"], provenance={"model": {"causal": True}})
+    (neighbors,) = (step.of_model({"surface_patterns": result}) for step in STEPS if step.title == "Neighbors")
+    findings = [each for each in answers(neighbors.select(results)) if each.quantity != "next"]
+    assert neighbors.question.startswith("No token of this model sees the next one.")
+    assert neighbors.short_answer(findings) == "1-3."
 
 
 def test_findings_on_coreference_have_one_sentence(results: Results) -> None:

@@ -91,6 +91,9 @@ def test_parameters_have_the_names_that_links_have_always_had() -> None:
         ("coreference_heads", "passage_page", "2", "page", 2),
         ("probes", "probe_search", "dog", "search", "dog"),
         ("probes", "probe_page", "4", "page", 4),
+        ("ablation", "mean", "true", "replace", "mean"),
+        ("ablation", "uniform", "true", "replace", "uniform"),
+        ("ablation", "mean", "false", "replace", "zero"),
     ],
 )
 def test_links_of_earlier_versions_still_open(page: str, parameter: str, text: str, field: str, value: object) -> None:

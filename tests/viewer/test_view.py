@@ -186,11 +186,22 @@ def test_the_share_of_sinks_is_over_tokens_that_have_a_choice() -> None:
     weights = np.array([[[[1.0, 0.0, 0.0], [0.4, 0.6, 0.0], [0.8, 0.1, 0.1]]]])
     special = np.array([True, False, False])
     with_special = InputAttention(*[Units(labels, special, np.zeros(3, int), np.arange(3))] * 2, weights)
-    assert with_special.to_sinks(Head(0, 0), causal=True) == (pytest.approx(0.6), "special tokens")
-    assert with_special.to_sinks(Head(0, 0), causal=False) == (pytest.approx(2.2 / 3), "special tokens")
+    assert with_special.to_sinks(Head(0, 0), causal=True) == (pytest.approx(0.6), False, "special tokens")
+    assert with_special.to_sinks(Head(0, 0), causal=False) == (pytest.approx(2.2 / 3), True, "special tokens")
     without = InputAttention(*[Units(labels, np.zeros(3, bool), np.zeros(3, int), np.arange(3))] * 2, weights)
-    assert without.to_sinks(Head(0, 0), causal=True) == (pytest.approx(0.6), "the first token")
-    assert without.to_sinks(Head(0, 0), causal=False) == (0.0, "")
+    assert without.to_sinks(Head(0, 0), causal=True) == (pytest.approx(0.6), False, "the first token")
+    assert without.to_sinks(Head(0, 0), causal=False) == (0.0, False, "")
+
+
+def test_sinks_have_most_tokens_first_choice_even_with_less_than_half_of_the_attention() -> None:
+    labels = ("<s>", "a", "b", "c")
+    weights = np.array([[[[1.0, 0, 0, 0], [0.7, 0.3, 0, 0], [0.4, 0.3, 0.3, 0], [0.1, 0.1, 0.8, 0]]]])
+    units = Units(labels, np.array([True, False, False, False]), np.zeros(4, int), np.arange(4))
+    assert InputAttention(units, units, weights).to_sinks(Head(0, 0), causal=True) == (
+        pytest.approx(0.4),
+        True,  # two of the three tokens that have a choice
+        "special tokens",
+    )
 
 
 BEHAVIORS = np.array([["next", "other", "to_sep"], ["to_sep", "other", "other"]])

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from typing_extensions import Doc
 
@@ -15,7 +15,7 @@ from bertviz_core.analyses.base.blocks import Block, Card, Claim, Columns, Numbe
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Provenance
-from bertviz_core.choices import Label
+from bertviz_core.choices import FormerSwitch, Label
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import AttentionModel
@@ -28,16 +28,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AblationOptions(Options):
-    """Settings of ablation."""
+    """What stands in for a head's output."""
 
-    mean: Annotated[
-        bool, Label("Replace by the mean"), Doc("Replace a head's output by its mean over the corpus, not by zeros.")
-    ] = False
-    uniform: Annotated[
-        bool,
-        Label("Replace by uniform attention"),
-        Doc("Let a head attend equally to all that each token sees, in place of zeros; it takes precedence over mean."),
-    ] = False
+    replace: Annotated[
+        Literal["zero", "mean", "uniform"],
+        Label("Replace a head by"),
+        Doc("What stands in for a head: zeros, its mean output, or uniform attention over what each token sees."),
+        FormerSwitch("mean"),
+        FormerSwitch("uniform"),
+    ] = "zero"
 
 
 class AblationAnalysis(Analysis[Ablation, ColumnView[Ablation]]):

@@ -74,9 +74,9 @@ class AblationRun:
         self.batch_tokens = batch_tokens or self.model.batch_tokens
         labels, self.sink = self.behaviors(examples)
         self.examples = list(with_words(examples, self.targets, self.skipped))
-        self.uniform = bool(self.request.options.get("uniform"))
-        is_mean = self.request.options.get("mean") and not self.uniform
-        self.mean = self._mean_outputs() if is_mean else None
+        replacement = self.request.options.get("replace")
+        self.uniform = replacement == "uniform"
+        self.mean = self._mean_outputs() if replacement == "mean" else None
         work = self.model.heads * layers * (layers + 1)
         self._stream("Ablating each head", work, self.heads, self._each_head)
         self.removals = removals(self.heads.result()["mean"][0])

@@ -332,5 +332,5 @@ def name_heads_over(values: np.ndarray, threshold: float | np.ndarray, descripti
     order = np.argsort(-values, axis=None, kind="stable")
     is_over = values > threshold
     over = [labels[index] for index in order[is_over.flat[order]]]
-    more = " …" if len(over) > MAX_NAMED else ""
+    more = f" and {len(over) - MAX_NAMED} more" if len(over) > MAX_NAMED else ""
     return f"{description}: {', '.join(over[:MAX_NAMED]) or 'no head'}{more}."

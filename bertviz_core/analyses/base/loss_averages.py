@@ -30,9 +30,9 @@ class LossAverages(HeadAverages):
         return {"accuracy": self.accuracy, "right_tokens": self.right, "predicted_tokens": self.predicted}
 
     @property
-    def input_name(self) -> str:
-        """What the model reads: attention differs from that to the same text without masks."""
-        return "text" if self.provenance["model"]["causal"] else "masked text"
+    def input_note(self) -> str:
+        """What the model reads where that is not the text as it is, which has other attention; empty for a decoder."""
+        return "" if self.provenance["model"]["causal"] else "masked text"
 
     @property
     def loss_name(self) -> str:

@@ -40,7 +40,7 @@ from bertviz_core.heads import DirectedHead, all_keys, highest
 CAUSAL = (
     "A token of this model sees only what comes earlier: only mentions with an antecedent whose head word comes "
     "earlier count, and heads, baselines and random candidates alike choose among earlier words; antecedent → mention "
-    "is absent. Beside it stands the share of all mentions that have an antecedent."
+    "is absent. The claim's details and the key numbers have the share of all mentions that have an antecedent."
 )
 
 

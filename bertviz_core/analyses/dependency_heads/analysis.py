@@ -115,7 +115,7 @@ class DependencyAnalysis(Analysis[DependencyHeads, RelationView]):
             yield from (table_chart(result), squares, offsets)
             return
         squares = replace(squares, preview=of_guesses, preview_arguments=(result, choice, relation))
-        map_column: tuple[Block, ...] = (squares, *better_head(result, relation, choice), *explanation(relation))
+        map_column: tuple[Block, ...] = (*explanation(relation), squares, *better_head(result, relation, choice))
         yield Columns(left=map_column, right=(sentence_list(result, view),), widths=(2, 3))
         attended = Facts(tuple(head_facts.attended_words(result.stored, view.view, choice.head)))
         numbers = Numbers(tuple(cards(result, relation, choice)), numbers_title(relation, choice))

@@ -22,7 +22,7 @@ COUNTED = "governor {}"
 CAUSAL = (
     "A token of this model sees only what comes earlier, so a head finds an arc from its later word alone: dependent → "
     "governor counts the words whose governor comes earlier, governor → dependent those whose governor comes later; "
-    "heads, fixed offsets and random words alike. Beside it stands the share of all words."
+    "heads, fixed offsets and random words alike. The claim's details and the tables have the share of all words."
 )
 
 

@@ -17,10 +17,10 @@ def cards(result: MinimalPairs, head: Head) -> list[Card]:
     """The accuracy of the whole model, without the head, and without the other heads of its layer."""
     before = result.shown_accuracy
     change = result["accuracy_change"]
-    half = half_width(float(result.interval("accuracy_change")[head]), ".1%")
+    half = half_width(100 * float(result.interval("accuracy_change")[head]), ".1f")
     entries = [
         ("Accuracy", f"{before:.1%}", f"of {plural(result.shown_pairs, 'pairs')}; chance: {result.chance:.0%}"),
-        (f"Without {head.label()}", f"{before + change[head]:.1%}", f"{100 * change[head]:+.1f} points ± {half}"),
+        (f"Without {head.label()}", f"{before + change[head]:.1%}", f"{100 * change[head]:+.1f} ± {half} points"),
     ]
     if other := controls(change, head):
         span = f"{before + other.low:.1%} to {before + other.high:.1%}"

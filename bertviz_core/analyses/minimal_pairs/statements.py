@@ -94,7 +94,7 @@ def needed_finding(result: MinimalPairs, head: Head) -> Answer:
         state = str(needed_states(result)[(places[0], *head)])
     change, margin = (float(result[name][head]) for name in ("accuracy_change", "margin_change"))
     before = result.shown_accuracy
-    half = half_width(float(result.interval("accuracy_change")[head]), ".1%")
+    half = half_width(100 * float(result.interval("accuracy_change")[head]), ".1f")
     other = controls(result["accuracy_change"], head)
     without_others = ""
     if other:
@@ -107,7 +107,7 @@ def needed_finding(result: MinimalPairs, head: Head) -> Answer:
     )
     margin_half = half_width(float(result.interval("margin_change")[head]))
     sentence = (
-        f"{claim} ({result.shown_name}, {plural(result.shown_pairs, 'pairs')}: {100 * change:+.1f} points ± {half}; "
+        f"{claim} ({result.shown_name}, {plural(result.shown_pairs, 'pairs')}: {100 * change:+.1f} ± {half} points; "
         f"margin {margin:+.2f} ± {margin_half} nats). {CAUTION}"
     )
     return Answer(
@@ -139,10 +139,11 @@ def prefers(result: MinimalPairs) -> Answer:
     states = has_preference(result)
     count = int((states == SHOWN).sum())
     lowest, highest = int(result.accuracy.argmin()), int(result.accuracy.argmax())
+    ends = dict.fromkeys((lowest, highest))  # one where the phenomena do not differ
+    spread = " to ".join(f"{result.accuracy[each]:.0%} ({result.phenomena[each]})" for each in ends)
     sentence = (
-        f"The model prefers the grammatical sentence in more than half of the pairs of {count} of {len(states)} "
-        f"phenomena: from {result.accuracy[lowest]:.0%} ({result.phenomena[lowest]}) to "
-        f"{result.accuracy[highest]:.0%} ({result.phenomena[highest]}); a guess is right in half."
+        f"The model prefers the grammatical sentence in {spread} of the pairs; a guess is right in half. That is shown "
+        f"to be more than half in {count} of {len(states)} phenomena."
     )
     return Answer(all_of(*states), sentence, number=f"{count} of {len(states)}")
 

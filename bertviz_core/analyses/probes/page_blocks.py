@@ -119,10 +119,13 @@ def probe_names(result: Probes) -> list[str]:
 
 
 def weights_table(result: Probes, head: Head) -> Table:
-    """The weights of the chosen head in the probe on attention alone, with their ranks among all heads."""
+    """The weights of the chosen head in the probe on attention alone, with their ranks among all heads; those of a
+    token that the model lacks are 0 in every head, and left out."""
     rows = []
     ways = zip((*ATTENTION_DIRECTIONS, *ROOT_DIRECTIONS), [*result.attention, *result.root], strict=False)
     for name, values in ways:
+        if not values.any():
+            continue
         rank = f"{ranks(values)[head]} of {values.size}"
         rows.append({"attention": arrow(name), "weight": number(values[head], "+"), "rank": rank})
     title = f"Weights of head {head.label()} in the attention-only probe"

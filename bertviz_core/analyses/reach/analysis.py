@@ -12,7 +12,7 @@ from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.blocks import Block, Card, Control, Numbers, Say
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.findings import Finding
-from bertviz_core.analyses.base.head_figures import HeadFigure, Rows
+from bertviz_core.analyses.base.head_figures import HeadFigure, Rows, column_rows
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.reach.figure import offsets_curve, paper_figure, token_rows
 from bertviz_core.analyses.reach.head_blocks import act_inputs, acts_chart, looks_chart, token_tables
@@ -25,6 +25,7 @@ from bertviz_core.models.model import AttentionModel
 if TYPE_CHECKING:
     from bertviz_core.analyses.reach.measure import ReachSums
 
+OF_ALL_TOKENS = ("distance", "beyond")
 ON_HEAD_PAGE = 5  # tokens that receive the most, and that give the most
 
 
@@ -89,10 +90,17 @@ class ReachAnalysis(Analysis[Reach, ReachView]):
 
     def of_head(self, result: Reach, head: Head) -> Iterator[Rows]:
         """Its numbers, its attention by distance, and its tokens."""
-        yield from super().of_head(result, head)
+        yield Rows(_numbers, (result, head))
         yield Rows(_where_it_looks, (result, head))
         yield Rows(_tokens, ("received", "Tokens it looks at", result, head))
         yield Rows(_tokens, ("given", "Tokens it looks from", result, head))
+
+
+def _numbers(result: Reach, head: Head) -> HeadFigure:
+    """Its numbers; distances that count special tokens set no head apart: one that looks at its sink looks far."""
+    rows = column_rows(COLUMNS, result, head)
+    distinctive = tuple(row for column, row in rows if column.quantity not in OF_ALL_TOKENS)
+    return HeadFigure(ReachAnalysis.title, tuple(row for _, row in rows), distinctive=distinctive)
 
 
 def _where_it_looks(result: Reach, head: Head) -> HeadFigure:

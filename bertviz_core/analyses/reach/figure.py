@@ -34,7 +34,7 @@ def _add_line(figure: go.Figure, by_layer: np.ndarray, name: str, row: int) -> N
     plotting.add_reference(figure, by_layer, row)
     low, high = by_layer.min(), by_layer.max()
     text = f"dashed: {name} {low:.3g}" if low == high else f"dashed: {name} {low:.3g} to {high:.3g}"
-    # Above the panel, beside its title: at the line it would lie on the dots of the last layers, lower on the legend.
+    # Beside the panel's title: at the dashed line it would lie on the dots of the last layers, lower on the legend.
     corner = {
         "x": 1,
         "y": 1,
@@ -42,7 +42,7 @@ def _add_line(figure: go.Figure, by_layer: np.ndarray, name: str, row: int) -> N
         "yref": "y domain",
         "xanchor": "right",
         "yanchor": "bottom",
-        "yshift": 14,
+        "yshift": 26,
     }
     figure.add_annotation(text=text, font_size=12, showarrow=False, row=row, col=1, **corner)
 

@@ -15,8 +15,8 @@ from bertviz_core.numbers import measured
 
 LOOKS = {"received": "looks at", "given": "looks from"}
 ACTS = (
-    "The largest weight between two different ordinary tokens of each input; [CLS], [SEP] and the first token are left "
-    "out. Below, inputs of each tenth, drawn at random by the seed, with these two tokens."
+    "The largest weight between two different ordinary tokens of each input; special tokens and the first one are "
+    "left out. Below, inputs of each tenth, drawn at random by the seed, with these two tokens."
 )
 
 

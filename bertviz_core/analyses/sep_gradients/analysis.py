@@ -95,7 +95,9 @@ def cards(result: SepGradients) -> list[Card]:
     ]
     if peak := sink(result):
         name = TOKENS[peak.token][0]
-        title = f"Attention to {name}, layer {peak.layer + first_number()}, {result.input_name}"
+        title = ", ".join(
+            filter(None, (f"Attention to {name}", f"layer {peak.layer + first_number()}", result.input_note))
+        )
         printed = (f"paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}", "paper: near 0")
         notes = printed if result.counts_as_paper else ("", "")
         entries.append((title, f"{peak.attention:.2f}", notes[0]))

@@ -37,11 +37,12 @@ def no_op(result: SepGradients) -> Answer:
         matters = f"the gradient there is {ratio:.2f} times that to other tokens"
         matters += f": weaker, but not below {NO_OP} times" * bool(NO_OP <= ratio < WEAKER)
     note = "" if attention >= LEAST else f" That is less than {LEAST:.0%} of its attention: there is no sink."
+    masked = f" ({result.input_note})" if result.input_note else ""
     is_comparable = other.high[layer] > 0 and not note
     return Answer(
         state=decide(gain)[layer] if is_comparable else UNDECIDED,
-        sentence=f"Layer {layer + first_number()} puts {attention:.0%} of its attention on {TOKENS[token][0]} "
-        f"({result.input_name}), the most that a layer puts on a special token; {matters}.{note}",
+        sentence=f"Layer {layer + first_number()} puts {attention:.0%} of its attention on {TOKENS[token][0]}"
+        f"{masked}, the most that a layer puts on a special {'or first ' * (token == 'first')}token; {matters}.{note}",
         head=highest(result[ATTENTION.format(token)]),
         quantity=GRADIENT.format(token),
         number="" if np.isnan(ratio) else f"{ratio:.2f} times as much",

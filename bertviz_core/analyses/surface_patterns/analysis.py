@@ -147,9 +147,8 @@ class SurfacePatternsAnalysis(Analysis[SurfacePatterns, SurfaceView]):
         entries = [("Previous token, clearest", f"{head.label()}: {values[head]:.2f}", over)]
         for quantity in sinks(result)[:1]:
             value = f"{result[quantity].mean(1).max():.2f}"
-            printed = f"; paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}" if result.counts_as_paper else ""
-            note = f"unmasked text{printed}"
-            entries.append((f"To {BY_QUANTITY[quantity].short}, highest layer", value, note))
+            printed = f"paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}" if result.counts_as_paper else ""
+            entries.append((f"To {BY_QUANTITY[quantity].short}, highest layer", value, of_masks(result, printed)))
         return entries
 
 
@@ -169,6 +168,11 @@ def cards(result: SurfacePatterns, over: float) -> list[Card]:
         layer = int(means.argmax()) + first_number()
         printed = max(paper.LAYER_MEANS["to_sep"])
         token = "" if name == "to_sep" else "[SEP], "
-        note = "unmasked text" + (f"; paper: {token}{printed:.2f}" if result.counts_as_paper else "")
+        note = of_masks(result, f"paper: {token}{printed:.2f}" if result.counts_as_paper else "")
         entries.append((f"To {BY_QUANTITY[name].short}, max: layer {layer}", f"{means.max():.2f}", note))
     return entries
+
+
+def of_masks(result: SurfacePatterns, note: str) -> str:
+    """A note on a card, after what tells its number from that of sink gradients: a decoder reads no masks."""
+    return "; ".join(filter(None, ("" if result.provenance["model"]["causal"] else "unmasked text", note)))

@@ -143,7 +143,8 @@ def sink(result: HeadAverages) -> Answer:
     where = f"layer{'s' * (len(over) > 1)} {', '.join(over)}" if over else "no layer"
     return Answer(
         state=decide(layer_intervals(result, quantity, len(ranked)), HALF)[layer],
-        sentence=f"The sink, the special token that receives the most attention, is {BY_QUANTITY[quantity].short}: "
+        sentence=f"The sink, the special {'or first ' * (quantity == 'to_first')}token that receives the most "
+        f"attention, is {BY_QUANTITY[quantity].short}: "
         f"{mean[layer]:.2f} of the attention in layer {layer + first_number()}, the highest mean of a layer, and "
         f"{mean.mean():.2f} over all layers; more than {HALF} in {where}.",
         head=highest(result[quantity]),

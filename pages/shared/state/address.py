@@ -15,7 +15,17 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
-from bertviz_core.choices import Between, Choices, Longest, default, former_names, hints, metadata, required
+from bertviz_core.choices import (
+    Between,
+    Choices,
+    Longest,
+    default,
+    former_names,
+    former_switches,
+    hints,
+    metadata,
+    required,
+)
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
@@ -50,6 +60,9 @@ def current_names(kind: type[Choices], parameters: Mapping[str, str]) -> dict[st
     """The parameters of an address under the names of today; a link of an earlier version may have others."""
     today = {former: kind.parameter(name) for name in hints(kind) for former in former_names(kind, name)}
     renamed = {today[name]: text for name, text in parameters.items() if name in today}
+    for name in hints(kind):
+        on = [option for option in former_switches(kind, name) if parameters.get(option) == "true"]
+        renamed |= {kind.parameter(name): option for option in on[-1:]}
     return renamed | {name: text for name, text in parameters.items() if name not in today}
 
 

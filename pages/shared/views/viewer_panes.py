@@ -36,7 +36,6 @@ from pages.shared.views import viewer_input
 cut = memoized(TokenRange.cut)
 pictures = memoized(InputAttention.pictures)
 
-MOSTLY = 0.5  # the share of attention to special tokens that a claim begins with
 ONE, HEADS, MODELS, WEIGHTS = KINDS = ("one head", "two heads", "two models", "weights and norms")
 
 
@@ -200,8 +199,8 @@ def draw_summary(pane: Pane, min_weight: float) -> None:
         return
     what = pane.selection.settings.weights
     rest = ""
-    share, sinks = attention.to_sinks(head, causal=pane.model.causal)
-    is_sink = pane.view.sides == "all" and share > MOSTLY
+    share, is_most, sinks = attention.to_sinks(head, causal=pane.model.causal)
+    is_sink = pane.view.sides == "all" and is_most
     if pane.view.sides != "all":
         here, there = pane.view.sides.split(" to ")
         rest = f"; it sends {weights.sum(1).mean():.0%} of segment {here}'s {what} to segment {there}"
@@ -225,8 +224,12 @@ def _strongest(attention: InputAttention, head: Head) -> str:
     """Between which tokens a head attends most, by preference of words; empty where no line would be drawn."""
     query, key = attention.strongest_pair(head)
     weight = attention.weights[head][query, key]
-    ends = [plain(cut_end(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
-    return f"attends most strongly from “{ends[0]}” to “{ends[1]}” ({weight:.2f})" if weight >= MIN_WEIGHT else ""
+    origin, target = (
+        f"“{plain(cut_end(units.labels[at]))}”" for units, at in ((attention.queries, query), (attention.keys, key))
+    )
+    if attention.queries.start[query] == attention.keys.start[key]:
+        target = "itself"
+    return f"attends most strongly from {origin} to {target} ({weight:.2f})" if weight >= MIN_WEIGHT else ""
 
 
 def _left_out(view: InputView) -> str:

@@ -111,7 +111,7 @@ def test_worked_example() -> None:
 @pytest.mark.parametrize("mean", [False, True])
 def test_equals_hooks_one_head_at_a_time(family: str, mean: bool, tmp_path: Path) -> None:
     model = load(save(family, tmp_path))
-    result = computed(model, **({"mean": True} if mean else {}))
+    result = computed(model, **({"replace": "mean"} if mean else {}))
     literal = Literal(family, tmp_path, model, mean)
     assert result.loss == pytest.approx(literal.whole[:, 0].mean(), abs=1e-5)
     for layer in range(model.layers):
@@ -131,7 +131,7 @@ def test_equals_hooks_one_head_at_a_time(family: str, mean: bool, tmp_path: Path
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
 def test_uniform_attention_equals_hooks_that_average_what_is_seen(family: str, tmp_path: Path) -> None:
     model = load(save(family, tmp_path))
-    result = computed(model, uniform=True)
+    result = computed(model, replace="uniform")
     whole = Literal(family, tmp_path, model, mean=False)
     oracle = Margins(whole.model, model.tokens.tokenizer, has_types=whole.types, causal=family in DECODERS)
     for head in all_heads(model.layers, model.heads):

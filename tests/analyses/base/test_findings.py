@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bertviz_core.analyses.base.averages import name_heads_over
 from bertviz_core.analyses.base.findings import (
     ABSENT,
     DEMONSTRATION,
@@ -21,17 +22,19 @@ from bertviz_core.analyses.base.findings import (
 )
 from bertviz_core.analyses.base.registry import ANALYSES, findings
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.analyses.sep_gradients.analysis import cards
+from bertviz_core.analyses.surface_patterns.analysis import cards as patterns_cards
 from bertviz_core.heads import counting_from
 from bertviz_core.overview.summary import behaviors_finding
 
 PAPER_TABLES = 20
 
 
-def averages(analysis, error=0.005, units=20, **values):
+def averages(analysis, error=0.005, units=20, causal=False, **values):
     """A result of document averages, all with one standard error."""
     arrays = np.array(list(values.values()), dtype=float)
     top = np.full((*arrays.shape, 1), -1)
-    provenance = {"settings": {"mode": "corrected"}, "model": {"causal": False}}
+    provenance = {"settings": {"mode": "corrected"}, "model": {"causal": causal}}
     more = {"sep_gradients": {"loss": 4.0, "right": 1, "predicted": 2}, "induction": {"length": 10}}.get(analysis, {})
     return ANALYSES[analysis].result_class(
         provenance,
@@ -150,7 +153,8 @@ def test_the_sink_is_the_token_that_receives_most_whichever_it_is():
     swapped = averages("surface_patterns", to_cls=values["to_sep"], to_sep=values["to_cls"])
     assert "is [SEP]: 0.80" in found("surface_patterns.sink", swapped).sentence
     decoder = found("surface_patterns.sink", averages("surface_patterns", to_first=[[0.7]], to_punct=[[0.1]]))
-    assert "is the first token: 0.70" in decoder.sentence and decoder.quantity == "to_first"
+    assert "the special or first token that receives" in decoder.sentence and decoder.quantity == "to_first"
+    assert "is the first token: 0.70" in decoder.sentence
     assert found("surface_patterns.sink", averages("surface_patterns", next=[[0.5]])).state == ABSENT
 
 
@@ -181,6 +185,23 @@ def test_a_no_op_has_a_small_gradient_where_attention_to_the_sink_is_high():
     few = averages("sep_gradients", attention_to_cls=[[0.02]], to_cls=[[0.01]], to_other=[[1]])
     finding = found("sep_gradients.no_op", few)
     assert finding.state == UNDECIDED and finding.sentence.endswith("less than 10% of its attention: there is no sink.")
+
+
+def test_what_is_said_of_a_decoder_has_no_word_of_masks():
+    values = {"attention_to_first": [[0.7]], "to_first": [[0.1]], "to_other": [[1]]}
+    result = averages("sep_gradients", causal=True, **values)
+    sentence = found("sep_gradients.no_op", result).sentence
+    assert "70% of its attention on the first token, the most that a layer puts on a special or first token" in sentence
+    patterns = averages("surface_patterns", causal=True, previous=[[0.6]], to_first=[[0.7]])
+    said = [*ANALYSES["surface_patterns"].key_numbers(patterns), *patterns_cards(patterns, 0.5), *cards(result)]
+    assert len(said) == 8 and "mask" not in str(said)
+
+
+def test_more_heads_than_are_named_are_counted():
+    values = np.linspace(0.6, 0.9, 12).reshape(3, 4)
+    named = "3-4, 3-3, 3-2, 3-1, 2-4, 2-3, 2-2, 2-1, 1-4, 1-3"
+    assert name_heads_over(values, 0.5, "Over half") == f"Over half: {named} and 2 more."
+    assert name_heads_over(values, 0.89, "Over 89%") == "Over 89%: 3-4."
 
 
 def test_a_head_of_repeated_sequences_is_compared_with_sequences_that_repeat_nothing():

@@ -29,7 +29,7 @@ def test_names_do_not_matter_and_everything_else_does(request_: Request) -> None
         replace(request_, analysis="surface_patterns"),
         replace(request_, source=other),
         replace(request_, settings=Settings(weights="norms")),
-        replace(request_, options={"mean": True}),
+        replace(request_, options={"replace": "mean"}),
         replace(request_, others={"vectors": TEXT}),
         replace(request_, others={"vectors": other}),
     ]

@@ -25,7 +25,7 @@ from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.checkpoint import DEMO, find_checkpoint
 from bertviz_core.settings import Settings
 from tests.analyses.test_untrained import drawn
-from tests.support import planted
+from tests.support import planted, shipped
 
 NOUNS = [("house", "houses"), ("book", "books"), ("ship", "ships"), ("river", "rivers"), ("song", "songs")]
 FRAMES = ("we saw {} {} again", "people like {} {} very much", "she left {} {} behind")
@@ -161,3 +161,13 @@ def test_a_head_is_not_needed_where_the_margin_alone_falls(result: MinimalPairs)
     changes = result.changes.copy()
     changes[0, 0] = 0
     assert set(needed_states(replace(result, changes=changes))[0].ravel()) == {NOT_SHOWN}
+
+
+def test_what_the_model_prefers_is_said_from_the_lowest_share_to_the_highest():
+    result = shipped.result("minimal_pairs")
+    finding = next(each for each in ANALYSES["minimal_pairs"].findings(result) if each.id == "minimal_pairs.prefers")
+    low, high = result.accuracy.min(), result.accuracy.max()
+    assert f" in {low:.0%} (" in finding.sentence and f") to {high:.0%} (" in finding.sentence
+    same = replace(result, accuracy=np.ones_like(result.accuracy))
+    finding = next(each for each in ANALYSES["minimal_pairs"].findings(same) if each.id == "minimal_pairs.prefers")
+    assert " in 100% (" in finding.sentence and " to 100%" not in finding.sentence

@@ -1,5 +1,7 @@
 """Figures of the probes: every probe and the paper's scores are there, and drawings say what is right."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from bertviz_core.analyses.probes.figure import STYLES, distance_figure, paper_f
 from bertviz_core.analyses.probes.options import PROBES
 from bertviz_core.analyses.probes.result import ProbesView
 from bertviz_core.errors import SettingsError
+from bertviz_core.heads import Head
 from tests.support import shipped
 
 
@@ -103,3 +106,11 @@ def test_the_view_of_a_run_without_a_probe_is_refused_and_the_head_is_that_of_th
         ProbesView(probe="none").choose(result)
     with pytest.raises(SettingsError):
         ProbesView(head="99-1").choose(result)
+
+
+def test_weights_on_a_token_that_the_model_lacks_are_left_out(result):
+    rows = len(page_blocks.weights_table(result, Head(0, 0)).table)
+    assert rows == 2 + len(result.root)
+    without_sep = replace(result, root=result.root * np.array([1, 1, 0, 0])[: len(result.root), None, None])
+    named = page_blocks.weights_table(without_sep, Head(0, 0)).table["attention"]
+    assert len(named) == min(rows, 4) and not named.str.contains("SEP").any()
