@@ -17,7 +17,7 @@ MAX_PAIRS = 100_000  # pairs of one run, of each of which the margins without ev
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedPair(Encoded):
     """An encoded minimal pair: the tokens of the grammatical sentence, then those of the other. Its `document_number`
-    is that of its unit: of its template where the file names one, else its own.
+    is that of its unit: of its template where the file names one, of a treebank's sentence or document, else its own.
 
     Attributes:
         pair: The two sentences.
@@ -56,8 +56,9 @@ class Pairs(EncodedCorpus[EncodedPair]):
             phenomena.add(pair.phenomenon)
             reading.counts["phenomena"] = len(phenomena)
             if pair.template:
-                reading.counts["unit"] = "templates"
-            unit = units.setdefault((pair.phenomenon, pair.template or f"line {pair.line}"), len(units))
+                reading.counts["unit"] = corpus.unit
+            owner = pair.phenomenon if corpus.unit == "templates" else ""
+            unit = units.setdefault((owner, pair.template or f"line {pair.line}"), len(units))
             if pair.number >= MAX_PAIRS:
                 what = f"The file has more than {MAX_PAIRS:,} pairs."
                 raise self.source.error(what, f"Read the first ones alone: limit={MAX_PAIRS}.", pair.line)

@@ -20,7 +20,8 @@ FORMS: dict[str, str] = {
     "text": "**Text**: one paragraph per line, a blank line between documents; or the authors' JSON",
     "treebank": f"**Treebank**: {annotation_formats.list_formats('treebank')}",
     "coreference": f"**Coreference**: {annotation_formats.list_formats('coreference')}",
-    "pairs": "**Minimal pairs**: JSON lines as BLiMP has, or columns with a header: good, bad, phenomenon",
+    "pairs": "**Minimal pairs**: JSON lines as BLiMP has; columns with a header: good, bad, phenomenon; or a treebank "
+    "in CoNLL-U with features, of whose subjects and verbs pairs are made",
 }
 PASTE = "paste"
 LONGEST_PASTE = 1_000_000  # characters: the browser sends them again with every click
