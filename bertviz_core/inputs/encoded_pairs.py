@@ -9,6 +9,7 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.pairs import MinimalPair, PairCorpus
 from bertviz_core.inputs.encoded_corpus import EncodedCorpus, Reading
 from bertviz_core.inputs.encoding import Encoded, encode_text, framed
+from bertviz_core.inputs.tokenizer_backends import word_numbers
 from bertviz_core.inputs.tokens import Tokens
 
 MAX_PAIRS = 100_000  # pairs of one run, of each of which the margins without every head are in memory
@@ -99,3 +100,13 @@ def words_of(text: str, tokens: Tokens) -> tuple[list[list[int]], list[int]]:
     if end < len(ids):  # The last word is joined to those before it.
         pieces.append(ids[end:])
     return pieces, [min(part, len(pieces) - 1) for part in piece_of]
+
+
+def own_words(text: str, tokens: Tokens) -> list[int]:
+    """The number of the word that each token of a text is in, as the tokenizer divides it: many take a punctuation mark
+    for a word of its own. Where it does not say, words are what stands between spaces."""
+    numbers = word_numbers(tokens.tokenizer, text)
+    if len(numbers) == len(tokens.encode(text)) and None not in numbers:
+        return [number for number in numbers if number is not None]
+    pieces, _ = words_of(text, tokens)
+    return [number for number, piece in enumerate(pieces) for _ in piece]
