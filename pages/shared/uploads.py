@@ -85,8 +85,7 @@ def take(role: str) -> str:
     check, reader.check = reader.check, None
     checked = check.checked.result()
     address = _keep(checked)
-    if checked.problem:
-        reader.problem = InputError(checked.problem, where=checked.name)
+    reader.offer_reason = checked.problem
     if checked.encoding:
         st.toast(f"Read as {checked.encoding}.", icon=":material/translate:")
     return address

@@ -85,7 +85,8 @@ def _draw_offer(upload: Upload, others: list[str], choose: Callable[[str, str], 
 
     also = "also " * (len(others) < len(upload.kinds))
     what = " and ".join(uploads.KINDS[kind] for kind in others)
-    st.info(f"“{messages.plain(upload.name)}” is {also}{what}.", icon=":material/account_tree:")
+    why = messages.plain(f" {jobs.session().offer_reason}".rstrip())
+    st.info(f"“{messages.plain(upload.name)}” is {also}{what}.{why}", icon=":material/account_tree:")
     for page in (next(entry for entry in links.BY_SECTION if entry.corpora == (kind,)) for kind in others):
         links.to(kind_of(page.name)(), f"Open {page.title}")
     if choose:
