@@ -62,10 +62,10 @@ class AgreementPair(NamedTuple):
 
     Attributes:
         line: The line of the verb.
-        sentence: The number of the sentence.
-        document: The number of its document.
-        good: The sentence.
-        bad: The other one.
+        sentence: The index of its sentence in the file, broken ones counted.
+        document: How many documents of the file end before it.
+        good: The text of the treebank.
+        bad: The same with the verb in the other number.
         phenomenon: NEAR, DISTANT or DISTRACTED.
     """
 
@@ -97,8 +97,8 @@ def agreement_pairs(treebank: Treebank, skipped: Skipped) -> Iterator[AgreementP
     The treebank is read twice, first for its forms.
     """
     forms = Forms()
-    for line, text in treebank.source.lines():
-        forms.add(line, text, skipped)
+    for line, row in treebank.source.lines():
+        forms.add(line, row, skipped)
     for sentence, block in treebank.sentences_with_lines(skipped):
         if not any(map(is_subject, sentence.relations)):
             continue

@@ -18,8 +18,8 @@ class FeatureWord:
 
     Attributes:
         line: Its line, from 1.
-        form: The word.
-        lemma: Its lemma; "_" for none.
+        form: What is written, or is meant by a part of a contraction.
+        lemma: The form that dictionaries have; "_" for none.
         tag: Its part of speech; "_" for none.
         features: The values of its features by their names, as Sing by Number.
         governor: The word that governs it, from 1; 0 is the root.
