@@ -39,7 +39,8 @@ def _gpt2() -> tuple[Any, Any]:
 
     torch.manual_seed(0)
     tokenizer = AutoTokenizer.from_pretrained(find_checkpoint("demo").folder)
-    return GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer))), tokenizer
+    config = GPT2Config(vocab_size=len(tokenizer), bos_token_id=None, eos_token_id=None)
+    return GPT2LMHeadModel(config), tokenizer
 
 
 def _token_count(analysis: str, corpus: str, limit: int | None) -> int:
@@ -58,7 +59,7 @@ def _token_count(analysis: str, corpus: str, limit: int | None) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=1, help="turns, of four minutes each")
     options = parser.parse_args()
     sides = {name: (analyzed, tuple(settings.values())) for name, settings in SETTINGS.items()}
     costs = alternate(sides, options.repeats)

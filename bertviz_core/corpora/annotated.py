@@ -100,6 +100,10 @@ class Treebank(AnnotatedCorpus):
         Raises:
             InputError: No sentence is a tree, or there are too many labels.
         """
+        return (sentence for sentence, _ in self.sentences_with_lines(skipped))
+
+    def sentences_with_lines(self, skipped: Skipped) -> Iterator[tuple[Sentence, list[Line]]]:
+        """The sentences as `sentences` has them, each with its lines of the file."""
         number = document = 0
         labels = set[str]()
         first: BrokenSentence | None = None
@@ -117,7 +121,7 @@ class Treebank(AnnotatedCorpus):
                 if len(labels) > MAX_LABELS:
                     what = f"There are more than {MAX_LABELS:,} different relations and parts of speech."
                     raise self.source.error(what, "Check that no columns are swapped.", sentence.line)
-                yield replace(sentence, document=document) if document else sentence
+                yield replace(sentence, document=document) if document else sentence, block
                 number += 1
         if first and not labels:
             if first.reason == conll.NO_WORDS:

@@ -1,6 +1,9 @@
 """What a corpus contains, in words: said to whoever gives one, when it has been read to its end."""
 
-from bertviz_core.corpora import Skipped, SkippedCount, pairs
+from collections.abc import Iterator
+from operator import itemgetter
+
+from bertviz_core.corpora import Skipped, pairs
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.authors_json import ExampleCorpus
 from bertviz_core.corpora.readers import read_text, read_vectors
@@ -21,9 +24,7 @@ def describe(kind: str, source: Source) -> str:
     describe_kind = {"treebank": _treebank, "coreference": _coreference, "pairs": pairs.describe}.get(kind, _text)
     skipped = Skipped()
     description = describe_kind(source, skipped)
-    description += "".join(
-        f" {_left_out(reason, entry)}" for reason, entry in skipped.reasons.items() if "unit" in entry
-    )
+    description += "".join(map(" {}".format, _left_out(skipped)))
     if left_out := source.left_out():
         description += f" Not read, as others have another ending: {', '.join(left_out[:5])}."
     return description
@@ -79,7 +80,14 @@ def _text(source: Source, skipped: Skipped) -> str:
     return f"Read as text: {listed}."
 
 
-def _left_out(reason: str, entry: SkippedCount) -> str:
-    """A sentence about whole inputs that are skipped for one reason."""
-    verb = "is" if entry["count"] == 1 else "are"
-    return f"{plural(entry['count'], entry['unit'])} {verb} skipped: {reason}, {entry['where'][0]}."
+def _left_out(skipped: Skipped) -> Iterator[str]:
+    """A sentence about whole inputs that are skipped, for each kind of them; the most frequent reason first."""
+    whole = [(reason, entry) for reason, entry in skipped.reasons.items() if "unit" in entry]
+    for unit in dict.fromkeys(entry["unit"] for _, entry in whole):
+        entries = [(entry["count"], reason, entry["where"][0]) for reason, entry in whole if entry["unit"] == unit]
+        count = sum(each for each, _, _ in entries)
+        reasons = [f"{reason}, {where}" for _, reason, where in entries]
+        if len(entries) > 1:
+            ordered = sorted(entries, key=itemgetter(0), reverse=True)
+            reasons = [f"{reason} ({each:,}, as in {where})" for each, reason, where in ordered]
+        yield f"{plural(count, unit)} {'is' if count == 1 else 'are'} skipped: {'; '.join(reasons)}."

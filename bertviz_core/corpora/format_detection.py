@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import BinaryIO
 
-from bertviz_core.corpora import annotation_formats, pairs
+from bertviz_core.corpora import agreement, annotation_formats, pairs
 from bertviz_core.corpora.format_sampling import survey
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import InputError
@@ -33,7 +33,8 @@ def kinds(source: Source) -> tuple[str, ...]:
     found = survey(source)
     if pairs.recognize(found):
         return ("pairs", "text")
-    return (*annotation_formats.likely_kinds(found), "text") if found.rows else ("text",)
+    annotated = annotation_formats.likely_kinds(found) if found.rows else []
+    return (*annotated, *["pairs"] * ("treebank" in annotated and agreement.recognize(found)), "text")
 
 
 def is_prose(source: Source) -> bool:

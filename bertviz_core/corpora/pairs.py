@@ -1,6 +1,7 @@
 """Minimal pairs: two sentences that differ in as little as makes one of them ungrammatical, read again on every pass.
 
-A file has a JSON object on each line, as BLiMP has, a JSON list of them, or columns with a header, as MultiBLiMP has.
+A file has a JSON object on each line, as BLiMP has, a JSON list of them, or columns with a header, as MultiBLiMP has;
+or it is a treebank, whose subjects and verbs give pairs.
 """
 
 import csv
@@ -11,7 +12,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from bertviz_core.corpora import Skipped
+from bertviz_core.corpora import Skipped, agreement, annotation_formats
+from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.authors_json import json_list
 from bertviz_core.corpora.format_sampling import Survey, survey
 from bertviz_core.corpora.source import Line, Source, replace_surrogates
@@ -29,8 +31,8 @@ MAX_NAME = 200  # characters of a phenomenon
 DELIMITERS = "\t,;"
 JSON_PAIR = re.compile(r'(?:^|[\[{,])\s*"(?:' + "|".join(GOOD) + r')"\s*:', re.IGNORECASE)
 EXPECTED = (
-    "Give JSON lines with `sentence_good` and `sentence_bad`, or columns with a header: good, bad and, for several "
-    "kinds of pairs, phenomenon."
+    "Give JSON lines with `sentence_good` and `sentence_bad`; columns with a header: good, bad and, for several kinds "
+    "of pairs, phenomenon; or a treebank in CoNLL-U with features."
 )
 EQUAL = "a pair of equal sentences"
 BROKEN = "a pair that cannot be read"
@@ -42,11 +44,12 @@ class MinimalPair:
 
     Attributes:
         number: Its index among the pairs that are read, from 0.
-        line: The line where it begins, from 1.
+        line: The line where it begins, or that of a treebank's verb, from 1.
         good: The grammatical sentence.
         bad: The other one.
         phenomenon: What the two differ in, as the file names it.
-        template: The template that it was made from; empty where the file names none.
+        template: The template that it was made from, or the sentence or the document of a treebank; empty where the
+            file names none.
     """
 
     number: int
@@ -76,29 +79,52 @@ def is_header(cells: Iterable[str]) -> bool:
 
 
 class PairCorpus:
-    """A file of minimal pairs; opening one raises InputError for another file.
+    """A file of minimal pairs, or a treebank that gives pairs; opening one raises InputError for another file.
 
     Attributes:
         source: The file.
+        treebank: The treebank that it is; None for a file of pairs.
         form: The name of its format.
+        unit: What a pair's `template` is, in the plural.
     """
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self.unit = "templates"
         found = survey(source)
         if not found.rows:
             raise source.error("The file is empty.", EXPECTED)
         self.form = recognize(found)
-        if not self.form:
-            what = "This is no file of minimal pairs: nothing names the good and the bad sentence."
-            raise source.error(what, EXPECTED, found.first[0])
+        self.treebank = None if self.form or not agreement.recognize(found) else Treebank(source)
+        if self.treebank:
+            self.form = f"a treebank ({self.treebank.form.name})"
+            self.unit = "documents" if self.treebank.names_documents() else "sentences"
+        elif not self.form:
+            raise _no_pairs(found)
 
     def pairs(self, skipped: Skipped) -> Iterator[MinimalPair]:
-        """Every pair; entries that are none, and pairs of equal sentences, are counted in `skipped`.
+        """Every pair; entries that are none, pairs of equal sentences, and what gives no pair are counted in `skipped`.
 
         Raises:
             InputError: No pair can be read, or there are too many phenomena.
         """
+        return self._of_treebank(self.treebank, skipped) if self.treebank else self._of_entries(skipped)
+
+    def _of_treebank(self, treebank: Treebank, skipped: Skipped) -> Iterator[MinimalPair]:
+        found = None
+        for number, found in enumerate(agreement.agreement_pairs(treebank, skipped)):
+            template = str(found.document if self.unit == "documents" else found.sentence)
+            yield MinimalPair(number, found.line, found.good, found.bad, found.phenomenon, template)
+        if not found:
+            counts = [(entry["count"], reason) for reason, entry in skipped.reasons.items()]
+            why = (
+                "".join(f" Most often there is {reason}: {count:,}." for count, reason in [max(counts)])
+                if counts
+                else ""
+            )
+            raise self.source.error(f"No subject and verb of the treebank give a pair.{why}", EXPECTED)
+
+    def _of_entries(self, skipped: Skipped) -> Iterator[MinimalPair]:
         number = 0
         phenomena = set[str]()
         first: InputError | None = None
@@ -127,6 +153,14 @@ class PairCorpus:
             return json_list(self.source)
         lines = ((number, text) for number, text in self.source.lines() if text.strip())
         return _rows(self.source, lines) if self.form == "columns" else ((line, _parsed(text)) for line, text in lines)
+
+
+def _no_pairs(found: Survey) -> InputError:
+    """The error of a file that has no pairs."""
+    what = "This is no file of minimal pairs: nothing names the good and the bad sentence."
+    if "treebank" in annotation_formats.likely_kinds(found):
+        what = "This treebank gives no minimal pairs: its subjects and verbs have no Number in the column FEATS."
+    return found.source.error(what, EXPECTED, found.first[0])
 
 
 def describe(source: Source, skipped: Skipped) -> str:

@@ -51,12 +51,14 @@ class CheckedFiles:
         encoding: The encoding that was converted; empty for UTF-8.
         contents: From each kind of corpus as which it can be read to what was read, in words; the page's kind, or else
             the most specific one, is the first.
+        problem: Why they cannot be read as the page's kind, where they seem to be it; empty where they can.
     """
 
     data: bytes
     name: str
     encoding: str
     contents: dict[str, str]
+    problem: str = ""
 
 
 class UploadCheck:
@@ -171,6 +173,7 @@ def _check(folder: Path, task: dict[str, Any]) -> dict[str, Any]:
     """Write the joined files as `out`; returns the other fields of `CheckedFiles`."""
     files = [(Path(folder, str(number)).read_bytes(), name) for number, name in enumerate(task["names"])]
     kind = task["kind"]
+    problem = ""
     if task["fixed"]:
         data, name = files[0]
         source, encoding = from_bytes(data, name, task["max_unpacked"]), ""
@@ -181,31 +184,31 @@ def _check(folder: Path, task: dict[str, Any]) -> dict[str, Any]:
         if not data.strip():
             raise source.error("The file is empty or contains only blank lines.", "Choose another file.")
         _check_size(len(data), source.name, task)
-        found = _read(source, kind)
+        found, problem = _read(source, kind)
     Path(folder, "out").write_bytes(data)
-    return {"name": source.name, "encoding": encoding, "contents": found}
+    return {"name": source.name, "encoding": encoding, "contents": found, "problem": problem}
 
 
-def _read(source: Source, kind: str) -> dict[str, str]:
-    """Read files to their end as each kind that they are, that of the page first; returns what was read, by kind. Prose
-    that begins like a corpus is text.
+def _read(source: Source, kind: str) -> tuple[dict[str, str], str]:
+    """Read files to their end as each kind that they are, that of the page first; returns what was read, by kind, and
+    why they cannot be read as that of the page, where they seem to be it. Prose that begins like a corpus is text.
 
     Raises:
         InputError: They cannot be read as any of them; the error is that of the first.
     """
     *annotated, _ = format_detection.kinds(source)  # Every corpus can be read as text, and is not unless it is text.
     found = {}
-    problems = []
+    problems: dict[str, InputError] = {}
     for each in sorted(annotated, key=lambda other: other != kind) or [kind]:
         try:
             found[each] = contents.describe(each, source)
         except InputError as problem:
-            problems.append(problem)
+            problems[each] = problem
     if found:
-        return found
+        return found, problems[kind].what if kind in problems else ""
     if kind == "text" or not format_detection.is_prose(source):
-        raise problems[0]
-    return {"text": contents.describe("text", source)}
+        raise next(iter(problems.values()))
+    return {"text": contents.describe("text", source)}, ""
 
 
 def _limit(size: int, seconds: int) -> None:

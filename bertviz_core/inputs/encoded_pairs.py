@@ -9,6 +9,7 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.pairs import MinimalPair, PairCorpus
 from bertviz_core.inputs.encoded_corpus import EncodedCorpus, Reading
 from bertviz_core.inputs.encoding import Encoded, encode_text, framed
+from bertviz_core.inputs.tokenizer_backends import word_numbers
 from bertviz_core.inputs.tokens import Tokens
 
 MAX_PAIRS = 100_000  # pairs of one run, of each of which the margins without every head are in memory
@@ -17,7 +18,7 @@ MAX_PAIRS = 100_000  # pairs of one run, of each of which the margins without ev
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedPair(Encoded):
     """An encoded minimal pair: the tokens of the grammatical sentence, then those of the other. Its `document_number`
-    is that of its unit: of its template where the file names one, else its own.
+    is that of its unit: of its template where the file names one, of a treebank's sentence or document, else its own.
 
     Attributes:
         pair: The two sentences.
@@ -56,8 +57,9 @@ class Pairs(EncodedCorpus[EncodedPair]):
             phenomena.add(pair.phenomenon)
             reading.counts["phenomena"] = len(phenomena)
             if pair.template:
-                reading.counts["unit"] = "templates"
-            unit = units.setdefault((pair.phenomenon, pair.template or f"line {pair.line}"), len(units))
+                reading.counts["unit"] = corpus.unit
+            owner = pair.phenomenon if corpus.unit == "templates" else ""
+            unit = units.setdefault((owner, pair.template or f"line {pair.line}"), len(units))
             if pair.number >= MAX_PAIRS:
                 what = f"The file has more than {MAX_PAIRS:,} pairs."
                 raise self.source.error(what, f"Read the first ones alone: limit={MAX_PAIRS}.", pair.line)
@@ -98,3 +100,13 @@ def words_of(text: str, tokens: Tokens) -> tuple[list[list[int]], list[int]]:
     if end < len(ids):  # The last word is joined to those before it.
         pieces.append(ids[end:])
     return pieces, [min(part, len(pieces) - 1) for part in piece_of]
+
+
+def own_words(text: str, tokens: Tokens) -> list[int]:
+    """The number of the word that each token of a text is in, as the tokenizer divides it: many take a punctuation mark
+    for a word of its own. Where it does not say, words are what stands between spaces."""
+    numbers = word_numbers(tokens.tokenizer, text)
+    if len(numbers) == len(tokens.encode(text)) and None not in numbers:
+        return [number for number in numbers if number is not None]
+    pieces, _ = words_of(text, tokens)
+    return [number for number, piece in enumerate(pieces) for _ in piece]

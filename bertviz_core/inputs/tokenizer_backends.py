@@ -52,6 +52,17 @@ def cut(tokenizer: Any, text: str, special: re.Pattern[str]) -> list[int | None]
     return ids
 
 
+def word_numbers(tokenizer: Any, text: str) -> list[int | None]:
+    """The number of the word that each token of a text is in, as the tokenizer divides it before it cuts words into
+    pieces; empty for a tokenizer written in Python, which does not say."""
+    if not tokenizer.is_fast:
+        return []
+    numbers: list[int | None] = tokenizer(
+        text, add_special_tokens=False, split_special_tokens=True, verbose=False
+    ).word_ids()
+    return numbers
+
+
 def _ids(tokenizer: Any, text: str, *, as_letters: bool) -> list[int | None]:
     return tokenizer(
         text, add_special_tokens=False, split_special_tokens=as_letters, return_attention_mask=False, verbose=False

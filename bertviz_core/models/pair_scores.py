@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from bertviz_core.corpora.pairs import are_aligned, differing_words
-from bertviz_core.inputs.encoded_pairs import EncodedPair, words_of
+from bertviz_core.inputs.encoded_pairs import EncodedPair, own_words, words_of
 from bertviz_core.inputs.encoding import Encoded, framed
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.loss import Labels, Predictions
@@ -61,9 +61,11 @@ def masked_words(place: int, example: EncodedPair, tokens: Tokens, score: Score)
             positions = np.flatnonzero(np.isin(words, [part_of[word] for word in differing[side]]))
             questions.append(_masked(place, sentence, positions, positions, sign, tokens))
         else:
+            in_turn = np.flatnonzero(words >= 0)
+            words[in_turn] = own_words(text, tokens)
             questions += [
                 _masked(place, sentence, _to_the_end_of_its_word(at, words), np.array([at]), sign, tokens)
-                for at in np.flatnonzero(words >= 0).tolist()
+                for at in in_turn.tolist()
             ]
     return _joined(*questions) if is_aligned else questions
 

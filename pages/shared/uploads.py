@@ -31,7 +31,7 @@ KINDS = {
     "text": "a text",
     "treebank": "a treebank",
     "coreference": "a corpus with coreference",
-    "pairs": "a file of minimal pairs",
+    "pairs": "a corpus with minimal pairs",
     "vectors": "vectors",
 }
 CANNOT = "The link cannot be restored: "
@@ -85,6 +85,7 @@ def take(role: str) -> str:
     check, reader.check = reader.check, None
     checked = check.checked.result()
     address = _keep(checked)
+    reader.offer_reason = checked.problem
     if checked.encoding:
         st.toast(f"Read as {checked.encoding}.", icon=":material/translate:")
     return address

@@ -73,7 +73,20 @@ def test_minimal_pairs_are_recognized_and_read_by_their_page() -> None:
     app = upload("minimal_pairs", b"good\tbad\tphenomenon\nThe cats sleep.\tThe cat sleep.\tverbs\n", "mine.tsv")
     assert shown(app) == "demo on mine.tsv" and not app.error and not app.exception
     other = upload("entropy", b"good,bad\nThe cats sleep.,The cat sleep.\n", "pairs.csv")
-    assert "is a file of minimal pairs" in words(other) and not other.exception
+    assert "is a corpus with minimal pairs" in words(other) and not other.exception
+
+
+ROW = "{}\t{}\tbe\tAUX\t_\tNumber={}|VerbForm=Fin\t{}\t{}\t_\t_"
+THEY_ARE = f"1\tthey\tthey\tPRON\t_\tNumber=Plur\t2\tnsubj\t_\t_\n{ROW.format(2, 'are', 'Plur', 0, 'root')}\n\n"
+
+
+def test_a_treebank_gives_minimal_pairs_or_says_why_not() -> None:
+    app = upload("minimal_pairs", f"{THEY_ARE}{ROW.format(1, 'is', 'Sing', 0, 'root')}\n".encode(), "bank.conllu")
+    assert shown(app) == "demo on bank.conllu" and not app.error
+    assert "is also a treebank" in words(app)
+    other = upload("minimal_pairs", THEY_ARE.encode(), "plural.conllu")
+    assert shown(other) == "demo on pairs"
+    assert "is a treebank. No subject and verb of the treebank give a pair." in unescaped(other.info[0].value)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,10 @@ BLIMP = Path(__file__).parents[3] / "shared" / "data" / "minimal_pairs" / "blimp
 PAIR = {"sentence_good": "Cats sleep.", "sentence_bad": "Cats sleeps.", "UID": "verbs", "linguistics_term": "agreement"}
 PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
 COLUMNS = "good,bad,phenomenon,template\nCats sleep.,Cats sleeps.,verbs,A\n"
+# The first column, which has no name, is pandas' index.
+MULTIBLIMP = """\tsen\thead\tattractors\tprefix\twrong_sen\tphenomenon\tgrammatical_feature\tungrammatical_feature
+0\tCats sleep.\tsleep\t"[{'form': ""cat's""}]"\tCats\tCats sleeps.\tverbs\tPL\tSG
+"""
 READ = ("Cats sleep.", "Cats sleeps.", "verbs")
 
 
@@ -39,7 +43,7 @@ def read(text: str) -> tuple[list[tuple[str, str, str]], Skipped]:
         COLUMNS.replace(",", "\t"),
         COLUMNS.replace(",", ";"),
         'Good,BAD,Phenomenon\n"Cats sleep.",Cats  sleeps. ,verbs\n',
-        "sen\twrong_sen\tphenomenon\tlang\nCats sleep.\tCats sleeps.\tverbs\teng\n",
+        MULTIBLIMP,
         json.dumps({"good": "Cats sleep.", "bad": "Cats sleeps.", "phenomenon": "verbs"}),
     ],
 )

@@ -33,6 +33,7 @@ def inputs_of(tokenizer: Any, text: str, other: str, *, causal: bool, pll: bool)
         labels = [i if hidden else -100 for i, hidden in zip(ids, masked, strict=True)]
         return [{"input_ids": shown, "token_type_ids": zeros, "labels": labels}]
     inputs = []
+    owners = [-1 if word is None else word for word in tokenizer(text).word_ids()]  # A mark is a word to the tokenizer.
     for at, owner in enumerate(owners):
         if owner >= 0:
             shown = [

@@ -20,7 +20,8 @@ FORMS: dict[str, str] = {
     "text": "**Text**: one paragraph per line, a blank line between documents; or the authors' JSON",
     "treebank": f"**Treebank**: {annotation_formats.list_formats('treebank')}",
     "coreference": f"**Coreference**: {annotation_formats.list_formats('coreference')}",
-    "pairs": "**Minimal pairs**: JSON lines as BLiMP has, or columns with a header: good, bad, phenomenon",
+    "pairs": "**Minimal pairs**: JSON lines as BLiMP has; columns with a header: good, bad, phenomenon; or a treebank "
+    "in CoNLL-U with features, of whose subjects and verbs pairs are made",
 }
 PASTE = "paste"
 LONGEST_PASTE = 1_000_000  # characters: the browser sends them again with every click
@@ -84,7 +85,8 @@ def _draw_offer(upload: Upload, others: list[str], choose: Callable[[str, str], 
 
     also = "also " * (len(others) < len(upload.kinds))
     what = " and ".join(uploads.KINDS[kind] for kind in others)
-    st.info(f"“{messages.plain(upload.name)}” is {also}{what}.", icon=":material/account_tree:")
+    why = messages.plain(f" {jobs.session().offer_reason}".rstrip())
+    st.info(f"“{messages.plain(upload.name)}” is {also}{what}.{why}", icon=":material/account_tree:")
     for page in (next(entry for entry in links.BY_SECTION if entry.corpora == (kind,)) for kind in others):
         links.to(kind_of(page.name)(), f"Open {page.title}")
     if choose:

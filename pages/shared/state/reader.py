@@ -29,6 +29,7 @@ class Reader:
         problem: What is wrong with the last upload, until it is shown.
         offer: An upload that other pages read; None without.
         offered_on: The page where it was given.
+        offer_reason: Why that page does not read it, where it seems to be what the page reads.
         timer: Ends what the reader has left behind, see `close`.
         is_connected: Whether Streamlit calls `close` when the connection is closed.
     """
@@ -42,6 +43,7 @@ class Reader:
     problem: BertvizError | None = None
     offer: Upload | None = None
     offered_on: str = ""
+    offer_reason: str = ""
     timer: Timer | None = None
     is_connected: bool = False
 

@@ -31,7 +31,7 @@ PAIRS = [
     ("people walk in the evening", "people talks in the evening", "verbs"),
     ("a river turns the wheels", "a lamps turns the mills", "nouns"),
     ("the dog slept near the fields", "the dog near slept the fields", "order"),
-    ("people walk and talk", "people walk and talk the", "order"),
+    ("people walk, and talk", "people walk, and talk the", "order"),
 ]
 SETTINGS = Settings(max_length=24, seed=5)
 
@@ -151,6 +151,12 @@ def test_words_own_their_tokens(masked: loading.AttentionModel) -> None:
     parts, part_of = words_of("the newest town, home", masked.tokens)
     assert part_of == [0, 1, 2, 3] and [*chain(*parts)] == masked.tokens.encode("the newest town, home")
     assert parts[2][-1] == masked.tokens.encode(",")[0]
+
+
+def test_a_mark_is_a_word_where_the_tokenizer_says_so(masked: loading.AttentionModel) -> None:
+    pairs = list(Pairs(source_of([("town, home", "town, homes")], "pairs"), masked.tokens, SETTINGS))
+    shown = [masked.tokens.names(each.ids)[1:-1] for each in masked_words(0, pairs[0], masked.tokens, "pll")[:3]]
+    assert [names.count("[MASK]") for names in shown[-2:]] == [1, 1], shown
 
 
 def test_a_cancelled_run_stops(masked: loading.AttentionModel) -> None:
