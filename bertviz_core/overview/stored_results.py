@@ -11,7 +11,7 @@ from bertviz_core.analyses.base.findings import DECIDED, Finding
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import is_current
 from bertviz_core.analyses.base.result import Provenance, Results, csv_bytes, describe_header, origin
-from bertviz_core.analyses.run import compute
+from bertviz_core.analyses.run.reading import read
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError
 from bertviz_core.models.checkpoint import Checkpoint
@@ -57,7 +57,7 @@ def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any
         if all(about["settings"].get(name) == expected.get(name) for name in ("mode", "weights")):
             entry = int(about["tokens"]), stored.key  # Of equal results the last key counts.
             best[analysis] = max(entry, best.get(analysis, entry))
-    results = {name: compute.read(store, best[name][1], name) for name in ANALYSES if name in best}
+    results = {name: read(store, best[name][1], name) for name in ANALYSES if name in best}
     return {name: result for name, result in results.items() if result is not None}
 
 

@@ -56,18 +56,19 @@ def phenomena_table(result: MinimalPairs, head: Head) -> Table:
     return Table("phenomena", f"Without head {head.label()}, by phenomenon", pd.DataFrame(rows), note)
 
 
-def flipped_inputs(result: MinimalPairs, head: Head) -> Inputs:
-    """The pairs that are right with all heads and wrong without one."""
+def flipped_inputs(result: MinimalPairs, head: Head | None) -> Inputs:
+    """The pairs that are right with all heads and wrong without one, or without the set that is removed."""
     pairs = result.flipped_pairs(head)
     rows = [
         {"number": pair.number + 1, **pair.text, "margin_without": pair.without, "words": _words(pair)}
         for pair in pairs
     ]
     count = result.flip_count(head)
-    note = "The largest fall of the margin first." if pairs else "No pair turns from right to wrong without this head."
+    removed = f"head {head.label()}" if head else "the set"
+    note = "The largest fall of the margin first." if pairs else f"No pair turns from right to wrong without {removed}."
     return Inputs(
-        name="flipped",
-        title=f"{plural(count, 'pairs')} that turn wrong without head {head.label()}",
+        name="flipped" if head else "set_flipped",
+        title=f"{plural(count, 'pairs')} that turn wrong without {removed}",
         table=pd.DataFrame(rows),
         note=note if len(pairs) in (0, count) else f"{note} {len(pairs)} of {count:,} are shown.",
         examples=tuple(map(_example, pairs)),
