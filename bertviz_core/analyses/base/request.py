@@ -76,8 +76,7 @@ def is_current(analysis: str, provenance: Mapping[str, Any]) -> bool:
     return bool(found == current or (found == current[:-1] and not provenance["model"].get("causal")))
 
 
-# From the name of an analysis to a stored result of it, of the model that is asked for, and its corpus; None where none is
-# stored.
+# From the name of an analysis to a stored result of it, of one model, and its corpus; None where none is stored.
 FindStored = Callable[[str], tuple[Result, Source] | None]
 
 

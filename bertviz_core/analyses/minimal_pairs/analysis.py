@@ -66,6 +66,7 @@ class MinimalPairsAnalysis(Analysis[MinimalPairs, MinimalPairsView]):
             left=(self.main_chart(paper_figure, result),),
             right=(column_map(self.name, result, column),),
             widths=(3, 2),
+            title="Single heads" if result.sets else "",
         )
         yield Numbers(tuple(cards(result, head)))
         yield flipped_inputs(result, head)

@@ -101,13 +101,13 @@ def matrix_figure(result: MinimalPairs) -> go.Figure:
             "cmin": -limit,
             "cmax": limit,
         },
-        text=[f"{value:+.0f}" if round(value) else "0" for value in points.reshape(-1)],
+        text=[f"{value:+.1f}" if value else "0" for value in points.reshape(-1).tolist()],
         textfont={"size": 11},
         hovertemplate="%{y}, without the heads of %{x}: %{text} points<extra></extra>",
     )
     figure.update_yaxes(autorange="reversed", automargin=True, **CATEGORIES)
     figure.update_xaxes(side="top", tickangle=-60, automargin=True, **CATEGORIES)
-    return finish(figure, 130 + ROW * len(names), showlegend=False)
+    return finish(figure, 110 + ROW * len(names), showlegend=False, margin={"b": 10})
 
 
 def _short(name: str) -> str:

@@ -54,7 +54,8 @@ class PairsRun:
         examples: The pairs. Set by `run`, as are those that follow.
         margins: (pair,) with all heads, nats.
         without: (layer, head, pair) without each head, nats; not used where `stored` has their averages.
-        without_sets: (set, pair) without each of the `sets`, then of the `controls`, nats.
+        removed: The heads of the different sets among `sets` and `controls`.
+        without_sets: (set, pair) without each of the `removed`, nats.
     """
 
     def __init__(self, model: AttentionModel, request: Request, find: Find = lambda _: None) -> None:
@@ -87,14 +88,14 @@ class PairsRun:
         self.margins = np.zeros((1, len(self.examples)), dtype=np.float32)
         singles = layers if self.stored is None else 0
         self.without = np.zeros((singles, heads, len(self.examples)), dtype=np.float32)
-        removed = [*(each.heads for each in self.sets), *self.controls]
-        self.without_sets = np.zeros((len(removed), len(self.examples)), dtype=np.float32)
+        self.removed = list(dict.fromkeys([*(each.heads for each in self.sets), *self.controls]))
+        self.without_sets = np.zeros((len(self.removed), len(self.examples)), dtype=np.float32)
         count = sum(1 for _ in self._questions())
         self.mean = None
         if self.replace == "mean":
             progress.start("Measuring the mean outputs of heads", count, "inputs")
             self.mean = mean_outputs(self.model, (batch for batch, _ in self._batches(progress)))
-        parts = list(self._parts(torch.from_numpy(masks(removed, layers, heads))))
+        parts = list(self._parts(torch.from_numpy(masks(self.removed, layers, heads))))
         progress.start("Scoring without heads", count * len(parts), "inputs")
         for batch, questions in self._batches(Progress(cancelled=progress.cancelled)):
             self._measure(batch, questions, parts, progress)
@@ -197,7 +198,7 @@ def finish(run: PairsRun, corpus: Pairs, provenance: Provenance) -> MinimalPairs
         result,
         run.sets,
         run.controls,
-        run.without_sets,
+        run.without_sets[[run.removed.index(heads) for heads in (*(each.heads for each in run.sets), *run.controls)]],
         margins=margins,
         members=[*members.values()],
         examples=run.examples,

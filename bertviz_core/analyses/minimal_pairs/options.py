@@ -13,7 +13,7 @@ from bertviz_core.choices import Label
 
 @dataclass(frozen=True)
 class MinimalPairsOptions(Options):
-    """What stands in for a head's output, how a masked model scores a sentence, and which heads are removed together."""
+    """What stands in for a head's output, how a masked model scores a sentence, and what is removed together."""
 
     reads_named_heads: ClassVar[bool] = True
     replace: Annotated[

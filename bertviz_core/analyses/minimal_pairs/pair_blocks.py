@@ -68,7 +68,7 @@ def flipped_inputs(result: MinimalPairs, head: Head | None) -> Inputs:
     note = "The largest fall of the margin first." if pairs else f"No pair turns from right to wrong without {removed}."
     return Inputs(
         name="flipped" if head else "set_flipped",
-        title=f"{plural(count, 'pairs')} that turn wrong without {removed}",
+        title=f"{plural(count, 'pairs')} that {'turns' if count == 1 else 'turn'} wrong without {removed}",
         table=pd.DataFrame(rows),
         note=note if len(pairs) in (0, count) else f"{note} {len(pairs)} of {count:,} are shown.",
         examples=tuple(map(_example, pairs)),

@@ -11,8 +11,8 @@ from bertviz_core.analyses.minimal_pairs.figure import matrix_figure, set_figure
 from bertviz_core.analyses.minimal_pairs.head_sets import named
 from bertviz_core.analyses.minimal_pairs.pair_blocks import flipped_inputs
 from bertviz_core.analyses.minimal_pairs.result import QUANTITIES, MinimalPairs, SetRecord, against_others
-from bertviz_core.analyses.minimal_pairs.set_statements import heads_of, span
-from bertviz_core.numbers import half_width, plural
+from bertviz_core.analyses.minimal_pairs.set_statements import controls_name, heads_of, span
+from bertviz_core.numbers import half_width
 
 
 def set_blocks(result: MinimalPairs) -> Iterator[Block]:
@@ -32,7 +32,7 @@ def _set_chart(result: MinimalPairs, removed: SetRecord, quantity: str) -> Chart
     what = {"accuracy_change": "Change of accuracy", "margin_change": "Change of the margin"}[quantity]
     heads = named(heads_of(removed))
     return Chart(
-        name=f"minimal_pairs-set-{quantity.split('_')[0]}",
+        name=f"minimal_pairs-set-{quantity.split('_', maxsplit=1)[0]}",
         title=f"{what} without {heads}",
         build=set_figure,
         arguments=(result, quantity),
@@ -52,16 +52,16 @@ def set_table(result: MinimalPairs, removed: SetRecord) -> Table:
                 "pairs": int(result.pairs[place]),
                 "accuracy": f"{result.accuracy[place]:.0%}",
                 "points": _change(result, place, 0),
-                "points, random sets": _control_span(result, place, 0),
+                "points, controls": _control_span(result, place, 0),
                 "against the others": "–" if np.isnan(against) else f"{100 * against:+.1f}",
                 "margin, nats": _change(result, place, 1),
-                "margin, random sets": _control_span(result, place, 1),
+                "margin, controls": _control_span(result, place, 1),
             }
         )
+    controls = f", and the range of those without each of {controls_name(result)}" if result.controls else ""
     note = (
-        "Accuracy with all heads; the changes without the set with 95% intervals, and the range of those without each of "
-        f"{plural(len(result.controls), 'random sets')} of the same layers; the change of accuracy minus its mean in the "
-        "other phenomena."
+        f"Accuracy with all heads; the changes without the set with 95% intervals{controls}; the change of accuracy "
+        "minus its mean in the other phenomena."
     )
     return Table("set", f"Without {named(heads_of(removed))}, by phenomenon", pd.DataFrame(rows), note)
 
@@ -101,8 +101,8 @@ def matrix_table(result: MinimalPairs) -> Table:
         cells = zip((100 * result.set_changes[row, 0]).tolist(), halves[row].tolist(), strict=True)
         columns[name] = [f"{change:+.1f} ± {half_width(half, '.1f')}" for change, half in cells]
     note = (
-        "The heads that are the best at a relation on one half of a corpus, removed together: the change of accuracy in "
-        "points, with 95% intervals. “Found” are relations whose heads are above every baseline on the other half. "
+        "The heads that are the best at a relation on one half of a corpus, removed together: the change of accuracy "
+        "in points, with 95% intervals. “Found” are relations whose heads are above every baseline on the other half. "
         "Cells decide nothing: they are many, and have no random sets beside them."
     )
     return Table(

@@ -1,4 +1,4 @@
-"""What a result states of a set of heads that is removed, and how it is decided (docs/methods.md, sections 19 and 6)."""
+"""What a result states of a set of heads that is removed, and how that is decided (docs/methods.md, section 19)."""
 
 import numpy as np
 
@@ -58,13 +58,13 @@ def set_answer(result: MinimalPairs, removed: SetRecord) -> Answer:
     before = result.shown_accuracy
     heads = heads_of(removed)
     claim = (
-        f"Without {named(heads)} the model prefers the grammatical sentence in {before + change:.0%} of the pairs, with "
-        f"{'it' if len(heads) == 1 else 'them'} in {before:.0%}; {_controls(result, before)}"
+        f"Without {named(heads)} the model prefers the grammatical sentence in {before + change:.0%} of the pairs, "
+        f"with {'it' if len(heads) == 1 else 'them'} in {before:.0%}; {_controls(result, before)}"
     )
     sentence = (
         f"{claim} ({result.shown_name}, {plural(result.shown_pairs, 'pairs')}: {100 * change:+.1f} points ± "
-        f"{half_width(100 * half, '.1f')}; margin {margin:+.2f} ± {half_width(margin_half)} nats). {origin(result, removed)}"
-        f"{CAUTION}"
+        f"{half_width(100 * half, '.1f')}; margin {margin:+.2f} ± {half_width(margin_half)} nats). "
+        f"{origin(result, removed)}{CAUTION}"
     )
     return Answer(
         state=state,
@@ -76,18 +76,21 @@ def set_answer(result: MinimalPairs, removed: SetRecord) -> Answer:
 
 
 def _controls(result: MinimalPairs, before: float) -> str:
-    """The accuracies without each control, as "20 random sets of the same layers: 80% to 84%"."""
+    """The accuracies without each control, as "without each of 20 random sets of the same layers 80% to 84%"."""
     if not result.controls:
         return "its layers have not enough other heads for random sets, so that nothing is decided"
-    return f"{controls_name(result)} {span(before + result.control_changes[result.row, 0], '.0%')}"
+    return f"without each of {controls_name(result)} {span(before + result.control_changes[result.row, 0], '.0%')}"
 
 
 def controls_name(result: MinimalPairs) -> str:
-    """What the controls are, as "20 random sets of the same layers:"."""
+    """What the controls are, as "20 random sets of the same layers"."""
     count = len(result.controls)
-    if len(result.controls[0]) == 1:
-        return f"without each of {plural(count, 'other heads')} of its layer"
-    return f"{plural(count, 'random sets')} of the same layers:"
+    is_one = len(result.controls[0]) == 1
+    return (
+        f"{plural(count, 'other heads')} of its layer"
+        if is_one
+        else f"{plural(count, 'random sets')} of the same layers"
+    )
 
 
 def span(values: np.ndarray, form: str) -> str:
@@ -101,8 +104,9 @@ def origin(result: MinimalPairs, removed: SetRecord) -> str:
     if not removed["name"]:
         return ""
     corpora = ", ".join(file["name"] for file in result.provenance.get("others", {}).values())
-    doubt = "" if removed["is_found"] else ", though on the other half not above every baseline"
-    return f"They are the best at {removed['name']} on one half of {corpora}{doubt}. "
+    halves = "It is the best at {} on each half" if len(removed["heads"]) == 1 else "Each is the best at {} on one half"
+    doubt = "" if removed["is_found"] else ", but scored on the other half not above every baseline"
+    return f"{halves.format(removed['name'])} of {corpora}{doubt}. "
 
 
 def set_needed(result: MinimalPairs, removed: SetRecord) -> Answer:
