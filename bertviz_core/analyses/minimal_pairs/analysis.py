@@ -59,11 +59,10 @@ class MinimalPairsAnalysis(Analysis[MinimalPairs, MinimalPairsView]):
         head = view.chosen_head()
         yield Claim(self.claim(result, view), first=True)
         yield from set_blocks(result)
-        if result.removed:
-            yield Claim(self._most_needed(result, view))
         yield Say(head_finding(self.name, result, head).sentence, chosen=True, on_screen=False)
+        claims = [Claim(self._most_needed(result, view))] if result.removed else []
         yield Columns(
-            left=(self.main_chart(paper_figure, result),),
+            left=(*claims, self.main_chart(paper_figure, result)),
             right=(column_map(self.name, result, column),),
             widths=(3, 2),
             title="Single heads" if result.sets else "",

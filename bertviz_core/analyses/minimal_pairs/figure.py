@@ -61,7 +61,7 @@ def set_figure(result: MinimalPairs, quantity: str) -> go.Figure:
         x=controls.reshape(-1),
         y=[name for name in names for _ in sets],
         mode="markers",
-        name="random sets",
+        name="other heads of its layer" if sets and "," not in sets[0] else "random sets",
         marker={"size": 7, "color": NEUTRAL[0], "symbol": "circle-open"},
         customdata=[heads for _ in names for heads in sets],
         hovertemplate=f"%{{y}}, without %{{customdata}}: %{{x:+.2f}}{unit}<extra></extra>",

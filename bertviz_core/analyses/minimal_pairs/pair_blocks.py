@@ -71,7 +71,7 @@ def flipped_inputs(result: MinimalPairs, head: Head | None) -> Inputs:
         title=f"{plural(count, 'pairs')} that {'turns' if count == 1 else 'turn'} wrong without {removed}",
         table=pd.DataFrame(rows),
         note=note if len(pairs) in (0, count) else f"{note} {len(pairs)} of {count:,} are shown.",
-        examples=tuple(map(_example, pairs)),
+        examples=tuple(_example(pair, removed) for pair in pairs),
     )
 
 
@@ -84,10 +84,10 @@ def _words(pair: FlippedPair) -> str:
     )
 
 
-def _example(pair: FlippedPair) -> Example:
+def _example(pair: FlippedPair, removed: str) -> Example:
     text = pair.text["good"]
     places, _ = differing_words(text, pair.text["bad"])
-    notes = (f"margin {pair.text['margin']:+.2f} nats, without the head {pair.without:+.2f}",)
+    notes = (f"margin {pair.text['margin']:+.2f} nats, without {removed} {pair.without:+.2f}",)
     return Example(
         title=f"{_words(pair)}, {pair.text['where']}", text=text, notes=notes, marked=_characters(text, places)
     )

@@ -61,7 +61,7 @@ def set_table(result: MinimalPairs, removed: SetRecord) -> Table:
     controls = f", and the range of those without each of {controls_name(result)}" if result.controls else ""
     note = (
         f"Accuracy with all heads; the changes without the set with 95% intervals{controls}; the change of accuracy "
-        "minus its mean in the other phenomena."
+        "minus its mean in the other phenomena. Where no pair turns, an interval has no width."
     )
     return Table("set", f"Without {named(heads_of(removed))}, by phenomenon", pd.DataFrame(rows), note)
 

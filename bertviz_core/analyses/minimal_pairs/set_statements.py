@@ -21,12 +21,12 @@ from bertviz_core.numbers import half_width, plural
 
 RULE = (
     "The whole model prefers the grammatical sentence in more than half of the pairs; without the set it does so in "
-    f"{POINTS} fewer or more, beyond the interval of that change; the margin falls; and the accuracy falls further than "
-    "without any of the random sets of the same layers. Intervals are corrected for the number of phenomena."
+    f"{POINTS} fewer or more, beyond the interval of that change; the margin falls; and the accuracy falls further "
+    "than without any of the random sets of the same layers. Intervals are corrected for the number of phenomena."
 )
 CAUTION = (
-    "Other heads may take over where these are removed, and heads may serve a phenomenon that they do not find by their "
-    "attention."
+    "Other heads may take over where these are removed, and heads may serve a phenomenon that they do not find by "
+    "their attention."
 )
 
 
@@ -79,22 +79,20 @@ def _controls(result: MinimalPairs, before: float) -> str:
     """The accuracies without each control, as "without each of 20 random sets of the same layers 80% to 84%"."""
     if not result.controls:
         return "its layers have not enough other heads for random sets, so that nothing is decided"
-    return f"without each of {controls_name(result)} {span(before + result.control_changes[result.row, 0], '.0%')}"
+    each = "each of " if len(result.controls) > 1 else ""
+    return f"without {each}{controls_name(result)} {span(before + result.control_changes[result.row, 0], '.0%')}"
 
 
 def controls_name(result: MinimalPairs) -> str:
     """What the controls are, as "20 random sets of the same layers"."""
     count = len(result.controls)
-    is_one = len(result.controls[0]) == 1
-    return (
-        f"{plural(count, 'other heads')} of its layer"
-        if is_one
-        else f"{plural(count, 'random sets')} of the same layers"
-    )
+    if len(result.controls[0]) == 1:
+        return f"{plural(count, 'other heads')} of its layer"
+    return f"{plural(count, 'random sets')} of the same layers"
 
 
 def span(values: np.ndarray, form: str) -> str:
-    """The lowest and the highest of some numbers, as "80% to 84%"."""
+    """The lowest and the highest of numbers (control,), as "80% to 84%"."""
     low, high = (format(float(end), form) for end in (values.min(), values.max()))
     return low if low == high else f"{low} to {high}"
 
