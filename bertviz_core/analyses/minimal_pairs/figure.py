@@ -13,6 +13,7 @@ from bertviz_core.heads import Head, all_heads
 from bertviz_core.plotting import BEST, CATEGORIES, DIVERGING, NEUTRAL, finish
 
 ROW = 34  # pixels of a phenomenon
+ROOM, WIDEST = 640, 30  # pixels of all squares of a row, and of one at most, which has room for a number
 LONGEST_NAME = 34  # characters of a phenomenon beside its row
 
 
@@ -88,14 +89,15 @@ def matrix_figure(result: MinimalPairs) -> go.Figure:
     sets = [f"{each['name']} ({len(each['heads'])})" for each in result.sets]
     points = 100 * result.set_changes[:-1, 0]  # (phenomenon, set)
     limit = float(np.abs(points).max()) or 1.0
+    size = min(WIDEST, ROOM // len(sets))
     figure = go.Figure()
     figure.add_scatter(
         x=[name for _ in names for name in sets],
         y=[name for name in names for _ in sets],
-        mode="markers+text",
+        mode="markers+text" if size == WIDEST else "markers",
         marker={
             "symbol": "square",
-            "size": 30,
+            "size": size,
             "color": points.reshape(-1),
             "colorscale": [list(step) for step in DIVERGING],
             "cmin": -limit,
@@ -107,7 +109,7 @@ def matrix_figure(result: MinimalPairs) -> go.Figure:
     )
     figure.update_yaxes(autorange="reversed", automargin=True, **CATEGORIES)
     figure.update_xaxes(side="top", tickangle=-60, automargin=True, **CATEGORIES)
-    return finish(figure, 110 + ROW * len(names), showlegend=False, margin={"b": 10})
+    return finish(figure, 120 + (size + 4) * len(names), showlegend=False, margin={"b": 10})
 
 
 def _short(name: str) -> str:
