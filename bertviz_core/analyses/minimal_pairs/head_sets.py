@@ -52,10 +52,13 @@ def listed_heads(text: str) -> tuple[Head, ...]:
 
 
 def sets_of(options: Mapping[str, Any]) -> list[HeadSet]:
-    """The sets of a request's options."""
+    """The sets of a request's options, which are completed."""
+    if "heads" not in options:
+        return []
     if "sets" not in options:
-        heads = listed_heads(options.get("heads", ""))
-        return [HeadSet("", heads)] if heads else []
+        heads = listed_heads(options["heads"])
+        assert heads, "heads of relations are among the completed options"
+        return [HeadSet("", heads)]
     parts = (text.rpartition(": ") for text in options["sets"])
     return [HeadSet(name, tuple(map(Head.parse, keys.split(" ")))) for name, _, keys in parts]
 

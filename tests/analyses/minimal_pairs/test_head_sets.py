@@ -106,6 +106,19 @@ def test_random_sets_have_as_many_heads_of_each_layer_and_none_of_the_set(heads:
     assert len(removed) == 1 or drawn != random_sets(removed, 12, 6)
 
 
+def test_random_sets_are_drawn_as_the_methods_say() -> None:
+    random, expected = np.random.default_rng(7), list[set[str]]()
+    while len(expected) < 20:
+        heads = set()
+        for layer, own in ((1, ["1-1", "1-2"]), (4, ["4-3"])):
+            others = [f"{layer}-{head}" for head in range(1, 9) if f"{layer}-{head}" not in own]
+            heads |= {str(key) for key in random.permutation(others)[: len(own)]}
+        if heads not in expected:
+            expected.append(heads)
+    drawn = random_sets(listed_heads("1-1,1-2,4-3"), 8, 7)
+    assert [{head.key() for head in control} for control in drawn] == expected
+
+
 def test_of_one_head_at_most_twenty_others_are_removed() -> None:
     assert len(random_sets([Head(0, 0)], 32, 0)) == 20 and len(random_sets([Head(0, 0)], 21, 0)) == 20
     assert random_sets([Head(1, 1)], 3, 0) == [(Head(1, 0),), (Head(1, 2),)]
