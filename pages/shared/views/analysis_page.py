@@ -12,7 +12,7 @@ from bertviz_core.analyses.base.block_contents import flat
 from bertviz_core.analyses.base.blocks import Block, Control, Tabs
 from bertviz_core.analyses.base.guess_lists import StoredParts, stored_parts
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.request import FindStored, Options, Request
+from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.base.view import View
 from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
@@ -54,12 +54,15 @@ def blocks_of(analysis: Analysis[Any, Any], view: View[Any], found: Result) -> l
 def show(name: str) -> None:
     """Draw the whole page of an analysis."""
     analysis = ANALYSES[name]
+    selection = session.selection()
     line = page.controls()
     options = session.options(analysis.options)
-    find = partial(stored.with_corpus, session.selection())
     with line:
-        widgets.fields(analysis.options, on_line=True, offered=options.offered(find))
-    request = request_of(name, options, find)
+        offered = options.offered(partial(stored.with_corpus, selection))
+        widgets.fields(analysis.options, on_line=True, offered=offered)
+    request, problem = stored.request_of(selection, name, options)
+    if problem is not None:
+        messages.note(problem)
     if services.find(request) is None:
         st.markdown(plain(analysis.summary))
     result = stored.result_or_stop(request, analysis.result_class)
@@ -68,17 +71,6 @@ def show(name: str) -> None:
         draw_choices(view, found, blocks_of(analysis, view, found))
     header.retitle(plain(analysis.page_title(result)))
     draw(request, view, found)
-
-
-def request_of(name: str, options: Options, find: FindStored) -> Request:
-    """The request of an analysis with the options that are chosen; where what they need of other stored results is
-    missing, that is said, and the choice has no effect."""
-    selection = session.selection()
-    try:
-        return options.completed(selection.request(name, options.to_json()), find)
-    except SettingsError as problem:
-        messages.note(problem)
-        return selection.request(name, options.alone().to_json())
 
 
 def view_and_result(kind: type[V], request: Request, result: Result) -> tuple[V, Any]:
