@@ -29,7 +29,7 @@ from bertviz_core.analyses.coreference_heads.figure import (
     paper_figure,
     paper_table,
 )
-from bertviz_core.analyses.coreference_heads.found_heads import found_heads
+from bertviz_core.analyses.coreference_heads.found_heads import chosen_heads, found_heads
 from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import answers
 from bertviz_core.analyses.coreference_heads.passage_list import passage_list
@@ -122,12 +122,8 @@ class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
         return [NamedHead(counts.best().head.key(), COREFERENCE, "antecedents")] if counts.finds_antecedents() else []
 
     def chosen_heads(self, result: CoreferenceHeads) -> list[ChosenHeads]:
-        """Those of all mentions, where both halves have some."""
-        counts = result.default_view()
-        if np.isnan(counts.held_out()):
-            return []
-        heads = tuple(sorted({*counts.best_of_halves("all", 0)}))
-        return [ChosenHeads(COREFERENCE, heads, counts.finds_antecedents())]
+        """Those of all mentions."""
+        return chosen_heads(result)
 
     def accumulator(self, model: AttentionModel, request: Request) -> "AntecedentSums":
         from bertviz_core.analyses.coreference_heads import measure
