@@ -1,11 +1,13 @@
 """Margins of minimal pairs with and without each head, against hooks on the whole model."""
 
 from dataclasses import replace
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bertviz_core.analyses.base.request import Request
@@ -17,6 +19,7 @@ from bertviz_core.corpora.files import source_of
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled, InputError
+from bertviz_core.exports import to_csv
 from bertviz_core.heads import Head
 from bertviz_core.inputs.encoded_pairs import Pairs, words_of
 from bertviz_core.models import loading
@@ -169,6 +172,8 @@ def test_relations_are_removed_without_random_sets(masked: loading.AttentionMode
     assert np.shape(arrays["accuracy_change"]) == (3, masked.layers, masked.heads)
     assert np.shape(arrays["set_margin_change"]) == np.shape(arrays["set_specificity"]) == (3, 3)
     assert "controls" not in tables and tables["sets"]["heads"].tolist() == ["1-1 2-1", "2-1", "2-1"] * 3
+    rows = pd.read_csv(BytesIO(to_csv(result, tables["sets"])))
+    assert rows["heads"].tolist() == tables["sets"]["heads"].tolist() and set(rows["heads_of_run"]) == {"relations"}
 
 
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
