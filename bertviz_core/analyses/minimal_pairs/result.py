@@ -60,7 +60,7 @@ class SetRecord(TypedDict):
         name: The relation for which they are chosen, each on one half of a corpus; empty where they are named one by
             one.
         heads: Their keys.
-        is_found: Whether heads are shown to find the relation; also of heads that are named one by one.
+        is_found: Whether heads are shown to find the relation; True of heads that are named one by one.
     """
 
     name: str
@@ -123,66 +123,13 @@ class MinimalPairs(HeadAverages):
     pair_texts: dict[str, PairText]
     sets: list[SetRecord] = field(default_factory=list)
     controls: list[list[str]] = field(default_factory=list)
-    set_changes: np.ndarray = field(
-        default_factory=partial(
-            np.zeros,
-            (
-                1,
-                2,
-                0,
-            ),
-        )
-    )
-    set_errors: np.ndarray = field(
-        default_factory=partial(
-            np.zeros,
-            (
-                1,
-                2,
-                0,
-            ),
-        )
-    )
+    set_changes: np.ndarray = field(default_factory=partial(np.zeros, (1, 2, 0)))
+    set_errors: np.ndarray = field(default_factory=partial(np.zeros, (1, 2, 0)))
     set_effective_units: np.ndarray = field(default_factory=partial(np.zeros, (1,)))
-    control_changes: np.ndarray = field(
-        default_factory=partial(
-            np.zeros,
-            (
-                1,
-                2,
-                0,
-            ),
-        )
-    )
-    set_flipped: np.ndarray = field(
-        default_factory=partial(
-            np.zeros,
-            (
-                1,
-                0,
-                KEPT,
-            ),
-        )
-    )
-    set_flipped_margins: np.ndarray = field(
-        default_factory=partial(
-            np.zeros,
-            (
-                1,
-                0,
-                KEPT,
-            ),
-        )
-    )
-    set_flips: np.ndarray = field(
-        default_factory=partial(
-            np.zeros,
-            (
-                1,
-                0,
-            ),
-        )
-    )
+    control_changes: np.ndarray = field(default_factory=partial(np.zeros, (1, 2, 0)))
+    set_flipped: np.ndarray = field(default_factory=partial(np.zeros, (1, 0, KEPT)))
+    set_flipped_margins: np.ndarray = field(default_factory=partial(np.zeros, (1, 0, KEPT)))
+    set_flips: np.ndarray = field(default_factory=partial(np.zeros, (1, 0)))
 
     def of(self, phenomenon: str) -> Self:
         """The same with the quantities of one phenomenon; of all pairs where it is empty."""

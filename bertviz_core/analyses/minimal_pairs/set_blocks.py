@@ -99,7 +99,8 @@ def matrix_table(result: MinimalPairs) -> Table:
     halves = 100 * result.set_intervals("accuracy_change")
     for row, name in enumerate(result.phenomena):
         cells = zip((100 * result.set_changes[row, 0]).tolist(), halves[row].tolist(), strict=True)
-        columns[name] = [f"{change:+.1f} ± {half_width(half, '.1f')}" for change, half in cells]
+        title = f"{name} (phenomenon)" if name in columns else name
+        columns[title] = [f"{change:+.1f} ± {half_width(half, '.1f')}" for change, half in cells]
     note = (
         "The heads that are the best at a relation on one half of a corpus, removed together: the change of accuracy "
         "in points, with 95% intervals. “Found” are relations whose heads are above every baseline on the other half. "
