@@ -100,8 +100,6 @@ class Analysis(Presentation[R, V]):
         """The computation over all inputs together, of an analysis that is not `chunked`.
 
         Args:
-            model: The model.
-            request: The request.
             find: Reads the stored result of another request, so that what it has is not computed again.
         """
         raise self._lacks("corpus_run")

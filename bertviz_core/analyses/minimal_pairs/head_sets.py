@@ -120,7 +120,7 @@ def random_sets(heads: Sequence[Head], width: int, seed: int) -> list[tuple[Head
     """Different sets with as many heads of each layer as a set has, of the heads that are not in it.
 
     Args:
-        heads: The set.
+        heads: Those of the set.
         width: The heads of a layer.
         seed: The seed of the draws.
 

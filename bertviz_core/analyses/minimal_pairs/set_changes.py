@@ -34,8 +34,6 @@ def with_sets(
     """A result of single heads with the numbers of sets.
 
     Args:
-        result: The result.
-        sets: The sets.
         controls: Random sets, of a single set.
         without: (set, pair) the margins without each of the sets, then of the controls, nats.
         margins: (pair,) those with all heads, nats.
