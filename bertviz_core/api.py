@@ -11,7 +11,7 @@ from typing import Any, Literal
 from bertviz_core.analyses.base import guess_lists
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.request import Request, with_names_split
+from bertviz_core.analyses.base.request import Options, Request, with_names_split
 from bertviz_core.analyses.base.view import View
 from bertviz_core.analyses.run import compute, run_pass
 from bertviz_core.api_results import AnalysisResult, AttentionLines, HeadSummary, choose_heads
@@ -28,7 +28,7 @@ from bertviz_core.models.model import AttentionModel, missing_lm_head
 from bertviz_core.one_head.clear_input import CaptionedSvg, clear_input, lines
 from bertviz_core.one_head.description import one_head
 from bertviz_core.one_head.training import with_stored_training
-from bertviz_core.overview.stored_results import results_of
+from bertviz_core.overview.stored_results import completed, results_of
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.report import ReportRequest
 from bertviz_core.settings import Execution, Settings
@@ -74,10 +74,11 @@ def analyze(
     definition = ANALYSES.get(str(analysis).replace("-", "_"))
     if definition is None:
         raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {', '.join(ANALYSES)}.")
-    request, view = _request(definition, model, corpus, options)
+    request, own, view = _request(definition, model, corpus, options)
     execution = Execution(device, batch_tokens)
     _check(request, view)
     opened = _store(store) if store and not request.checkpoint.unknown_code else None
+    request = completed(own, request, opened)
     result = compute.find(opened, request)
     if result is None:
         load = load_from_memory(model, request.checkpoint)
@@ -254,8 +255,9 @@ def _loaded(model: Model, checkpoint: Checkpoint, device: str, dtype: str) -> At
 
 def _request(
     analysis: Analysis[Any, Any], model: Model, corpus: Corpus | None, options: dict[str, Any]
-) -> tuple[Request, View[Any]]:
-    """The request of these keywords, each of the class that has a field of its name, and the view that they ask for."""
+) -> tuple[Request, Options, View[Any]]:
+    """The request of these keywords, each of the class that has a field of its name, its options, and the view that
+    they ask for."""
     classes = (Settings, analysis.options, analysis.view)
     owners = {field.name: owner for owner in classes for field in fields(owner)}
     for name in sorted(options.keys() - owners.keys()):
@@ -271,14 +273,15 @@ def _request(
     others = {name: source_of(file, analysis.corpus) for name, file in files.items() if file is not None}
     settings = analysis.relevant(Settings(**general))
     source = source_of(corpus, analysis.corpus)
-    return Request(
+    request = Request(
         analysis=analysis.name,
         checkpoint=checkpoint_of(model),
         source=source,
         settings=settings,
         options=chosen.in_mode(settings.paper).to_json(),
         others=others,
-    ), view
+    )
+    return request, chosen, view
 
 
 def _check(request: Request, view: View[Any]) -> None:

@@ -74,12 +74,13 @@ def _table_json(part: Table) -> dict[str, Any]:
 
 
 def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
-    """The tidy table, or another of the result's; the last columns of every row contain its provenance."""
+    """The tidy table, or another of the result's; the last columns of every row contain its provenance,
+    as "heads_of_run" where the table has a column "heads"."""
     table = result.to_frame() if frame is None else frame
     if result.units_text:
         table = table.assign(intervals_over=result.units_text)
     about = {name: ",".join(v) if isinstance(v, list) else v for name, v in origin(result.provenance).items()}
-    return csv_bytes(table.assign(**about))
+    return csv_bytes(table.assign(**{f"{name}_of_run" if name in table else name: v for name, v in about.items()}))
 
 
 def to_zip(result: Result) -> bytes:

@@ -64,6 +64,7 @@ def add_analysis(analysis: Analysis[Any, Any]) -> None:
         request = console.request(analysis, options, files)
         check_head(view, request.checkpoint)
         with console.working_store() as store:
+            request = stored_results.completed(options, request, store)
             result = console.computed(request, store)
             shown = view.show(result, view.beside(request, partial(compute.find, store)))
             stored_list = guess_lists.stored_parts(store, request.key(), request.source)

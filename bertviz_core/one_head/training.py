@@ -8,7 +8,7 @@ import numpy as np
 from bertviz_core.analyses.base.head_figures import HeadCurve, HeadFigure, HeadRow
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Provenance, Result, Results
-from bertviz_core.analyses.run import compute
+from bertviz_core.analyses.run.reading import read
 from bertviz_core.emergence.training import training_of
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import Checkpoint
@@ -43,7 +43,7 @@ def stored_steps(store: Store, checkpoint: Checkpoint, own: Result) -> list[Step
     steps = []
     for step, each in zip(training.steps, training.checkpoints, strict=True):
         key = keys.get(each.fingerprint())
-        result = compute.read(store, key, own.analysis) if key else None
+        result = read(store, key, own.analysis) if key else None
         if result is not None:
             steps.append((step, result))
     return steps

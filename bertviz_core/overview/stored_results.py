@@ -3,15 +3,17 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pandas as pd
 
 from bertviz_core.analyses.base.findings import DECIDED, Finding
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.request import is_current
-from bertviz_core.analyses.base.result import Provenance, Results, csv_bytes, describe_header, origin
-from bertviz_core.analyses.run import compute
+from bertviz_core.analyses.base.request import Options, Request, is_current
+from bertviz_core.analyses.base.result import Provenance, Result, Results, csv_bytes, describe_header, origin
+from bertviz_core.analyses.run.reading import read
+from bertviz_core.corpora.source import Source
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError
 from bertviz_core.models.checkpoint import Checkpoint
@@ -57,8 +59,26 @@ def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any
         if all(about["settings"].get(name) == expected.get(name) for name in ("mode", "weights")):
             entry = int(about["tokens"]), stored.key  # Of equal results the last key counts.
             best[analysis] = max(entry, best.get(analysis, entry))
-    results = {name: compute.read(store, best[name][1], name) for name in ANALYSES if name in best}
+    results = {name: read(store, best[name][1], name) for name in ANALYSES if name in best}
     return {name: result for name, result in results.items() if result is not None}
+
+
+def completed(options: Options, request: Request, store: Store | None) -> Request:
+    """A request, with what its options name of the model's `largest` results; raises SettingsError where these have
+    none of it."""
+
+    @cache
+    def results() -> dict[str, Any]:
+        return largest(store, request.checkpoint.fingerprint(), request.settings) if store else {}
+
+    def find(analysis: str) -> tuple[Result, Source] | None:
+        if analysis not in results():
+            return None
+        result = results()[analysis]
+        corpus = result.provenance["corpus"]
+        return result, Source(corpus["name"], corpus["digest"], corpus["bytes"])
+
+    return options.completed(request, find)
 
 
 def results_of(store: Store, checkpoint: Checkpoint, settings: Settings) -> Results:

@@ -19,7 +19,8 @@ from pages.shared.messages import plain
 from pages.shared.state import session
 
 BEGINNING = 60  # characters of a passage that tell it from another
-WIDTH = 320  # pixels of a box of options
+WIDTH = 320  # pixels of a box of options at most
+EMPTY, LETTER = 70, 8  # pixels of such a box without a text, and of a letter
 OPTIONS = "guess-options"  # key of the popover with what seldom changes of a list
 
 
@@ -135,8 +136,9 @@ def _choices(block: InputList, nested: bool) -> None:
 def select(view: View[Any], result: Any, field: str, **options: Any) -> None:
     """The box of a choice whose options follow the result."""
     text = partial(view.option_text, result, field)
-    more = {"width": WIDTH} | options
     choices = view.offered(result)[field]
+    letters = max(len(text(choice)) for choice in choices)
+    more = {"width": min(WIDTH, EMPTY + LETTER * letters)} | options
     widgets.select(label_of(type(view), field), choices, field, getattr(view, field), format_func=text, **more)
 
 

@@ -15,6 +15,7 @@ import streamlit as st
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run import compute
+from bertviz_core.analyses.run.reading import read
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import CheckpointRequests
@@ -113,7 +114,7 @@ def lookup(key: str, analysis: str, names: dict[str, str], model: dict[str, str 
 @lru_cache(maxsize=64)
 def _read(store: Store, key: str, analysis: str) -> Result:
     """Raises LookupError where there is none, which is not cached; a page looks for a result of every analysis."""
-    result = compute.read(store, key, analysis)
+    result = read(store, key, analysis)
     if result is None:
         raise LookupError(key)
     for value in (getattr(result, field.name) for field in fields(result)):

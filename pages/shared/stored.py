@@ -11,13 +11,14 @@ import streamlit as st
 from bertviz_core import tasks
 from bertviz_core.analyses.base.reading_warnings import reading_warnings, split_warning
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.run import chunks, runtime_estimate
 from bertviz_core.analyses.run.compute import passes, shared
 from bertviz_core.analyses.run.run_pass import can_compute, check_model
+from bertviz_core.corpora.source import Source
 from bertviz_core.emergence.training import training_of
-from bertviz_core.errors import DownloadNeeded, ModelError
+from bertviz_core.errors import DownloadNeeded, ModelError, SettingsError
 from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, find_checkpoint, paper_model
 from bertviz_core.numbers import plural
 from bertviz_core.settings import LOCAL, Access
@@ -36,6 +37,24 @@ def results(selection: Selection) -> dict[str, Result]:
     """The stored results of the selection, by analysis; nothing is computed."""
     stored = {analysis.name: services.find(selection.request(analysis.name)) for analysis in selection.analyses()}
     return {name: result for name, result in stored.items() if result is not None}
+
+
+def with_corpus(selection: Selection, analysis: str) -> tuple[Result, Source] | None:
+    """The stored result of an analysis of the selection, and its corpus; None where there is none."""
+    if (kind := ANALYSES[analysis].corpus) not in selection.corpora:
+        return None
+    result = services.find(selection.of_weights("attention").request(analysis))
+    return None if result is None else (result, selection.corpora[kind])
+
+
+def request_of(selection: Selection, analysis: str, options: Options) -> tuple[Request, SettingsError | None]:
+    """The request of an analysis with the options that are chosen; where what they need of other stored results is
+    missing, the request without it, and what is missing."""
+    request = selection.request(analysis, options.to_json())
+    try:
+        return options.completed(request, partial(with_corpus, selection)), None
+    except SettingsError as problem:
+        return selection.request(analysis, options.alone().to_json()), problem
 
 
 def over_training(selection: Selection, analysis: str) -> list[tuple[int, Result]]:

@@ -5,10 +5,11 @@ whose value is not the one shown cannot be shown here, and is set back; None sho
 value is never in the widget: one that is not drawn, in a closed popover or on another page, keeps it.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol, TypeVar, get_args, get_origin
 
 import streamlit as st
@@ -95,16 +96,34 @@ def multiselect(label: str, options: Sequence[str], field: str, value: Sequence[
     return tuple(_draw(st.multiselect, label, options, field=field, value=tuple(value), **more))
 
 
-def fields(kind: type[Choices], without: Collection[str] = (), on_line: bool = False) -> None:
+def fields(
+    kind: type[Choices],
+    without: Collection[str] = (),
+    on_line: bool = False,
+    offered: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> None:
     """The widgets of all fields of a part of the page's choices, but for those in `without` and for files.
 
     Args:
         without: Fields that are not drawn.
         on_line: Whether they stand in one line, which has no room for a label above a row of options.
+        offered: Texts that are suggested, by field; a reader may enter another one.
     """
     for field in hints(kind):
-        if field not in without and required(hints(kind)[field]) is not Path:
+        if field in offered:
+            suggested(field, offered[field])
+        elif field not in without and required(hints(kind)[field]) is not Path:
             choice(field, few=0 if on_line else FEW)
+
+
+def suggested(field: str, options: Sequence[str]) -> str | None:
+    """A box of texts in which a reader may enter another one; None where it is empty."""
+    part = session.current().part(field)
+    kind, value = type(part), getattr(part, field)
+    own = [] if value in (None, *options) else [value]
+    draw = partial(st.selectbox, index=None, accept_new_options=True, placeholder="none")
+    more: dict[str, Any] = {"help": doc_of(kind, field), "width": NARROW}
+    return _draw(draw, label_of(kind, field), [*options, *own], field=field, value=value, **more)
 
 
 def choice(field: str, options: Sequence[str] = (), few: int = FEW, **more: Any) -> Any:

@@ -71,7 +71,7 @@ def test_pages_of_several_analyses_read_the_corpora_that_their_line_and_address_
 
 def test_minimal_pairs_are_recognized_and_read_by_their_page() -> None:
     app = upload("minimal_pairs", b"good\tbad\tphenomenon\nThe cats sleep.\tThe cat sleep.\tverbs\n", "mine.tsv")
-    assert shown(app) == "demo on mine.tsv" and not app.error and not app.exception
+    assert shown(app) == "demo on mine.tsv, treebank, coreference" and not app.error and not app.exception
     other = upload("entropy", b"good,bad\nThe cats sleep.,The cat sleep.\n", "pairs.csv")
     assert "is a corpus with minimal pairs" in words(other) and not other.exception
 

@@ -15,6 +15,7 @@ from bertviz_core.analyses.base.blocks import Block, Card, Claim, Columns, Numbe
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Provenance
+from bertviz_core.analyses.base.view import Find
 from bertviz_core.choices import FormerSwitch, Label
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models.checkpoint import Checkpoint
@@ -76,7 +77,7 @@ class AblationAnalysis(Analysis[Ablation, ColumnView[Ablation]]):
         """Passes over the corpus: each head twice, from its layer on; groups with their controls; the curve."""
         return checkpoint.heads * (checkpoint.layers + 1) + 40 + checkpoint.layers / 2
 
-    def corpus_run(self, model: AttentionModel, request: Request) -> "AblationRun":
+    def corpus_run(self, model: AttentionModel, request: Request, find: Find) -> "AblationRun":
         from bertviz_core.analyses.ablation.measure import AblationRun
 
         return AblationRun(model, request)

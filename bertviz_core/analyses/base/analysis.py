@@ -12,6 +12,7 @@ from bertviz_core.analyses.base.corpus_run import CorpusRun
 from bertviz_core.analyses.base.presentation import Presentation, R, V
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Provenance
+from bertviz_core.analyses.base.view import Find
 from bertviz_core.engine.forward_pass import Accumulator
 from bertviz_core.engine.progress import Progress
 from bertviz_core.inputs.encoding import Batch, Encoded
@@ -95,8 +96,12 @@ class Analysis(Presentation[R, V]):
         """
         raise self._lacks("run")
 
-    def corpus_run(self, model: AttentionModel, request: Request) -> CorpusRun:
-        """The computation over all inputs together, of an analysis that is not `chunked`."""
+    def corpus_run(self, model: AttentionModel, request: Request, find: Find) -> CorpusRun:
+        """The computation over all inputs together, of an analysis that is not `chunked`.
+
+        Args:
+            find: Reads the stored result of another request, so that what it has is not computed again.
+        """
         raise self._lacks("corpus_run")
 
     def check_methods(self) -> None:

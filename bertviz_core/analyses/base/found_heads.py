@@ -27,6 +27,20 @@ class DrawnExample(NamedTuple):
     svg: str
 
 
+class ChosenHeads(NamedTuple):
+    """The heads that find something best on each half of a corpus.
+
+    Attributes:
+        name: What they find, as a relation.
+        heads: One head where both halves choose the same, else two, in the order of layers.
+        is_found: Whether heads are shown to find it: on the other half, above every baseline that needs no model.
+    """
+
+    name: str
+    heads: tuple[Head, ...]
+    is_found: bool
+
+
 @dataclass(frozen=True)
 class FoundHead:
     """The head that finds something best.

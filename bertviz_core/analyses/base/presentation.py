@@ -19,7 +19,7 @@ from bertviz_core.analyses.base.column_blocks import (
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.entry_points import Registered
 from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, column_finding, empty_finding
-from bertviz_core.analyses.base.found_heads import FoundHead
+from bertviz_core.analyses.base.found_heads import ChosenHeads, FoundHead
 from bertviz_core.analyses.base.head_figures import Rows, columns_figure
 from bertviz_core.analyses.base.paper_table import PaperTable
 from bertviz_core.analyses.base.result import Result
@@ -143,6 +143,11 @@ class Presentation(Registered, Generic[R, V]):
     def named_heads(self, result: R) -> list[NamedHead]:
         """The heads that are shown to find something, on held-out text above every baseline that needs no model, the
         clearest first; maps of behaviors and Figure 6 mark them."""
+        return []
+
+    def chosen_heads(self, result: R) -> list[ChosenHeads]:
+        """Of an analysis that `names_heads`, the heads that are chosen on each half of its corpus for all that it looks
+        for."""
         return []
 
     def key_numbers(self, result: R) -> list[tuple[str, str, str]]:

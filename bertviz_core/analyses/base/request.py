@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from bertviz_core.analyses.base.entry_points import REGISTERED
+from bertviz_core.analyses.base.result import Result
 from bertviz_core.choices import Choices, hints, required
 from bertviz_core.corpora.source import Source
 from bertviz_core.models.checkpoint import Checkpoint
@@ -75,6 +76,10 @@ def is_current(analysis: str, provenance: Mapping[str, Any]) -> bool:
     return bool(found == current or (found == current[:-1] and not provenance["model"].get("causal")))
 
 
+# From the name of an analysis to a stored result of it, of one model, and its corpus; None where none is stored.
+FindStored = Callable[[str], tuple[Result, Source] | None]
+
+
 @dataclass(frozen=True)
 class Options(Choices):
     """Settings of one analysis, part of a result's key, and choices of its page.
@@ -82,7 +87,32 @@ class Options(Choices):
     Subclasses add fields of JSON types with defaults, each as `Annotated[type, Doc("Help.")]`, where the type or a
     further annotation says which values it takes (`bertviz_core.choices`); a field of type `Path | None` names a
     further file that the analysis reads.
+
+    Attributes:
+        reads_named_heads: Whether `completed` reads the heads that other analyses name.
     """
+
+    reads_named_heads: ClassVar[bool] = False
+
+    def completed(self, request: Request, find: FindStored) -> Request:
+        """The request of these options, with what they name of other stored results.
+
+        Args:
+            request: The request with the options as a reader gave them.
+            find: Finds a stored result of another analysis.
+
+        Raises:
+            SettingsError: What they name is in no stored result; the message says how to get it.
+        """
+        return request
+
+    def alone(self) -> Self:
+        """The same without what needs other stored results."""
+        return self
+
+    def offered(self, find: FindStored) -> dict[str, Sequence[str]]:
+        """The values of fields of text that stored results suggest, by name; others may be given."""
+        return {}
 
     def in_mode(self, paper: bool) -> Self:
         """The same without what has no effect in a mode; `paper` says whether that is "paper"."""

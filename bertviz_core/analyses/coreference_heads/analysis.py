@@ -12,7 +12,7 @@ from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Columns, Numbers, Say, Tabs
 from bertviz_core.analyses.base.findings import Finding
-from bertviz_core.analyses.base.found_heads import FoundHead
+from bertviz_core.analyses.base.found_heads import ChosenHeads, FoundHead
 from bertviz_core.analyses.base.head_figures import HeadFigure, HeadRow, Rows, share_row
 from bertviz_core.analyses.base.presentation import NamedHead
 from bertviz_core.analyses.base.request import Request
@@ -29,7 +29,7 @@ from bertviz_core.analyses.coreference_heads.figure import (
     paper_figure,
     paper_table,
 )
-from bertviz_core.analyses.coreference_heads.found_heads import found_heads
+from bertviz_core.analyses.coreference_heads.found_heads import chosen_heads, found_heads
 from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import answers
 from bertviz_core.analyses.coreference_heads.passage_list import passage_list
@@ -120,6 +120,10 @@ class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
         """The best head on all mentions."""
         counts = result.default_view()
         return [NamedHead(counts.best().head.key(), COREFERENCE, "antecedents")] if counts.finds_antecedents() else []
+
+    def chosen_heads(self, result: CoreferenceHeads) -> list[ChosenHeads]:
+        """Those of all mentions."""
+        return chosen_heads(result)
 
     def accumulator(self, model: AttentionModel, request: Request) -> "AntecedentSums":
         from bertviz_core.analyses.coreference_heads import measure

@@ -35,7 +35,7 @@ from bertviz_core.analyses.coreference_heads.groups import (
 )
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
 from bertviz_core.corpora.language import is_english
-from bertviz_core.heads import DirectedHead, all_keys, highest
+from bertviz_core.heads import DirectedHead, Head, all_keys, highest
 
 CAUSAL = (
     "A token of this model sees only what comes earlier: only mentions with an antecedent whose head word comes "
@@ -206,12 +206,17 @@ class AntecedentCounts(Result):
         correct, n, moments = self.sums_of(at)
         return AntecedentAccuracy(correct, n, *interval_by_document(correct, n, moments))
 
+    def best_of_halves(self, picked_on: str, direction: int) -> list[Head]:
+        """For each half of the documents the head that is best on the mentions `picked_on` of the other half."""
+        picked = TYPE_ROWS.index(picked_on) * FOLDS
+        return [highest(self.rows[direction][..., picked + 1 - fold]) for fold in range(FOLDS)]
+
     def sums_held_out(self, picked_on: str, direction: int) -> Sums:
         """The sums (type,) of the heads best in one half of the documents on `picked_on`, scored in the other half; no
         right guesses are known (NaN) where a half has no item of `picked_on`."""
         picked = TYPE_ROWS.index(picked_on) * FOLDS
         rows = self.rows[direction]
-        heads = [highest(rows[..., picked + 1 - fold]) for fold in range(FOLDS)]
+        heads = self.best_of_halves(picked_on, direction)
 
         def added(rows: np.ndarray) -> np.ndarray:
             return np.sum([rows[..., *head, fold:TYPE_ROW_COUNT:FOLDS] for fold, head in enumerate(heads)], 0)

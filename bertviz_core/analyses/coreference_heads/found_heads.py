@@ -6,10 +6,13 @@ from operator import itemgetter
 
 import numpy as np
 
-from bertviz_core.analyses.base.found_heads import FoundHead, MarkedInput
+from bertviz_core.analyses.base.found_heads import ChosenHeads, FoundHead, MarkedInput
+from bertviz_core.analyses.base.result import cached_on_result
+from bertviz_core.analyses.behaviors import COREFERENCE
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.passages import first_guesses
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.heads import DirectedHead
 
 
@@ -19,6 +22,16 @@ def found_heads(counts: AntecedentCounts) -> Iterator[FoundHead]:
     accuracy = counts.accuracy[best.direction, TYPE_ROWS.index("all"), *best.head]
     inputs = partial(_inputs, counts, best)
     yield FoundHead(best.head, name="antecedents", text=f"{accuracy:.1%}", is_of_keys=False, inputs=inputs)
+
+
+@cached_on_result
+def chosen_heads(result: CoreferenceHeads) -> list[ChosenHeads]:
+    """The heads that are chosen on each half of the documents for all mentions, where both halves have some."""
+    counts = result.default_view()
+    if np.isnan(counts.held_out()):
+        return []
+    heads = tuple(sorted({*counts.best_of_halves("all", 0)}))
+    return [ChosenHeads(COREFERENCE, heads, counts.finds_antecedents())]
 
 
 def _inputs(counts: AntecedentCounts, best: DirectedHead) -> list[MarkedInput]:

@@ -12,7 +12,7 @@ from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadColumn
 from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Columns, Numbers, Say, Tabs
 from bertviz_core.analyses.base.findings import Finding
-from bertviz_core.analyses.base.found_heads import FoundHead
+from bertviz_core.analyses.base.found_heads import ChosenHeads, FoundHead
 from bertviz_core.analyses.base.head_figures import Rows
 from bertviz_core.analyses.base.presentation import NamedHead
 from bertviz_core.analyses.base.request import Options, Request
@@ -30,7 +30,7 @@ from bertviz_core.analyses.dependency_heads.figure import (
     table_1,
     table_chart,
 )
-from bertviz_core.analyses.dependency_heads.found_heads import found_heads
+from bertviz_core.analyses.dependency_heads.found_heads import chosen_heads, found_heads
 from bertviz_core.analyses.dependency_heads.guess_preview import of_guesses
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEW_NAMES, best_words
 from bertviz_core.analyses.dependency_heads.head_relations import relations
@@ -142,6 +142,9 @@ class DependencyAnalysis(Analysis[DependencyHeads, RelationView]):
 
     def named_heads(self, result: DependencyHeads) -> list[NamedHead]:
         return named_heads(result.default_view())
+
+    def chosen_heads(self, result: DependencyHeads) -> list[ChosenHeads]:
+        return chosen_heads(result.default_view())
 
     def accumulator(self, model: AttentionModel, request: Request) -> "RelationSums":
         from bertviz_core.analyses.dependency_heads import measure

@@ -3,12 +3,17 @@
 from collections.abc import Iterator
 from functools import partial
 
-from bertviz_core.analyses.base.found_heads import DrawnExample, FoundHead, MarkedInput
+import numpy as np
+
+from bertviz_core.analyses.base.found_heads import ChosenHeads, DrawnExample, FoundHead, MarkedInput
+from bertviz_core.analyses.base.result import cached_on_result
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
+from bertviz_core.analyses.dependency_heads.guess_counts import NO_RELATION
 from bertviz_core.analyses.dependency_heads.head_relations import Relation, relation_heads, surest_sentences
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
 from bertviz_core.analyses.dependency_heads.statements import relation_finding
+from bertviz_core.heads import Head
 
 MOST = 5  # relations
 
@@ -29,6 +34,19 @@ def found_heads(counts: RelationCounts) -> Iterator[FoundHead]:
             more="Show all sentences",
             draw=partial(_drawings, counts, relation),
         )
+
+
+@cached_on_result
+def chosen_heads(counts: RelationCounts) -> list[ChosenHeads]:
+    """The heads that are chosen on each half of the treebank for each relation with words in both."""
+    heads = np.stack(counts.best_of_halves())[..., 1:].tolist()  # (fold, relation, 2)
+    known = ~np.isnan(counts.held_out()[0]) & ~np.isin(counts.relations, NO_RELATION)
+    rows = zip(counts.relations, zip(*heads, strict=True), counts.above().tolist(), known, strict=True)
+    return [
+        ChosenHeads(name, tuple(sorted({Head(*head) for head in chosen})), is_found)
+        for name, chosen, is_found, is_known in rows
+        if is_known
+    ]
 
 
 def _inputs(counts: RelationCounts, relation: Relation) -> list[MarkedInput]:

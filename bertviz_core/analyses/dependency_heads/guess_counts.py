@@ -194,11 +194,15 @@ class GuessCounts(Result):
         units = self._units.sum(1)[..., None, None]
         return self.right, n, joined_moments(units, None if self.head_moments is None else self.head_moments.sum(1))
 
+    def best_of_halves(self) -> list[np.ndarray]:
+        """For each half (relation, 3): direction, layer and head that are best on the other half."""
+        return [best_heads(self._competing(self.correct[1 - fold])) for fold in range(FOLDS)]
+
     def sums_held_out(self) -> Sums:
         """The sums (relation,) of each half's best head on the other half; none right is known (NaN) where a half has
         no words."""
         folds = range(FOLDS)
-        best = [best_heads(self._competing(self.correct[1 - fold])) for fold in folds]
+        best = self.best_of_halves()
         right = sum(counts_of_best(self.correct[fold], best[fold]) for fold in folds)
         rows = np.arange(len(self.relations))
         words = np.stack([self.counted[fold, best[fold][:, 0], rows] for fold in folds])

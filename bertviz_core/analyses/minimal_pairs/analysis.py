@@ -11,10 +11,13 @@ from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.head_figures import Rows
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
+from bertviz_core.analyses.base.view import Find
 from bertviz_core.analyses.minimal_pairs.figure import head_figure, paper_figure
 from bertviz_core.analyses.minimal_pairs.options import MinimalPairsOptions
 from bertviz_core.analyses.minimal_pairs.pair_blocks import cards, flipped_inputs, phenomena_table
 from bertviz_core.analyses.minimal_pairs.result import COLUMNS, MinimalPairs
+from bertviz_core.analyses.minimal_pairs.set_blocks import set_blocks
+from bertviz_core.analyses.minimal_pairs.set_statements import set_answer, set_finding, set_needed
 from bertviz_core.analyses.minimal_pairs.statements import STATEMENTS, head_finding
 from bertviz_core.analyses.minimal_pairs.view import MinimalPairsView
 from bertviz_core.heads import Head
@@ -55,11 +58,14 @@ class MinimalPairsAnalysis(Analysis[MinimalPairs, MinimalPairsView]):
         assert column is not None, "every result has both quantities"
         head = view.chosen_head()
         yield Claim(self.claim(result, view), first=True)
+        yield from set_blocks(result)
         yield Say(head_finding(self.name, result, head).sentence, chosen=True, on_screen=False)
+        claims = [Claim(self._most_needed(result, view))] if result.removed else []
         yield Columns(
-            left=(self.main_chart(paper_figure, result),),
+            left=(*claims, self.main_chart(paper_figure, result)),
             right=(column_map(self.name, result, column),),
             widths=(3, 2),
+            title="Single heads" if result.sets else "",
         )
         yield Numbers(tuple(cards(result, head)))
         yield flipped_inputs(result, head)
@@ -68,7 +74,21 @@ class MinimalPairsAnalysis(Analysis[MinimalPairs, MinimalPairsView]):
         yield Claim(preference)
         yield all_heads_table(result, self.columns)
 
+    def findings(self, result: MinimalPairs | None) -> list[Finding]:
+        """Those of single heads, and of the set that is removed."""
+        listed = super().findings(result)
+        if result is None or not (removed := result.removed):
+            return listed
+        return [set_finding(self.name, set_needed(result, removed)), *listed]
+
     def claim(self, result: MinimalPairs, view: MinimalPairsView) -> Finding:
+        """Of the shown phenomenon the set that is removed, else the head without which the chosen quantity falls
+        most."""
+        if result.removed:
+            return set_finding(self.name, set_answer(result, result.removed))
+        return self._most_needed(result, view)
+
+    def _most_needed(self, result: MinimalPairs, view: MinimalPairsView) -> Finding:
         """Of the shown phenomenon the head without which the chosen quantity falls most."""
         column = view.column(result)
         assert column is not None, "every result has both quantities"
@@ -86,10 +106,10 @@ class MinimalPairsAnalysis(Analysis[MinimalPairs, MinimalPairsView]):
         """Passes over the corpus: all heads together, then each head from its layer on."""
         return 1 + checkpoint.heads * (checkpoint.layers + 1) / 2
 
-    def corpus_run(self, model: AttentionModel, request: Request) -> "PairsRun":
+    def corpus_run(self, model: AttentionModel, request: Request, find: Find) -> "PairsRun":
         from bertviz_core.analyses.minimal_pairs.measure import PairsRun
 
-        return PairsRun(model, request)
+        return PairsRun(model, request, find)
 
     def finish(self, accumulator: "PairsRun", examples: Pairs, provenance: Provenance) -> MinimalPairs:
         from bertviz_core.analyses.minimal_pairs.measure import finish

@@ -2,6 +2,7 @@
 section 19)."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,11 @@ from torch import Tensor
 from bertviz_core.analyses.base.corpus_run import RunStage
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
-from bertviz_core.analyses.minimal_pairs.options import MinimalPairsOptions
-from bertviz_core.analyses.minimal_pairs.result import KEPT, QUANTITIES, MinimalPairs, PairText
+from bertviz_core.analyses.base.view import Find
+from bertviz_core.analyses.minimal_pairs.head_sets import masks, random_sets, sets_of
+from bertviz_core.analyses.minimal_pairs.pair_flips import flips_of, texts_of
+from bertviz_core.analyses.minimal_pairs.result import QUANTITIES, MinimalPairs
+from bertviz_core.analyses.minimal_pairs.set_changes import changes_of, with_sets
 from bertviz_core.analyses.minimal_pairs.unit_averages import averages, independent_pairs
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.pairs import are_aligned
@@ -42,23 +46,33 @@ class PairsRun:
     19).
 
     Attributes:
-        options: The settings of the analysis.
+        sets: The sets of heads that are removed together.
+        controls: Random sets, where there is a single set.
+        stored: A stored result of the same pairs, which has the numbers of single heads; None where these are to be
+            computed.
         skipped: The pairs that cannot be scored.
         examples: The pairs. Set by `run`, as are those that follow.
         margins: (pair,) with all heads, nats.
-        without: (layer, head, pair) without each head, nats.
+        without: (layer, head, pair) without each head, nats; not used where `stored` has their averages.
+        removed: The heads of the different sets among `sets` and `controls`.
+        without_sets: (set, pair) without each of the `removed`, nats.
     """
 
-    def __init__(self, model: AttentionModel, request: Request) -> None:
+    def __init__(self, model: AttentionModel, request: Request, find: Find = lambda _: None) -> None:
         self.model = model
-        self.options = MinimalPairsOptions(**request.options)
+        self.replace = request.options.get("replace", "zero")
+        self.score = request.options.get("score", "differing")
+        self.sets = sets_of(request.options)
+        alone = len(self.sets) == 1
+        self.controls = random_sets(self.sets[0].heads, model.heads, request.settings.seed) if alone else []
+        self.stored = find(without_sets(request)) if self.sets else None
         self.shift = targets_of(model.checkpoint, model.tokens, request.settings.seed).shift
         self.skipped = Skipped()
 
     def run(
         self, examples: Sequence[EncodedPair], run_stage: RunStage, progress: Progress, batch_tokens: int | None
     ) -> None:
-        """Score all pairs with all heads, and without each.
+        """Score all pairs with all heads, without each, and without each set.
 
         Args:
             run_stage: Not used: the layers' inputs are needed again without each head.
@@ -72,15 +86,33 @@ class PairsRun:
         if not self.examples:
             raise InputError("No pair can be scored.", hint="Give sentences of two words or more.")
         self.margins = np.zeros((1, len(self.examples)), dtype=np.float32)
-        self.without = np.zeros((layers, heads, len(self.examples)), dtype=np.float32)
+        singles = layers if self.stored is None else 0
+        self.without = np.zeros((singles, heads, len(self.examples)), dtype=np.float32)
+        self.removed = list(dict.fromkeys([*(each.heads for each in self.sets), *self.controls]))
+        self.without_sets = np.zeros((len(self.removed), len(self.examples)), dtype=np.float32)
         count = sum(1 for _ in self._questions())
         self.mean = None
-        if self.options.replace == "mean":
+        if self.replace == "mean":
             progress.start("Measuring the mean outputs of heads", count, "inputs")
             self.mean = mean_outputs(self.model, (batch for batch, _ in self._batches(progress)))
-        progress.start("Scoring without each head", count * layers, "inputs")
+        parts = list(self._parts(torch.from_numpy(masks(self.removed, layers, heads))))
+        progress.start("Scoring without heads", count * len(parts), "inputs")
         for batch, questions in self._batches(Progress(cancelled=progress.cancelled)):
-            self._measure(batch, questions, progress)
+            self._measure(batch, questions, parts, progress)
+
+    def _parts(self, removed: Tensor) -> Iterator[tuple[Tensor, np.ndarray, Any]]:
+        """What is removed in passes that begin at one layer: sets (set, layer, head), the array (all sets, pair) of
+        their margins, and their places in it. First every head of a layer, unless a stored result has them, then those
+        of the sets `removed` whose first layer it is."""
+        layers, heads = self.model.layers, self.model.heads
+        for layer in range(len(self.without)):
+            single = torch.zeros(heads, layers, heads, dtype=torch.bool)
+            single[:, layer].fill_diagonal_(True)
+            yield single, self.without[layer], slice(None)
+        first = removed.any(-1).int().argmax(-1)
+        for layer in first.unique().tolist():
+            places = (first == layer).nonzero().flatten()
+            yield removed[places], self.without_sets, places.numpy()
 
     def _scored(self, examples: Sequence[EncodedPair]) -> Iterator[EncodedPair]:
         """The pairs that can be scored; others, and those that are scored in another way, are counted."""
@@ -88,7 +120,7 @@ class PairsRun:
             if self.shift and min(map(len, example.sides)) < 2:
                 self.skipped.add(TOO_SHORT, example.where, unit="pairs")
                 continue
-            if not (self.shift or self.options.score == "pll" or are_aligned(example.pair.good, example.pair.bad)):
+            if not (self.shift or self.score == "pll" or are_aligned(example.pair.good, example.pair.bad)):
                 self.skipped.add(IN_TURN, example.where)
             yield example
 
@@ -97,7 +129,7 @@ class PairsRun:
             if self.shift:
                 yield from next_words(place, example)
             else:
-                yield from masked_words(place, example, self.model.tokens, self.options.score)
+                yield from masked_words(place, example, self.model.tokens, self.score)
 
     def _batches(self, progress: Progress) -> Iterator[tuple[Batch, list[Question]]]:
         """The questions in batches of similar length; counts them, and raises Cancelled."""
@@ -106,18 +138,25 @@ class PairsRun:
             yield collate(questions, self.model.tokens, self.model.device), questions
             progress.advance(len(questions))
 
-    def _measure(self, batch: Batch, questions: list[Question], progress: Progress) -> None:
+    def _measure(
+        self,
+        batch: Batch,
+        questions: list[Question],
+        parts: Sequence[tuple[Tensor, np.ndarray, Any]],
+        progress: Progress,
+    ) -> None:
         labels = labels_of(questions, self.model.device)
         whole, inputs = predict_recorded(self.restart, batch, labels)
         add_margins(self.margins, questions, log_probabilities(whole)[None])
-        for layer in range(self.model.layers):
-            heads = torch.zeros(self.model.heads, self.model.layers, self.model.heads, dtype=torch.bool)
-            heads[:, layer].fill_diagonal_(True)
-            add_margins(self.without[layer], questions, self._scores(batch, labels, inputs, heads))
+        for heads, margins, places in parts:
+            sums = margins[places]
+            add_margins(sums, questions, self._scores(batch, labels, inputs, heads))
+            margins[places] = sums
             progress.advance(len(questions))
 
     def _scores(self, batch: Batch, labels: Labels, inputs: Sequence[Tensor], heads: Tensor) -> np.ndarray:
-        """(set, asked token) the log-probabilities without each of several sets (set, layer, head) of one layer."""
+        """(set, asked token) the log-probabilities without each of several sets (set, layer, head) with one first
+        layer."""
         without = predict_without(
             self.restart,
             batch,
@@ -125,10 +164,17 @@ class PairsRun:
             inputs,
             heads,
             mean=self.mean,
-            uniform=self.options.replace == "uniform",
+            uniform=self.replace == "uniform",
             batch_tokens=self.batch_tokens,
         )
         return np.stack([log_probabilities(each) for each in without])
+
+
+def without_sets(request: Request) -> Request:
+    """The request for single heads alone."""
+    names = ("heads", "sets", "above_baseline")
+    options = {name: value for name, value in request.options.items() if name not in names}
+    return replace(request, options=options, others={})
 
 
 def finish(run: PairsRun, corpus: Pairs, provenance: Provenance) -> MinimalPairs:
@@ -140,19 +186,39 @@ def finish(run: PairsRun, corpus: Pairs, provenance: Provenance) -> MinimalPairs
         provenance: What the result was computed from.
     """
     margins = run.margins[0].astype(float)
+    names = [example.pair.phenomenon for example in run.examples]
+    members = {name: np.array([each == name for each in names]) for name in dict.fromkeys(names)}
+    if isinstance(run.stored, MinimalPairs):
+        result = replace(run.stored, provenance=provenance)
+    else:
+        result = _single_heads(run, margins, members, provenance)
+    if not run.sets:
+        return result
+    return with_sets(
+        result,
+        run.sets,
+        run.controls,
+        run.without_sets[[run.removed.index(heads) for heads in (*(each.heads for each in run.sets), *run.controls)]],
+        margins=margins,
+        members=[*members.values()],
+        examples=run.examples,
+    )
+
+
+def _single_heads(
+    run: PairsRun, margins: np.ndarray, members: dict[str, np.ndarray], provenance: Provenance
+) -> MinimalPairs:
+    """The result of single heads, of the margins (pair,) with all heads, and by phenomenon of the pairs (pair,) that it
+    has."""
     without = np.moveaxis(run.without, -1, 0).astype(float)  # (pair, layer, head)
     right = margins > 0
-    accuracy_change = (without > 0).astype(float) - right[:, None, None]
-    values = np.stack([accuracy_change, without - margins[:, None, None]], 1)  # (pair, quantity, layer, head)
+    values = changes_of(margins, without)  # (pair, quantity, layer, head)
     units = np.array([example.document_number for example in run.examples])
-    names = [example.pair.phenomenon for example in run.examples]
-    phenomena = list(dict.fromkeys(names))
-    members = [np.array([name == phenomenon for name in names]) for phenomenon in phenomena]
     overall = averages(values, units)
-    by_phenomenon = [averages(values[member], units[member]) for member in members]
-    whole = [averages(margins[member], units[member]) for member in members]
-    flips = [_flips(margins, without, member) for member in members]
-    places = np.stack([numbers for numbers, _, _ in flips])
+    by_phenomenon = [averages(values[member], units[member]) for member in members.values()]
+    whole = [averages(margins[member], units[member]) for member in members.values()]
+    flips = [flips_of(margins, without, member) for member in members.values()]
+    places = np.stack([each.places for each in flips])
     both = np.ones(len(QUANTITIES))
     return MinimalPairs(
         provenance=provenance,
@@ -167,10 +233,10 @@ def finish(run: PairsRun, corpus: Pairs, provenance: Provenance) -> MinimalPairs
         top_values=np.zeros((*overall.mean.shape, 0), dtype=np.float32),
         texts={},
         phenomenon="",
-        phenomena=phenomena,
-        pairs=np.array([int(member.sum()) for member in members]),
-        accuracy=np.array([right[member].mean() for member in members]),
-        independent_pairs=np.array([independent_pairs(right[member], units[member]) for member in members]),
+        phenomena=list(members),
+        pairs=np.array([int(member.sum()) for member in members.values()]),
+        accuracy=np.array([right[member].mean() for member in members.values()]),
+        independent_pairs=np.array([independent_pairs(right[member], units[member]) for member in members.values()]),
         margin=np.array([float(each.mean) for each in whole]),
         margin_error=np.array([float(each.error) for each in whole]),
         changes=np.stack([part.mean for part in by_phenomenon]),
@@ -178,36 +244,7 @@ def finish(run: PairsRun, corpus: Pairs, provenance: Provenance) -> MinimalPairs
         units_of=np.array([part.units for part in by_phenomenon]),
         effective_units_of=np.array([part.effective_units for part in by_phenomenon]),
         flipped=places,
-        flipped_margins=np.stack([margin for _, margin, _ in flips]),
-        flips=np.stack([count for _, _, count in flips]),
-        pair_texts=_texts(run.examples, margins, places),
+        flipped_margins=np.stack([each.margins for each in flips]),
+        flips=np.stack([each.total for each in flips]),
+        pair_texts=texts_of(run.examples, margins, places),
     )
-
-
-def _flips(margins: np.ndarray, without: np.ndarray, member: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each head the KEPT pairs that flip and whose margin falls most: their places and margins, (layer, head, rank),
-    -1 and NaN for none; and (layer, head) how many flip."""
-    flips = (member & (margins > 0))[:, None, None] & (without <= 0)
-    fall = np.where(flips, without - margins[:, None, None], np.inf)
-    fall = np.concatenate([fall, np.full((KEPT, *fall.shape[1:]), np.inf)])  # so that there are KEPT
-    order = np.argsort(fall, axis=0, kind="stable")[:KEPT]
-    is_pair = np.isfinite(np.take_along_axis(fall, order, 0))
-    places = np.where(is_pair, order, -1)
-    without_and_nan = np.concatenate([without, np.full((KEPT, *without.shape[1:]), np.nan)])
-    margins_without = np.where(is_pair, np.take_along_axis(without_and_nan, order, 0), np.nan)
-    return np.moveaxis(places, 0, -1), np.moveaxis(margins_without, 0, -1).astype(np.float32), flips.sum(0)
-
-
-def _texts(examples: Sequence[EncodedPair], margins: np.ndarray, flipped: np.ndarray) -> dict[str, PairText]:
-    """The texts of the pairs that are stored, by their numbers."""
-    texts: dict[str, PairText] = {}
-    for place in np.unique(flipped[flipped >= 0]).tolist():
-        example: Any = examples[place]
-        pair = example.pair
-        texts[str(place)] = {
-            "where": example.where,
-            "good": pair.good,
-            "bad": pair.bad,
-            "margin": float(margins[place]),
-        }
-    return texts

@@ -56,21 +56,22 @@ def phenomena_table(result: MinimalPairs, head: Head) -> Table:
     return Table("phenomena", f"Without head {head.label()}, by phenomenon", pd.DataFrame(rows), note)
 
 
-def flipped_inputs(result: MinimalPairs, head: Head) -> Inputs:
-    """The pairs that are right with all heads and wrong without one."""
+def flipped_inputs(result: MinimalPairs, head: Head | None) -> Inputs:
+    """The pairs that are right with all heads and wrong without one, or without the set that is removed."""
     pairs = result.flipped_pairs(head)
     rows = [
         {"number": pair.number + 1, **pair.text, "margin_without": pair.without, "words": _words(pair)}
         for pair in pairs
     ]
     count = result.flip_count(head)
-    note = "The largest fall of the margin first." if pairs else "No pair turns from right to wrong without this head."
+    removed = f"head {head.label()}" if head else "the set"
+    note = "The largest fall of the margin first." if pairs else f"No pair turns from right to wrong without {removed}."
     return Inputs(
-        name="flipped",
-        title=f"{plural(count, 'pairs')} that turn wrong without head {head.label()}",
+        name="flipped" if head else "set_flipped",
+        title=f"{plural(count, 'pairs')} that {'turns' if count == 1 else 'turn'} wrong without {removed}",
         table=pd.DataFrame(rows),
         note=note if len(pairs) in (0, count) else f"{note} {len(pairs)} of {count:,} are shown.",
-        examples=tuple(map(_example, pairs)),
+        examples=tuple(_example(pair, removed) for pair in pairs),
     )
 
 
@@ -83,10 +84,10 @@ def _words(pair: FlippedPair) -> str:
     )
 
 
-def _example(pair: FlippedPair) -> Example:
+def _example(pair: FlippedPair, removed: str) -> Example:
     text = pair.text["good"]
     places, _ = differing_words(text, pair.text["bad"])
-    notes = (f"margin {pair.text['margin']:+.2f} nats, without the head {pair.without:+.2f}",)
+    notes = (f"margin {pair.text['margin']:+.2f} nats, without {removed} {pair.without:+.2f}",)
     return Example(
         title=f"{_words(pair)}, {pair.text['where']}", text=text, notes=notes, marked=_characters(text, places)
     )

@@ -1,7 +1,7 @@
 """The result of minimal pairs: how often the model prefers the grammatical sentence, with and without each head."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self, TypedDict
 
@@ -53,6 +53,21 @@ class FlippedPair(NamedTuple):
     without: float
 
 
+class SetRecord(TypedDict):
+    """Heads that are removed together.
+
+    Attributes:
+        name: The relation for which they are chosen, each on one half of a corpus; empty where they are named one by
+            one.
+        heads: Their keys.
+        is_found: Whether heads are shown to find the relation; True of heads that are named one by one.
+    """
+
+    name: str
+    heads: list[str]
+    is_found: bool
+
+
 @dataclass(frozen=True)
 class MinimalPairs(HeadAverages):
     """Changes when a head is removed: without it minus with it, so that where a head is needed they are negative.
@@ -78,6 +93,16 @@ class MinimalPairs(HeadAverages):
         flipped_margins: (phenomenon, layer, head, rank) their margins without the head, nats.
         flips: (phenomenon, layer, head) how many pairs flip from right to wrong.
         pair_texts: The texts of these pairs by their numbers, as text.
+        sets: The sets of heads that are removed, each together; results of earlier versions have none.
+        controls: Of a single set, random sets of the same layers: the keys of their heads.
+        set_changes: (row, quantity, set) the means of the two quantities without each set; a row is a phenomenon, the
+            last one all pairs. So are those that follow.
+        set_errors: (row, quantity, set) their standard errors over units.
+        set_effective_units: (row,) how many units of equal size carry the same information.
+        control_changes: (row, quantity, control) the means without each of the `controls`.
+        set_flipped: (phenomenon, set, rank) as `flipped`, without each set.
+        set_flipped_margins: (phenomenon, set, rank) likewise, nats.
+        set_flips: (phenomenon, set) likewise.
     """
 
     analysis: ClassVar[str] = "minimal_pairs"
@@ -96,6 +121,15 @@ class MinimalPairs(HeadAverages):
     flipped_margins: np.ndarray
     flips: np.ndarray
     pair_texts: dict[str, PairText]
+    sets: list[SetRecord] = field(default_factory=list)
+    controls: list[list[str]] = field(default_factory=list)
+    set_changes: np.ndarray = field(default_factory=partial(np.zeros, (1, 2, 0)))
+    set_errors: np.ndarray = field(default_factory=partial(np.zeros, (1, 2, 0)))
+    set_effective_units: np.ndarray = field(default_factory=partial(np.zeros, (1,)))
+    control_changes: np.ndarray = field(default_factory=partial(np.zeros, (1, 2, 0)))
+    set_flipped: np.ndarray = field(default_factory=partial(np.zeros, (1, 0, KEPT)))
+    set_flipped_margins: np.ndarray = field(default_factory=partial(np.zeros, (1, 0, KEPT)))
+    set_flips: np.ndarray = field(default_factory=partial(np.zeros, (1, 0)))
 
     def of(self, phenomenon: str) -> Self:
         """The same with the quantities of one phenomenon; of all pairs where it is empty."""
@@ -129,6 +163,16 @@ class MinimalPairs(HeadAverages):
         return [self.phenomena.index(self.phenomenon)] if self.phenomenon else list(range(len(self.phenomena)))
 
     @property
+    def row(self) -> int:
+        """The row of what is shown among those of sets: a phenomenon's, or the last one."""
+        return self.phenomena.index(self.phenomenon) if self.phenomenon else -1
+
+    @property
+    def removed(self) -> SetRecord | None:
+        """The set that is removed; None where there is none, or each of several."""
+        return self.sets[0] if len(self.sets) == 1 else None
+
+    @property
     def shown_accuracy(self) -> float:
         """The whole model's accuracy on the pairs that are shown."""
         return float(np.average(self.accuracy[self.places], weights=self.pairs[self.places]))
@@ -145,8 +189,10 @@ class MinimalPairs(HeadAverages):
         return Head(*map(int, np.unravel_index((self[quantity] + 1e-9 * margin / spread).argmin(), margin.shape)))
 
     def clearest(self) -> str:
-        """The phenomenon in which the accuracy falls most without some head; of several alike the first."""
-        return self.phenomena[int(self.changes[:, 0].min((1, 2)).argmin())]
+        """The phenomenon in which the accuracy falls most without the set that is removed, else without some head; of
+        several alike the first."""
+        falls = self.set_changes[:-1, 0, 0] if self.removed else self.changes[:, 0].min((1, 2))
+        return self.phenomena[int(falls.argmin())]
 
     def most_needed_for(self, head: Head) -> tuple[str, float]:
         """The phenomenon whose accuracy falls most without a head, and by how many points it changes."""
@@ -174,27 +220,35 @@ class MinimalPairs(HeadAverages):
         return np.asarray(t[:, None, None] * self.errors[:, QUANTITIES.index(quantity)])
 
     def specificity(self, head: Head) -> np.ndarray:
-        """(phenomenon,) the change of the accuracy without a head minus its mean in the other phenomena; NaN where
-        there are none."""
-        change = self.changes[:, 0, head.layer, head.head]
-        count = len(change)
-        if count == 1:
-            return np.full(1, np.nan)
-        return np.asarray(change - (change.sum() - change) / (count - 1))
+        """(phenomenon,) the change of the accuracy without a head, see `against_others`."""
+        return against_others(self.changes[:, 0, head.layer, head.head])
 
-    def flipped_pairs(self, head: Head) -> list[FlippedPair]:
-        """The pairs that flip without a head, of those that are shown, the largest fall of the margin first."""
+    def set_intervals(self, quantity: str, comparisons: int = 1) -> np.ndarray:
+        """(row, set) half-widths of 95% intervals over units; NaN for a single unit.
+
+        Args:
+            quantity: One of QUANTITIES.
+            comparisons: How many intervals are to hold together, see `t_quantile`.
+        """
+        t = t_quantile(self.set_effective_units - 1, comparisons)
+        return np.asarray(t[:, None] * self.set_errors[:, QUANTITIES.index(quantity)])
+
+    def flipped_pairs(self, head: Head | None) -> list[FlippedPair]:
+        """The pairs that flip without a head, or without the set that is removed, of those that are shown, the largest
+        fall of the margin first."""
+        kept = (self.set_flipped, self.set_flipped_margins) if head is None else (self.flipped, self.flipped_margins)
         pairs = []
         for place in self.places:
-            numbers, margins = (each[(place, *head)].tolist() for each in (self.flipped, self.flipped_margins))
+            numbers, margins = (each[(place, *(head or (0,)))].tolist() for each in kept)
             for number, without in zip(numbers, margins, strict=True):
                 if number >= 0:
                     pairs.append(FlippedPair(number, self.pair_texts[str(number)], without))
         return sorted(pairs, key=lambda pair: pair.without - pair.text["margin"])[:KEPT]
 
-    def flip_count(self, head: Head) -> int:
-        """How many of the pairs that are shown flip from right to wrong without a head."""
-        return int(sum(self.flips[(place, *head)] for place in self.places))
+    def flip_count(self, head: Head | None) -> int:
+        """How many of the pairs that are shown flip from right to wrong without a head, or without the set that is
+        removed."""
+        return int((self.set_flips[self.places, 0] if head is None else self.flips[(self.places, *head)]).sum())
 
     def arrays(self) -> dict[str, Any]:
         """By phenomenon: the accuracy and the margin of the whole model, and their changes without each head."""
@@ -203,10 +257,23 @@ class MinimalPairs(HeadAverages):
         for index, quantity in enumerate(QUANTITIES):
             named |= {quantity: self.changes[:, index], f"{quantity}_interval": self.change_intervals(quantity)}
         named["pairs"] = self.pairs
+        if self.sets:
+            named |= self._set_arrays()
         return {name: to_lists(values) for name, values in named.items()}
 
+    def _set_arrays(self) -> dict[str, np.ndarray]:
+        """By phenomenon: the changes without each set, their intervals, the specificity, and without each control."""
+        named = {}
+        for index, quantity in enumerate(QUANTITIES):
+            named[f"set_{quantity}"] = self.set_changes[:-1, index]
+            named[f"set_{quantity}_interval"] = self.set_intervals(quantity)[:-1]
+            if self.controls:
+                named[f"control_{quantity}"] = self.control_changes[:-1, index]
+        return named | {"set_specificity": against_others(self.set_changes[:-1, 0])}
+
     def summary(self) -> dict[str, Any]:
-        return {"phenomena": self.phenomena, "chance": self.chance}
+        sets = {"sets": self.sets, "controls": self.controls} if self.sets else {}
+        return {"phenomena": self.phenomena, "chance": self.chance, **sets}
 
     def tables(self) -> dict[str, pd.DataFrame]:
         heads = all_keys(*self.changes.shape[2:])
@@ -218,7 +285,20 @@ class MinimalPairs(HeadAverages):
             "phenomena": self.phenomena_table(),
             "changes": tidy({"phenomenon": self.phenomena, "head": heads}, columns),
             "flipped": pd.DataFrame(self._flipped_rows(), columns=["phenomenon", "head", "number", "where", *PAIR]),
+            **(self._set_tables() if self.sets else {}),
         }
+
+    def _set_tables(self) -> dict[str, pd.DataFrame]:
+        """The changes without each set, and without each of the random sets."""
+        arrays = self._set_arrays()
+        sets = [each["name"] or " ".join(each["heads"]) for each in self.sets]
+        tables = {}
+        for name, labels in (("set", sets), ("control", [" ".join(heads) for heads in self.controls])):
+            columns = {each.removeprefix(f"{name}_"): array for each, array in arrays.items() if each.startswith(name)}
+            if labels:
+                tables[f"{name}s"] = tidy({"phenomenon": self.phenomena, name: labels}, columns)
+        tables["sets"].insert(2, "heads", [" ".join(each["heads"]) for each in self.sets] * len(self.phenomena))
+        return tables
 
     def phenomena_table(self) -> pd.DataFrame:
         """A row for each phenomenon: the whole model's accuracy and margin."""
@@ -247,6 +327,14 @@ class MinimalPairs(HeadAverages):
                     if number >= 0:
                         text = self.pair_texts[str(number)]
                         yield phenomenon, head, number + 1, *text.values(), without
+
+
+def against_others(change: np.ndarray) -> np.ndarray:
+    """(phenomenon, ...) changes minus their means in the other phenomena; NaN where there are none."""
+    count = len(change)
+    if count == 1:
+        return np.full(change.shape, np.nan)
+    return np.asarray(change - (change.sum(0) - change) / (count - 1))
 
 
 PAIR = ("good", "bad", "margin", "margin_without")

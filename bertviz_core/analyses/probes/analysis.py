@@ -11,6 +11,7 @@ from bertviz_core.analyses.base.blocks import Block, Chart, Claim, Columns, Numb
 from bertviz_core.analyses.base.findings import Finding
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
+from bertviz_core.analyses.base.view import Find
 from bertviz_core.analyses.probes.figure import (
     distance_chart,
     paper_figure,
@@ -71,7 +72,7 @@ class ProbesAnalysis(Analysis[Probes, ProbesView]):
 
         return WordMaps(model, request.settings.paper)
 
-    def corpus_run(self, model: AttentionModel, request: Request) -> "ProbeRun":
+    def corpus_run(self, model: AttentionModel, request: Request, find: Find) -> "ProbeRun":
         from bertviz_core.analyses.probes.measure import ProbeRun
 
         return ProbeRun(model, request)

@@ -5,6 +5,7 @@ from collections.abc import Hashable, Iterable
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result, renamed
+from bertviz_core.analyses.run.reading import read
 from bertviz_core.analyses.run.run_pass import Load, LocalRunner, compute_pass
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
@@ -33,15 +34,6 @@ def names_of(request: Request) -> dict[str, str]:
 def names_of_model(request: Request) -> dict[str, str | None]:
     """The name and the revision of a request's model, as provenance has them."""
     return {"name": request.checkpoint.name, "revision": request.checkpoint.revision}
-
-
-def read(store: Store, key: str, analysis: str) -> Result | None:
-    """The stored result of this key, or None; an entry that cannot be read counts as none and is computed again."""
-    try:
-        data = store.get(key)
-        return ANALYSES[analysis].result_class.from_bytes(data) if data else None
-    except (ValueError, KeyError, TypeError, StoreError):
-        return None
 
 
 def compute(

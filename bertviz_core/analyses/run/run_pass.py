@@ -18,6 +18,7 @@ from bertviz_core.analyses.base.view import View
 from bertviz_core.analyses.run import runtime_estimate
 from bertviz_core.analyses.run.chunks import ChunkedPass, Chunks, Parts, compute_chunk, share_done
 from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
+from bertviz_core.analyses.run.reading import read
 from bertviz_core.engine.forward_pass import Accumulator
 from bertviz_core.engine.progress import LOADING, Progress
 from bertviz_core.engine.store import Store
@@ -97,7 +98,7 @@ def compute_pass(
             raise
         totals = chunked.totals
     else:
-        totals = [_run_whole(first, corpus, model, runner, progress)]
+        totals = [_run_whole(first, corpus, model, store, runner, progress)]
     progress.start("Writing the results")
     results = _finish(together, totals, corpus, model, store)
     if chunked:
@@ -138,7 +139,12 @@ def _finish(
 
 
 def _run_whole(
-    request: Request, corpus: CorpusReading, model: AttentionModel, runner: "LocalRunner", progress: Progress
+    request: Request,
+    corpus: CorpusReading,
+    model: AttentionModel,
+    store: Store | None,
+    runner: "LocalRunner",
+    progress: Progress,
 ) -> CorpusRun:
     """The finished run of an analysis that is no sum over chunks, which gets all inputs."""
     analysis = ANALYSES[request.analysis]
@@ -156,7 +162,10 @@ def _run_whole(
         for _, (part,) in runner.map([staged], enumerate(cut(examples, PART_TOKENS)), progress):
             take(empty.from_bytes(part) if isinstance(part, bytes) else part)
 
-    run = analysis.corpus_run(model, request)
+    def find(other: Request) -> Result | None:
+        return read(store, other.key(), other.analysis) if store else None
+
+    run = analysis.corpus_run(model, request, find)
     run.run(inputs, run_stage, progress, runner.execution.batch_tokens)
     return run
 

@@ -87,7 +87,7 @@ def _draw_offer(upload: Upload, others: list[str], choose: Callable[[str, str], 
     what = " and ".join(uploads.KINDS[kind] for kind in others)
     why = messages.plain(f" {jobs.session().offer_reason}".rstrip())
     st.info(f"“{messages.plain(upload.name)}” is {also}{what}.{why}", icon=":material/account_tree:")
-    for page in (next(entry for entry in links.BY_SECTION if entry.corpora == (kind,)) for kind in others):
+    for page in (next(entry for entry in links.BY_SECTION if entry.corpora[0] == kind) for kind in others):
         links.to(kind_of(page.name)(), f"Open {page.title}")
     if choose:
         st.button("Use its sentences as text", on_click=use_sentences, icon=":material/notes:")

@@ -106,7 +106,8 @@ EXPLORE = (
 
 
 def _entry_of(analysis: Analysis[Any, Any]) -> PageEntry:
-    naming = [each.corpus for each in ANALYSES.values() if each.names_heads and analysis.view.marks_named_heads]
+    reads = analysis.view.marks_named_heads or analysis.options.reads_named_heads
+    naming = [each.corpus for each in ANALYSES.values() if each.names_heads and reads]
     corpora = tuple(dict.fromkeys((analysis.corpus, *naming)))
     return PageEntry(
         name=analysis.name,

@@ -56,9 +56,13 @@ def show(name: str) -> None:
     analysis = ANALYSES[name]
     selection = session.selection()
     line = page.controls()
+    options = session.options(analysis.options)
     with line:
-        widgets.fields(analysis.options, on_line=True)
-    request = selection.request(name, session.options(analysis.options).to_json())
+        offered = options.offered(partial(stored.with_corpus, selection))
+        widgets.fields(analysis.options, on_line=True, offered=offered)
+    request, problem = stored.request_of(selection, name, options)
+    if problem is not None:
+        messages.note(problem)
     if services.find(request) is None:
         st.markdown(plain(analysis.summary))
     result = stored.result_or_stop(request, analysis.result_class)

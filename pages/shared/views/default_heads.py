@@ -26,7 +26,8 @@ def _of_result(page: str, selection: Selection) -> Head | None:
     chosen = session.page(kind_of(page))
     if not isinstance(chosen, AnalysisChoices):
         return None
-    result = services.find(selection.request(page, options_of(chosen, selection.settings.paper).to_json()))
+    request, _ = stored.request_of(selection, page, options_of(chosen, selection.settings.paper))
+    result = services.find(request)
     return None if result is None else opening_head(view_of(chosen), result)
 
 

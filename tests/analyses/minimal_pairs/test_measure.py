@@ -1,20 +1,26 @@
 """Margins of minimal pairs with and without each head, against hooks on the whole model."""
 
+from dataclasses import replace
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.minimal_pairs.measure import PairsRun
+from bertviz_core.analyses.minimal_pairs.measure import PairsRun, without_sets
 from bertviz_core.analyses.minimal_pairs.result import MinimalPairs
 from bertviz_core.analyses.minimal_pairs.unit_averages import averages
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.files import source_of
 from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled, InputError
+from bertviz_core.exports import to_csv
+from bertviz_core.heads import Head
 from bertviz_core.inputs.encoded_pairs import Pairs, words_of
 from bertviz_core.models import loading
 from bertviz_core.models.ablation import predict_without
@@ -94,6 +100,82 @@ def test_equals_hooks_one_head_at_a_time(family: str, options: dict[str, str], t
     assert np.abs(result.changes[:, 1]).max() > 1e-3
 
 
+@pytest.mark.parametrize(
+    ("family", "options"),
+    [
+        ("bert", {}),
+        ("bert", {"score": "pll", "replace": "mean"}),
+        ("gpt2", {}),
+        ("gpt2", {"replace": "uniform"}),
+    ],
+)
+def test_sets_equal_hooks_one_set_at_a_time(family: str, options: dict[str, str], tmp_path: Path) -> None:
+    model = load(save(family, tmp_path))
+    result = computed(model, **options, heads=f"1-1,{model.layers}-2")
+    oracle = literal(family, tmp_path, model, pll=options.get("score") == "pll")
+    mean = None
+    if options.get("replace") == "mean":
+        examples = [each for good, bad, _ in PAIRS for inputs in oracle.inputs(good, bad) for each in inputs]
+        mean = oracle.model.mean_outputs(examples, model.has_types)
+
+    def margins(heads: Any) -> list[float]:
+        off = {(head.layer, head.head) for head in map(Head.parse, heads)}
+        return [oracle.margin(good, bad, off, mean, options.get("replace") == "uniform") for good, bad, _ in PAIRS]
+
+    whole, without = margins([]), [margins(each["heads"]) for each in result.sets]
+    controls = [margins(heads) for heads in result.controls]
+    assert len(without) == 1 and result.sets[0]["heads"] == ["1-1", f"{model.layers}-2"] and controls
+    for place, name in enumerate([*result.phenomena, None]):  # the last row is all pairs
+        own = [number for number, pair in enumerate(PAIRS) if name in (pair[2], None)]
+        before = [whole[number] for number in own]
+        for after, measured in ((without, result.set_changes), (controls, result.control_changes)):
+            expected = np.stack([changes(before, [each[number] for number in own]) for each in after], -1)
+            np.testing.assert_allclose(measured[place], expected, atol=2e-5)
+    assert np.abs(result.set_changes[:, 1]).max() > 1e-3
+
+
+def test_a_set_of_one_head_is_that_head(masked: loading.AttentionModel) -> None:
+    result = computed(masked, heads="2-1")
+    np.testing.assert_allclose(result.set_changes[:-1, :, 0], result.changes[:, :, 1, 0], atol=1e-5)
+    np.testing.assert_allclose(result.set_errors[:-1, :, 0], result.errors[:, :, 1, 0], atol=1e-5)
+    controls = [Head.parse(heads[0]) for heads in result.controls]
+    assert controls == [Head(1, head) for head in range(1, masked.heads)]
+    expected = np.stack([result.changes[:, :, *head] for head in controls], -1)
+    np.testing.assert_allclose(result.control_changes[:-1], expected, atol=1e-5)
+    pairs = [pair.number for pair in result.flipped_pairs(None)]
+    assert pairs == [pair.number for pair in result.flipped_pairs(Head(1, 0))]
+    assert result.flip_count(None) == result.flip_count(Head(1, 0))
+
+
+def test_single_heads_are_read_where_they_are_stored(masked: loading.AttentionModel, tmp_path: Path) -> None:
+    single = computed(masked)
+    request = Request("minimal_pairs", masked.checkpoint, source_of(PAIRS, "pairs"), SETTINGS, {"heads": "1-1,2-1"})
+    store = Store(tmp_path)
+    store.put(without_sets(request).key(), single.to_bytes())
+    assert without_sets(request) == replace(request, options={})
+    found: Any = compute(request, store, Execution("cpu", 512), model=masked)
+    whole = computed(masked, heads="1-1,2-1")
+    assert (found.changes == single.changes).all() and (found.flipped == single.flipped).all()
+    assert found.provenance["options"] == {"heads": "1-1,2-1"}
+    np.testing.assert_allclose(found.set_changes, whole.set_changes, atol=1e-5)
+    assert PairsRun(masked, request, lambda _: single).stored is single
+
+
+def test_relations_are_removed_without_random_sets(masked: loading.AttentionModel) -> None:
+    sets = {"heads": "relations", "sets": ["nsubj: 1-1 2-1", "dobj: 2-1", "obj: 2-1"], "above_baseline": ["dobj"]}
+    result = computed(masked, **sets)
+    assert [each["is_found"] for each in result.sets] == [False, True, False]
+    assert result.removed is None and result.controls == [] and result.set_changes.shape == (4, 2, 3)
+    assert (result.set_changes[..., 1] == result.set_changes[..., 2]).all()
+    np.testing.assert_allclose(result.set_changes[:-1, :, 1], result.changes[:, :, 1, 0], atol=1e-5)
+    arrays, tables = result.arrays(), result.tables()
+    assert np.shape(arrays["accuracy_change"]) == (3, masked.layers, masked.heads)
+    assert np.shape(arrays["set_margin_change"]) == np.shape(arrays["set_specificity"]) == (3, 3)
+    assert "controls" not in tables and tables["sets"]["heads"].tolist() == ["1-1 2-1", "2-1", "2-1"] * 3
+    rows = pd.read_csv(BytesIO(to_csv(result, tables["sets"])))
+    assert rows["heads"].tolist() == tables["sets"]["heads"].tolist() and set(rows["heads_of_run"]) == {"relations"}
+
+
 @pytest.mark.parametrize("family", ["bert", "gpt2"])
 def test_nothing_removed_changes_nothing(family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = load(save(family, tmp_path))
@@ -103,7 +185,9 @@ def test_nothing_removed_changes_nothing(family: str, tmp_path: Path, monkeypatc
         return predict_without(restart, batch, labels, inputs, heads, keys=batch.mask & False, batch_tokens=1)
 
     monkeypatch.setattr("bertviz_core.analyses.minimal_pairs.measure.predict_without", keep_all)
-    assert (computed(model).changes == 0).all()
+    result = computed(model, heads="1-1,2-1")
+    assert (result.changes == 0).all()
+    assert (result.set_changes == 0).all() and (result.control_changes == 0).all() and result.controls
 
 
 def test_sentences_that_are_the_same_without_the_words_that_differ_are_read_once(

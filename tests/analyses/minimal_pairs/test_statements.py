@@ -1,5 +1,7 @@
 """A head that carries number is found, its controls are not, and nothing is claimed where there is nothing."""
 
+from collections import Counter
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,11 +12,14 @@ import torch
 from transformers import AutoTokenizer, BertForMaskedLM
 
 import bertviz_core as bv
+from bertviz_core.analyses.base.blocks import Claim
 from bertviz_core.analyses.base.findings import NOT_SHOWN, SHOWN, UNDECIDED
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.result import choosing
 from bertviz_core.analyses.minimal_pairs.measure import PairsRun, finish
 from bertviz_core.analyses.minimal_pairs.result import ALL, MinimalPairs
+from bertviz_core.analyses.minimal_pairs.set_statements import set_answer, set_states
 from bertviz_core.analyses.minimal_pairs.statements import controls, needed_states
 from bertviz_core.analyses.minimal_pairs.view import MinimalPairsView
 from bertviz_core.corpora.files import source_of
@@ -68,14 +73,18 @@ def number_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def run(number_folder: Path) -> tuple[PairsRun, Pairs, dict[str, Any]]:
-    model = loading.load(checkpoint.find_checkpoint(str(number_folder)), "cpu", language_model=True)
-    request = Request("minimal_pairs", model.checkpoint, source_of(pairs(), "pairs"), Settings(max_length=32))
+def run_of(folder: Path, **options: str) -> tuple[PairsRun, Pairs, dict[str, Any]]:
+    model = loading.load(checkpoint.find_checkpoint(str(folder)), "cpu", language_model=True)
+    request = Request("minimal_pairs", model.checkpoint, source_of(pairs(), "pairs"), Settings(max_length=32), options)
     corpus = Pairs(request.source, model.tokens, request.settings)
     found = PairsRun(model, request)
     found.run(list(corpus), lambda *_: None, Progress(), None)
-    return found, corpus, {"unit": "pairs", "model": {"causal": False}}
+    return found, corpus, {"unit": "pairs", "model": {"causal": False}, "options": options}
+
+
+@pytest.fixture(scope="module")
+def run(number_folder: Path) -> tuple[PairsRun, Pairs, dict[str, Any]]:
+    return run_of(number_folder)
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +103,41 @@ def test_a_planted_head_is_found_and_its_controls_are_not(result: MinimalPairs) 
     assert (finding.state, finding.head, finding.number) == (SHOWN, Head(0, 0), "-50.0 points")
     assert "in 50% of the pairs, with it in 100%" in finding.sentence and "backups" in finding.sentence
     assert "1 of 4 heads" in finding.sentence
+
+
+def test_a_set_with_the_planted_head_is_needed_and_its_controls_are_not(number_folder: Path) -> None:
+    found = finish(*run_of(number_folder, heads="1-1,2-2"))
+    assert found.controls == [["1-2", "2-1"]] and (found.control_changes[:, 0] == 0).all()
+    assert set_states(found).tolist() == [SHOWN, NOT_SHOWN] and found.clearest() == "determiners"
+    assert found.set_changes[:, 0, 0].tolist() == pytest.approx([-0.5, 0, -1 / 3])
+    finding = ANALYSES["minimal_pairs"].findings(found)[0]
+    assert (finding.id, finding.state, finding.number) == ("minimal_pairs.set", SHOWN, "-50.0 points")
+    assert finding.sentence.startswith(
+        "Without 1-1 and 2-2 the model prefers the grammatical sentence in 50% of the pairs, with them in 100%; "
+        "without 1 random set of the same layers 100% (determiners, 30 pairs: -50.0 points ± "
+    )
+    shown = found.of("determiners")
+    claim, *others = (b for b in ANALYSES["minimal_pairs"].shown(choosing(shown)) if isinstance(b, Claim))
+    assert claim.first and claim.finding.state == SHOWN and "1-1 and 2-2" in claim.finding.claim and others
+
+
+def test_a_set_without_it_is_not_needed(number_folder: Path) -> None:
+    found = finish(*run_of(number_folder, heads="1-2,2-2"))
+    assert set(set_states(found)) == {NOT_SHOWN} and found.removed is not None
+    assert set(set_states(replace(found, controls=[], control_changes=np.zeros((3, 2, 0))))) == {UNDECIDED}
+    assert "with them in 100%" in set_answer(found, found.removed).claim
+
+
+def test_labels_that_are_shuffled_need_no_set(number_folder: Path) -> None:
+    found, corpus, provenance = run_of(number_folder, heads="1-1,2-2")
+    claims = 0
+    for seed in range(20):
+        signs = np.random.default_rng(seed).choice([-1.0, 1.0], len(found.examples))
+        shuffled = copy(found)
+        shuffled.margins, shuffled.without = found.margins * signs, found.without * signs
+        shuffled.without_sets = found.without_sets * signs
+        claims += bool((set_states(finish(shuffled, corpus, provenance)) == SHOWN).any())
+    assert claims <= 1
 
 
 def test_the_pairs_that_turn_wrong_have_their_margins(result: MinimalPairs) -> None:
@@ -147,14 +191,14 @@ def test_labels_that_are_shuffled_show_nothing(run: tuple[PairsRun, Pairs, dict[
 
 
 @pytest.mark.slow
-def test_networks_that_know_nothing_need_no_head() -> None:
+def test_networks_that_know_nothing_need_no_head_and_no_set() -> None:
     tokenizer = AutoTokenizer.from_pretrained(find_checkpoint(DEMO).folder)
-    claims = 0
+    claims = Counter[str]()
     for seed in range(20):
         model = drawn(tokenizer, seed, initializer=(0.02, 0.15)[seed % 2], causal=seed % 4 == 3)
-        found = bv.analyze("minimal_pairs", model=(model, tokenizer), corpus=pairs()[::2], store=False)
-        claims += any(each.state == SHOWN and each.id == "minimal_pairs.needed" for each in found.findings())
-    assert claims <= 1
+        found = bv.analyze("minimal_pairs", model=(model, tokenizer), corpus=pairs()[::2], heads="1-1,2-2", store=False)
+        claims.update(each.id for each in found.findings() if each.state == SHOWN)
+    assert claims["minimal_pairs.needed"] <= 1 and claims["minimal_pairs.set"] <= 1
 
 
 def test_a_head_is_not_needed_where_the_margin_alone_falls(result: MinimalPairs) -> None:
