@@ -10,7 +10,7 @@ import pandas as pd
 
 from bertviz_core.analyses.base.averages import HeadAverages, averaged_column
 from bertviz_core.analyses.base.result import tidy, to_lists
-from bertviz_core.analyses.base.statistics import t_quantile, wilson
+from bertviz_core.analyses.base.statistics import MIN_UNITS, t_quantile, wilson
 from bertviz_core.heads import Head, all_keys
 
 ALL = "all phenomena"  # the choice of all pairs together
@@ -190,9 +190,10 @@ class MinimalPairs(HeadAverages):
 
     def clearest(self) -> str:
         """The phenomenon in which the accuracy falls most without the set that is removed, else without some head; of
-        several alike the first."""
+        several alike the first, and one with enough units to decide anything where there is one."""
         falls = self.set_changes[:-1, 0, 0] if self.removed else self.changes[:, 0].min((1, 2))
-        return self.phenomena[int(falls.argmin())]
+        is_too_small = self.units_of < MIN_UNITS
+        return self.phenomena[int((falls + 2 * is_too_small).argmin())]  # changes are between -1 and 1
 
     def most_needed_for(self, head: Head) -> tuple[str, float]:
         """The phenomenon whose accuracy falls most without a head, and by how many points it changes."""

@@ -159,6 +159,12 @@ def test_the_view_opens_where_the_accuracy_falls_most(result: MinimalPairs) -> N
         MinimalPairsView(phenomenon="verbs").choose(MinimalPairsView(phenomenon="verbs").show(result))
 
 
+def test_a_phenomenon_of_too_few_pairs_is_not_the_first_that_is_shown(result: MinimalPairs) -> None:
+    small = replace(result, units_of=np.where(np.array(result.phenomena) == "determiners", 4, result.units_of))
+    assert result.clearest() == "determiners" != small.clearest()
+    assert replace(result, units_of=np.full(len(result.phenomena), 4)).clearest() == "determiners"
+
+
 def test_files_have_the_numbers_by_phenomenon(result: MinimalPairs) -> None:
     arrays = result.arrays()
     assert result.summary()["phenomena"] == ["determiners", "nothing"] and arrays["accuracy"] == [1.0, 1.0]
