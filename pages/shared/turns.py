@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 MAX_RUNNING_PAGES = 2
-TURN_TIMEOUT_S = 2.0  # seconds that a page waits for its turn: an earlier page may be loading a large model
-HASTY_TIMEOUT_S = 30.0  # seconds that a page of a hasty reader waits
+LONG_S = 2.0  # seconds after which others no longer wait for a page that runs: it may be loading a large model
+MAX_WAIT_S = 30.0  # seconds after which a page runs without a turn
 NOT_HASTY = 0.5  # share of a reader's free runs that must be left for a page to have any of the turns
 REST = 2  # times the seconds that a hasty page ran, for which it then keeps its turn from other hasty ones
 MAX_REST_S = 1.0
@@ -22,26 +22,29 @@ class Turn:
         credit: The share of the free runs that are left to its reader now, 1 at most.
         is_stopped: Whether nobody waits for this page any more: its reader has asked for another one, or is gone.
         ready: Set when it has its turn.
+        since: When that was, in seconds of the monotonic clock.
     """
 
     credit: Callable[[], float]
     is_stopped: Callable[[], bool]
     ready: threading.Event = field(default_factory=threading.Event)
+    since: float = 0.0
 
     @property
     def hasty(self) -> bool:
         """Whether the reader has used most of the free runs by now: whoever floods asks on while a page waits."""
         return self.credit() < NOT_HASTY
 
-    def wait(self) -> None:
-        """Wait until it is ready, no longer than a page of this reader may."""
-        if not self.ready.wait(TURN_TIMEOUT_S) and self.hasty:
-            self.ready.wait(HASTY_TIMEOUT_S - TURN_TIMEOUT_S)
+    @property
+    def is_long(self) -> bool:
+        """Whether it has run for so long that others no longer wait for it."""
+        return time.monotonic() - self.since > LONG_S
 
 
 class Turns:
-    """The turns of a server. The page of the reader who has used the fewest runs is the next, and hasty readers share
-    all turns but one, a third of the time at most, so that whoever reads at the usual pace never waits for them."""
+    """The turns of a server. The page of the reader who has used the fewest runs is the next. A hasty reader's begins
+    while no other page runs, and they have a third of the time at most: whoever reads at the usual pace hardly notices.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -84,7 +87,9 @@ class Turns:
         with self._lock:
             self._waiting.append(turn)
         self._call_next()
-        turn.wait()
+        end = time.monotonic() + MAX_WAIT_S
+        while not turn.ready.wait(min(LONG_S, MAX_WAIT_S)) and time.monotonic() < end:
+            self._call_next()  # A page that runs may have become a long one.
         with self._lock:
             if turn in self._waiting:
                 self._waiting.remove(turn)
@@ -98,14 +103,15 @@ class Turns:
     def _call_next(self) -> None:
         with self._lock:
             self._let_stopped_go()
-            while len(self._running) < MAX_RUNNING_PAGES and self._waiting:
+            while self._waiting:
+                running = [each for each in self._running if not each.is_long]
                 # Of equal ones the first that came.
                 turn = max(self._waiting, key=lambda each: (not each.hasty, each.credit()))
-                hasty = sum(each.hasty for each in self._running)
-                if turn.hasty and hasty >= MAX_RUNNING_PAGES - 1:
+                if len(running) >= (1 if turn.hasty else MAX_RUNNING_PAGES):
                     return
                 self._waiting.remove(turn)
                 self._running.append(turn)
+                turn.since = time.monotonic()
                 turn.ready.set()
 
     def _let_stopped_go(self) -> None:

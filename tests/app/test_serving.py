@@ -72,13 +72,31 @@ def test_getting_ready_imports_plotly_but_no_model() -> None:
     assert not loaded & {"torch", "transformers", "sklearn", "scipy.stats", *startup.LATER}
 
 
-def test_no_page_waits_for_one_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_page_waits_long_for_one_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "MAX_RUNNING_PAGES", 1)
-    monkeypatch.setattr(turns, "TURN_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(turns, "LONG_S", 0.1)
     server = turns.Turns()
     with server.page_turn(), server.page_turn():
-        pass
+        assert len(server._running) == 2
     assert not server._running and not server._waiting
+
+
+def test_a_page_that_waits_behind_many_short_ones_does_not_run_beside_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "MAX_RUNNING_PAGES", 1)
+    monkeypatch.setattr(turns, "LONG_S", 0.2)
+    server, at_once = turns.Turns(), list[int]()
+
+    def page() -> None:
+        with server.page_turn():
+            at_once.append(len(server._running))
+            time.sleep(0.05)
+
+    threads = [threading.Thread(target=page) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert at_once == [1] * 12
 
 
 def order_of_turns(credits: list[float]) -> list[int]:
@@ -102,35 +120,22 @@ def order_of_turns(credits: list[float]) -> list[int]:
 
 def test_who_has_used_the_fewest_runs_is_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "MAX_RUNNING_PAGES", 1)
-    monkeypatch.setattr(turns, "TURN_TIMEOUT_S", 30)
     assert order_of_turns([0.6, 1.0, 0.8, 1.0]) == [1, 3, 2, 0]
 
 
-def test_hasty_readers_leave_one_turn_to_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "HASTY_TIMEOUT_S", 0.2)
+def test_a_hasty_readers_page_waits_for_others_which_do_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "MAX_WAIT_S", 0.2)
     server = turns.Turns()
     with server.page_turn(lambda: 0.0):
-        assert len(server._running) == 1
-        with server.page_turn(lambda: 0.0):  # after its time it runs without a turn
-            assert len(server._running) == 1
-            began = time.monotonic()
-            with server.page_turn(lambda: 1.0):
-                assert len(server._running) == 2 and time.monotonic() - began < 0.2
-
-
-def test_a_reader_who_becomes_hasty_while_a_page_waits_waits_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "TURN_TIMEOUT_S", 0.1)
-    monkeypatch.setattr(turns, "HASTY_TIMEOUT_S", 0.5)
-    server, credits = turns.Turns(), iter([1.0])
-    with server.page_turn(lambda: 0.0):
         began = time.monotonic()
-        with server.page_turn(lambda: next(credits, 0.0)):
-            assert time.monotonic() - began >= 0.5
+        with server.page_turn(lambda: 1.0):
+            assert len(server._running) == 2 and time.monotonic() - began < 0.2
+            with server.page_turn(lambda: 0.0):  # after its time it runs without a turn
+                assert len(server._running) == 2 and time.monotonic() - began >= 0.2
 
 
 def test_a_page_that_nobody_waits_for_any_more_waits_for_no_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "MAX_RUNNING_PAGES", 1)
-    monkeypatch.setattr(turns, "TURN_TIMEOUT_S", 30)
     server = turns.Turns()
     with server.page_turn(), server.page_turn(is_stopped=lambda: True):
         assert len(server._running) == 1 and not server._waiting
