@@ -196,7 +196,7 @@ def test_a_sentence_of_shares_or_scores_names_whose_each_is():
             r"other heads of its layer \d",
             r"margin [+-]\d",
         ),
-        "minimal_pairs.prefers": (r"from \d+% \(.*\) to \d+% \(",),
+        "minimal_pairs.prefers": (r"in \d+% \(.*\) to \d+% \(",),
         "clustering.layers": (r"of one layer differ by \d", r"of different layers by \d"),
         "clustering.behaviors": (r"with the same behavior differ by \d", r"with different behaviors by \d"),
     }

@@ -16,7 +16,7 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 MASKED = "attention_viewer?mask=5&off=layer+2"
 PRODUCTS = "attention_viewer?as=query+%C3%97+key&head=1-5"
 PATHS = (*(entry.name for entry in links.ENTRIES), "tour?step=4", MASKED, PRODUCTS)
-CHARTS = {"overview": 0, "emergence": 3, "tour?step=4": 1, "surface_patterns": 1, "sep_gradients": 2, "entropy": 1}
+CHARTS = {"overview": 0, "emergence": 4, "tour?step=4": 1, "surface_patterns": 1, "sep_gradients": 2, "entropy": 1}
 HIGHEST = 250  # pixels to the first picture, under the title, its line of choices, the page's own and the claim
 STEPPER = ("step-previous", "head", "step-next")
 IN_SIGHT = (

@@ -72,7 +72,7 @@ def _words(
     """What is shown, and what differs from the defaults, as Markdown."""
     chosen = session.current().header
     model = f"**{plain(_names([*session.current().models, chosen.model])[chosen.model])}**" if entry.has_model else ""
-    read = ", ".join(_corpus_name(opened[kind]) for kind in kinds)
+    read = ", ".join(dict.fromkeys(_corpus_name(opened[kind]) for kind in kinds))  # one file may be two kinds
     shown = " on ".join(filter(None, (model, read)))
     return " · ".join(filter(None, (shown, *_unlike_default(entry, kinds, chosen)))) if shown else ""
 

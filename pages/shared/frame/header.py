@@ -109,7 +109,7 @@ def _basis(entry: links.PageEntry, selection: Selection) -> Basis:
     model = selection.checkpoint
     settings = selection.settings
     sources = [selection.corpora[kind] for kind in entry.corpora if kind in selection.corpora]
-    names = ", ".join(source.name for source in sources)
+    names = ", ".join(dict.fromkeys(source.name for source in sources))
     described = ", ".join(f"{source.name} ({source.digest[:8]})" for source in sources)
     if entry is links.VIEWER:
         names = described = session.current().of_page(AttentionViewerChoices).origin or "one text"
