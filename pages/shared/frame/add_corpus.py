@@ -58,7 +58,9 @@ def draw_outcome(kinds: Sequence[CorpusKind], choose: Callable[[str, str], None]
     if reader.problem is not None:
         messages.error(reader.problem)
         reader.problem = None
-    if reader.offer and (others := _others(reader.offer, kinds)):
+    others = _others(reader.offer, kinds) if reader.offer else []
+    is_here = reader.offered_on == session.current().page
+    if reader.offer and (others or (reader.offer_reason and is_here and _is_visible(reader.offer))):
         _draw_offer(reader.offer, others, choose if "text" in kinds else None)
     else:
         reader.offer = None
@@ -69,12 +71,17 @@ def _others(upload: Upload, kinds: Sequence[CorpusKind]) -> list[str]:
     on to a page that reads it."""
     others = [kind for kind in upload.kinds if kind not in kinds]
     is_elsewhere = len(others) < len(upload.kinds) and jobs.session().offered_on != session.current().page
-    is_visible = UPLOADED + upload.token in uploads.visible(upload.kind)
-    return others if is_visible and not is_elsewhere else []
+    return others if _is_visible(upload) and not is_elsewhere else []
+
+
+def _is_visible(upload: Upload) -> bool:
+    """Whether it is not deleted."""
+    return UPLOADED + upload.token in uploads.visible(upload.kind)
 
 
 def _draw_offer(upload: Upload, others: list[str], choose: Callable[[str, str], None] | None) -> None:
-    """Offer the pages that read other kinds; with `choose`, also to read the sentences as text."""
+    """Say what else an upload is, or why it is not all that it seems, and offer the pages that read it; with `choose`,
+    also to read the sentences as text."""
     address = UPLOADED + upload.token
 
     def use_sentences() -> None:
@@ -83,8 +90,8 @@ def _draw_offer(upload: Upload, others: list[str], choose: Callable[[str, str], 
         choose("text", address)
         jobs.session().offer = None
 
-    also = "also " * (len(others) < len(upload.kinds))
-    what = " and ".join(uploads.KINDS[kind] for kind in others)
+    also = "also " * (0 < len(others) < len(upload.kinds))
+    what = " and ".join(uploads.KINDS[kind] for kind in others or upload.kinds)
     why = messages.plain(f" {jobs.session().offer_reason}".rstrip())
     st.info(f"“{messages.plain(upload.name)}” is {also}{what}.{why}", icon=":material/account_tree:")
     for page in (next(entry for entry in links.BY_SECTION if entry.corpora[0] == kind) for kind in others):
