@@ -29,9 +29,13 @@ def forget() -> None:
 @pytest.fixture
 def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], None]]:
     """Have the app use a folder."""
-    forget()
     monkeypatch.chdir(ROOT)
-    yield lambda folder: monkeypatch.setenv("BERTVIZ_STORE", str(folder))
+
+    def open_next(folder: Path) -> None:
+        monkeypatch.setenv("BERTVIZ_STORE", str(folder))
+        forget()  # Only now: what an earlier test has left in the background may have asked for a store meanwhile.
+
+    yield open_next
     forget()
 
 
