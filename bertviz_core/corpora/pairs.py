@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
+from math import isnan
 from typing import Any
 
 from bertviz_core.corpora import Skipped, agreement, annotation_formats
@@ -256,8 +257,14 @@ def _text(source: Source, line: int, named: Mapping[str, Any], names: tuple[str,
 
 def _name(named: Mapping[str, Any], names: tuple[str, ...]) -> str:
     """The first of these fields that says something, as one line; empty without one."""
-    values = (" ".join(str(named[name]).split()) for name in names if named.get(name) not in (None, ""))
-    return replace_surrogates(next(values, ""))[:MAX_NAME]
+    values = (named[name] for name in names if named.get(name) not in (None, "") and not _is_nan(named[name]))
+    texts = (" ".join(str(value).split()) for value in values)
+    return replace_surrogates(next(texts, ""))[:MAX_NAME]
+
+
+def _is_nan(value: Any) -> bool:
+    """Whether a value is what tables have in an empty cell."""
+    return isinstance(value, float) and isnan(value)
 
 
 def differing_words(good: str, bad: str) -> tuple[list[int], list[int]]:

@@ -108,6 +108,12 @@ def test_a_cell_of_several_lines_is_one_sentence() -> None:
     assert read('good,bad\n"a\nb",c\n')[0] == [("a b", "c", "all pairs")]
 
 
+def test_an_empty_cell_of_a_table_names_no_phenomenon() -> None:
+    table = pd.DataFrame([{"good": "a b", "bad": "a c", "phenomenon": None, "uid": "x"}]).astype({"phenomenon": float})
+    (pair,) = PairCorpus(source_of(table, "pairs")).pairs(Skipped())
+    assert pair.phenomenon == "x"
+
+
 def test_columns_are_divided_by_what_divides_their_names() -> None:
     assert read("good;bad;kind, as seen\nCats, sleep.;Cats, sleeps.;x\n")[0][0][:2] == ("Cats, sleep.", "Cats, sleeps.")
 
