@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
+from math import isnan
 from typing import Any
 
 from bertviz_core.corpora import Skipped, agreement, annotation_formats
@@ -69,7 +70,7 @@ def recognize(found: Survey) -> str:
     _, first = found.first
     if first.lstrip().startswith("[") and any(JSON_PAIR.search(row) for row in found.texts):
         return "a JSON list"
-    return "columns" if is_header(_cells(first)) else ""
+    return "columns" if _delimiter(first) else ""
 
 
 def is_header(cells: Iterable[str]) -> bool:
@@ -180,17 +181,17 @@ def _keys(names: Iterable[str]) -> list[str]:
 
 
 def _delimiter(row: str) -> str:
-    """What stands between the columns of a row; empty for one column."""
-    return next((mark for mark in DELIMITERS if mark in row), "")
+    """What stands between the columns of a header that names both sentences; empty where nothing does."""
+    return next((mark for mark in DELIMITERS if is_header(_cells(row, mark))), "")
 
 
-def _cells(row: str) -> list[str]:
-    """The cells of a row of columns; none of a row that is no such row."""
-    delimiter = _delimiter(row)
+def _cells(row: str, delimiter: str) -> list[str]:
+    """The cells of one row. Quotation marks that do not enclose whole cells are a part of the text: tables with tabs
+    are often written without quoting."""
     try:
-        return next(csv.reader([row], delimiter=delimiter), []) if delimiter else []
+        return next(csv.reader([row], delimiter=delimiter, strict=True), [])
     except csv.Error:
-        return []
+        return row.split(delimiter)
 
 
 def _parsed(text: str) -> Any:
@@ -204,8 +205,23 @@ def _parsed(text: str) -> Any:
 def _rows(source: Source, lines: Iterator[Line]) -> Iterator[tuple[int, Any]]:
     """(line, cells by the names of their columns) of every row; a row that is itself a header, as in the second of
     several files, names the columns of what follows."""
-    first = next(lines)
-    number = first[0]
+    _, header = next(lines)
+    delimiter = _delimiter(header)
+    names = _keys(_cells(header, delimiter))
+    for number, cells in _divided(source, lines, delimiter):
+        if is_header(cells):
+            names = _keys(cells)
+        else:
+            yield number, dict(zip(names, cells, strict=False)) if len(cells) <= len(names) else None
+
+
+def _divided(source: Source, lines: Iterator[Line], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """(line, cells) of every row. With tabs a row is a line; else a cell in quotation marks may have several lines, and
+    marks that enclose no whole cell are an error, since rows would be lost in it."""
+    if delimiter == "\t":
+        yield from ((number, _cells(text, delimiter)) for number, text in lines)
+        return
+    number = 0
 
     def texts() -> Iterator[str]:
         nonlocal number
@@ -213,16 +229,12 @@ def _rows(source: Source, lines: Iterator[Line]) -> Iterator[tuple[int, Any]]:
             number = line
             yield text.replace("\r", " ") + "\n"
 
-    delimiter = _delimiter(first[1])
-    names = _keys(_cells(first[1]))
     try:
-        for cells in csv.reader(texts(), delimiter=delimiter):
-            if is_header(cells):
-                names = _keys(cells)
-            else:
-                yield number, dict(zip(names, cells, strict=False)) if len(cells) <= len(names) else None
+        for cells in csv.reader(texts(), delimiter=delimiter, strict=True):
+            yield number, cells
     except csv.Error as error:
-        raise source.error(f"The row cannot be read ({error}).", "Close its quotation marks.", number) from error
+        hint = "Put the cell in quotation marks, and write a mark in it twice."
+        raise source.error(f"The row cannot be read ({error}).", hint, number) from error
 
 
 def _pair(source: Source, number: int, line: int, values: Any) -> MinimalPair:
@@ -245,8 +257,14 @@ def _text(source: Source, line: int, named: Mapping[str, Any], names: tuple[str,
 
 def _name(named: Mapping[str, Any], names: tuple[str, ...]) -> str:
     """The first of these fields that says something, as one line; empty without one."""
-    values = (" ".join(str(named[name]).split()) for name in names if named.get(name) not in (None, ""))
-    return replace_surrogates(next(values, ""))[:MAX_NAME]
+    values = (named[name] for name in names if named.get(name) not in (None, "") and not _is_nan(named[name]))
+    texts = (" ".join(str(value).split()) for value in values)
+    return replace_surrogates(next(texts, ""))[:MAX_NAME]
+
+
+def _is_nan(value: Any) -> bool:
+    """Whether a value is what tables have in an empty cell."""
+    return isinstance(value, float) and isnan(value)
 
 
 def differing_words(good: str, bad: str) -> tuple[list[int], list[int]]:

@@ -13,6 +13,7 @@ from bertviz_core.inputs.tokenizer_backends import word_numbers
 from bertviz_core.inputs.tokens import Tokens
 
 MAX_PAIRS = 100_000  # pairs of one run, of each of which the margins without every head are in memory
+SAME = "a pair of sentences that have the same tokens, as of words that the tokenizer does not know"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +53,9 @@ class Pairs(EncodedCorpus[EncodedPair]):
             if max(map(len, sides)) > self.settings.max_length:
                 reason = f"a pair with a sentence of more than {self.settings.max_length} tokens"
                 reading.skipped.add(reason, where, unit="pairs")
+                continue
+            if np.array_equal(sides[0].ids, sides[1].ids):
+                reading.skipped.add(SAME, where, unit="pairs")
                 continue
             reading.skipped.merge(changed)
             phenomena.add(pair.phenomenon)

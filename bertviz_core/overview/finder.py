@@ -83,9 +83,16 @@ def find(results: Results, text: str) -> pd.DataFrame:
 
 
 def searched_numbers(results: Results) -> dict[str, np.ndarray]:
-    """Name -> (head,) numbers that an expression can name beside the columns, such as the accuracy of a relation."""
-    head_rows = of_head(results, Head(0, 0))  # beside the numbers of all heads, whichever it is
-    return {name: values.reshape(-1) for each in head_rows for name, values in each.figure.searched.items()}
+    """Name -> (head,) numbers that an expression can name beside the columns, such as the accuracy of a relation; a
+    name that an analysis before has, has the title of its own before it."""
+    numbers: dict[str, np.ndarray] = {}
+    taken = set[str]()
+    for each in of_head(results, Head(0, 0)):  # beside the numbers of all heads, whichever it is
+        for name, values in each.figure.searched.items():
+            own = f"{each.figure.title} {name}" if simplified(name) in taken else name
+            taken.add(simplified(own))
+            numbers[own] = values.reshape(-1)
+    return numbers
 
 
 def describe_found(found: pd.DataFrame, total: int) -> str:

@@ -98,6 +98,26 @@ def test_the_second_of_several_files_has_a_header_of_its_own() -> None:
     assert read(COLUMNS.replace(",", "\t") + "\n" + other)[0] == [READ, ("a c", "a b", "nouns")]
 
 
+def test_quotation_marks_of_a_text_do_not_join_rows() -> None:
+    rows = ['"Cats sleep, she said.\tCats sleeps.\tverbs', '"Cats," she said.\tCat.\tnouns', '"a\tb"\tc\tx']
+    expected = [('"Cats sleep, she said.', "Cats sleeps.", "verbs"), ('"Cats," she said.', "Cat.", "nouns")]
+    assert read("\n".join(["good\tbad\tphenomenon", *rows]))[0] == [*expected, ("a b", "c", "x")]
+
+
+def test_a_cell_of_several_lines_is_one_sentence() -> None:
+    assert read('good,bad\n"a\nb",c\n')[0] == [("a b", "c", "all pairs")]
+
+
+def test_an_empty_cell_of_a_table_names_no_phenomenon() -> None:
+    table = pd.DataFrame([{"good": "a b", "bad": "a c", "phenomenon": None, "uid": "x"}]).astype({"phenomenon": float})
+    (pair,) = PairCorpus(source_of(table, "pairs")).pairs(Skipped())
+    assert pair.phenomenon == "x"
+
+
+def test_columns_are_divided_by_what_divides_their_names() -> None:
+    assert read("good;bad;kind, as seen\nCats, sleep.;Cats, sleeps.;x\n")[0][0][:2] == ("Cats, sleep.", "Cats, sleeps.")
+
+
 @pytest.mark.parametrize(
     ("text", "what", "where"),
     [
@@ -112,6 +132,8 @@ def test_the_second_of_several_files_has_a_header_of_its_own() -> None:
             "more than 500 phenomena",
             "line 502",
         ),
+        ('good,bad\n"Cats" sleep,Cats sleeps\na,b\n', "row cannot be read", "line 2"),
+        ('good,bad\na,b\n"Cats sleep,Cats sleeps\na,b\n', "row cannot be read", "line 4"),
         ('good,bad\n"' + "a" * 200_000 + ",b\n", "row cannot be read", "line 2"),
     ],
 )

@@ -170,6 +170,14 @@ def test_a_label_that_another_name_has_is_not_taken_from_it(results):
     assert find(both, "dobj > 0.3")["label"].tolist() == find(results, "dobj > 0.3")["label"].tolist()
 
 
+def test_a_phenomenon_with_the_name_of_a_relation_is_found_by_its_title(results):
+    pairs = results["minimal_pairs"]
+    named = results | {"minimal_pairs": replace(pairs, phenomena=["nsubj", *pairs.phenomena[1:]])}
+    assert find(named, "nsubj > 30 %")["label"].tolist() == find(results, "nsubj > 30 %")["label"].tolist()
+    expected = find(results, f"{pairs.phenomena[0]} < -3")
+    assert len(expected) and find(named, "minimal pairs nsubj < -3")["label"].tolist() == expected["label"].tolist()
+
+
 def test_relations_and_types_of_mentions_can_be_asked(results):
     table = frame(results)
     counts = results["dependency_heads"].default_view()

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from html import escape
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -15,11 +17,12 @@ from bertviz_core.plotting import BEST, CATEGORIES, DIVERGING, NEUTRAL, finish
 ROW = 34  # pixels of a phenomenon
 ROOM, WIDEST = 640, 30  # pixels of all squares of a row, and of one at most, which has room for a number
 LONGEST_NAME = 34  # characters of a phenomenon beside its row
+HALF = LONGEST_NAME // 2  # characters of each end of a longer one
 
 
 def paper_figure(result: MinimalPairs) -> go.Figure:
     """For each phenomenon the accuracy of the whole model with its interval, and small, without each head."""
-    names = [_short(name) for name in result.phenomena]
+    names = result.phenomena
     heads = all_heads(*result.changes.shape[2:])
     figure = go.Figure()
     without = result.accuracy[:, None] + result.changes[:, 0].reshape(len(names), -1)  # (phenomenon, head)
@@ -44,7 +47,7 @@ def paper_figure(result: MinimalPairs) -> go.Figure:
         hovertemplate="%{y}, all heads: %{x:.1f}%<extra></extra>",
     )
     figure.add_vline(x=100 * result.chance, line={"dash": "dash", "color": NEUTRAL[0], "width": 1})
-    figure.update_yaxes(autorange="reversed", automargin=True)
+    figure.update_yaxes(_rows(names))
     figure.update_xaxes(title="pairs that are right (dashed: chance)", ticksuffix="%")
     return finish(figure, 150 + ROW * len(names))
 
@@ -54,7 +57,7 @@ def set_figure(result: MinimalPairs, quantity: str) -> go.Figure:
     without each random set."""
     index = QUANTITIES.index(quantity)
     factor, unit = ((100, " points"), (1, " nats"))[index]
-    names = [_short(name) for name in result.phenomena]
+    names = result.phenomena
     controls = factor * result.control_changes[:-1, index]  # (phenomenon, control)
     sets = [", ".join(Head.parse(key).label() for key in keys) for keys in result.controls]
     figure = go.Figure()
@@ -78,14 +81,14 @@ def set_figure(result: MinimalPairs, quantity: str) -> go.Figure:
         hovertemplate=f"%{{y}}: %{{x:+.2f}}{unit}<extra></extra>",
     )
     figure.add_vline(x=0, line={"dash": "dash", "color": NEUTRAL[0], "width": 1})
-    figure.update_yaxes(autorange="reversed", automargin=True)
+    figure.update_yaxes(_rows(names))
     figure.update_xaxes(title=f"change,{unit} (dashed: none)")
     return finish(figure, 150 + ROW * len(names))
 
 
 def matrix_figure(result: MinimalPairs) -> go.Figure:
     """The change of accuracy in points without the heads of each relation, a row for each phenomenon."""
-    names = [_short(name) for name in result.phenomena]
+    names = result.phenomena
     sets = [f"{each['name']} ({len(each['heads'])})" for each in result.sets]
     points = 100 * result.set_changes[:-1, 0]  # (phenomenon, set)
     limit = float(np.abs(points).max()) or 1.0
@@ -107,13 +110,17 @@ def matrix_figure(result: MinimalPairs) -> go.Figure:
         textfont={"size": 11},
         hovertemplate="%{y}, without the heads of %{x}: %{text} points<extra></extra>",
     )
-    figure.update_yaxes(autorange="reversed", automargin=True, **CATEGORIES)
+    figure.update_yaxes(CATEGORIES | _rows(names))
     figure.update_xaxes(side="top", tickangle=-60, automargin=True, **CATEGORIES)
     return finish(figure, 120 + (size + 4) * len(names), showlegend=False, margin={"b": 10})
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+def _rows(names: Sequence[str]) -> dict[str, Any]:
+    """An axis with a row for each phenomenon, whatever its name looks like; long names are cut in their middle, since
+    many differ at their end alone."""
+    shown = [name if len(name) <= LONGEST_NAME else f"{name[:HALF]}…{name[-HALF:]}" for name in names]
+    texts = [escape(name, quote=False) for name in shown]
+    return {"type": "category", "autorange": "reversed", "automargin": True, "tickvals": names, "ticktext": texts}
 
 
 def head_figure(title: str, columns: Sequence[HeadColumn], result: MinimalPairs, head: Head) -> HeadFigure:

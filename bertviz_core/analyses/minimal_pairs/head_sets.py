@@ -19,7 +19,7 @@ from bertviz_core.heads import Head
 
 RELATIONS = "relations"  # the choice of the heads of every relation
 DRAWS = 20  # random sets
-BY_NAME = "Or name the heads, as in 3-1,4-2."
+BY_NAME = "Or name the heads, counted from 1, as in 3-1,4-2."
 
 
 class HeadSet(NamedTuple):

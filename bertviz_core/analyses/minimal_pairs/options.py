@@ -31,10 +31,10 @@ class MinimalPairsOptions(Options):
     ] = "differing"
     heads: Annotated[
         str | None,
-        Label("Heads removed together"),
+        Label("Set of heads"),
         Doc(
-            "A set to remove, beside every single head: heads, as 3-1,4-2; a relation, whose heads a stored result "
-            f"names; or {RELATIONS}, the heads of each."
+            "A set to remove, beside every single head: heads, counted from 1, as 3-1,4-2; a relation, whose heads a "
+            f"stored result names; or {RELATIONS}, the heads of each."
         ),
     ] = None
 

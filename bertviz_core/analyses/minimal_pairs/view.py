@@ -30,7 +30,7 @@ class MinimalPairsView(ColumnView[MinimalPairs]):
     def show(self, result: Any, beside: Any = None) -> MinimalPairs:
         """The result with the quantities of the phenomenon."""
         shown: MinimalPairs = result
-        if len(shown.phenomena) == 1 or self.phenomenon == ALL:
+        if len(shown.phenomena) == 1 or (self.phenomenon == ALL and ALL not in shown.phenomena):
             return shown
         name = self.phenomenon if self.phenomenon in shown.phenomena else shown.clearest()
         return shown.of(name)
@@ -39,7 +39,7 @@ class MinimalPairsView(ColumnView[MinimalPairs]):
         return type(self)(phenomenon=self.phenomenon)
 
     def offered(self, shown: MinimalPairs) -> dict[str, Sequence[str]]:
-        names = shown.phenomena if len(shown.phenomena) == 1 else [*shown.phenomena, ALL]
+        names = shown.phenomena if len(shown.phenomena) == 1 else list(dict.fromkeys([*shown.phenomena, ALL]))
         return {"phenomenon": names, **super().offered(shown)}
 
     def resolve(self, shown: MinimalPairs) -> Self:

@@ -223,6 +223,13 @@ def test_a_sentence_that_does_not_fit_is_left_out_and_counted(masked: loading.At
     assert any("more than 24 tokens" in entry["reason"] for entry in result.provenance["skipped"])
 
 
+def test_a_pair_of_the_same_tokens_is_left_out_and_counted(masked: loading.AttentionModel) -> None:
+    """Its margin is 0 or a rounding error, which says nothing of the model."""
+    result = computed(masked, [*PAIRS, ("the 猫 sat", "the 犬 sat", "nouns")])
+    assert result.pairs.sum() == len(PAIRS)
+    assert any("the same tokens" in entry["reason"] for entry in result.provenance["skipped"])
+
+
 def test_a_decoder_needs_two_tokens(tmp_path: Path) -> None:
     model = load(save("gpt2", tmp_path))
     if len(model.tokens.single[0]):

@@ -17,6 +17,7 @@ from bertviz_core.analyses.base.findings import NOT_SHOWN, SHOWN, UNDECIDED
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import choosing
+from bertviz_core.analyses.minimal_pairs.figure import paper_figure
 from bertviz_core.analyses.minimal_pairs.measure import PairsRun, finish
 from bertviz_core.analyses.minimal_pairs.result import ALL, MinimalPairs
 from bertviz_core.analyses.minimal_pairs.set_statements import set_answer, set_states
@@ -163,6 +164,20 @@ def test_a_phenomenon_of_too_few_pairs_is_not_the_first_that_is_shown(result: Mi
     small = replace(result, units_of=np.where(np.array(result.phenomena) == "determiners", 4, result.units_of))
     assert result.clearest() == "determiners" != small.clearest()
     assert replace(result, units_of=np.full(len(result.phenomena), 4)).clearest() == "determiners"
+
+
+def test_every_phenomenon_has_a_row_of_its_own_whatever_its_name(result: MinimalPairs) -> None:
+    names = ["determiner_noun_agreement_with_adj_irregular_1", "determiner_noun_agreement_with_adj_irregular_2"]
+    axis = paper_figure(replace(result, phenomena=names)).layout.yaxis
+    assert axis.tickvals == tuple(names) and len(set(axis.ticktext)) == 2
+    numbers = paper_figure(replace(result, phenomena=["10", "<b>x</b>"])).layout.yaxis
+    assert (numbers.type, numbers.ticktext) == ("category", ("10", "&lt;b&gt;x&lt;/b&gt;"))
+
+
+def test_a_phenomenon_with_the_name_of_all_is_itself(result: MinimalPairs) -> None:
+    named = replace(result, phenomena=["determiners", ALL])
+    shown = MinimalPairsView(phenomenon=ALL).show(named)
+    assert shown.places == [1] and MinimalPairsView().offered(named)["phenomenon"] == ["determiners", ALL]
 
 
 def test_files_have_the_numbers_by_phenomenon(result: MinimalPairs) -> None:
