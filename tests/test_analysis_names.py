@@ -7,8 +7,8 @@ from bertviz_core.analyses.base.registry import BUILT_IN
 
 ROOT = Path(__file__).parents[1]
 WAY_OUT = (
-    "ask the analysis for what is said of it; read a certain result by its class, as in results[Entropy.analysis]; where "
-    "the text is no name of an analysis, list the file in QUANTITIES"
+    "ask the analysis for what is said of it; read a certain result by its class, as in results[Entropy.analysis]; "
+    "where the text is no name of an analysis, list the file in QUANTITIES"
 )
 # Where all names stand: the registry, and the paper's numbers.
 FREE = {"bertviz_core/analyses/base/entry_points.py", "bertviz_core/paper.py"}
