@@ -6,9 +6,14 @@ from pathlib import Path
 from bertviz_core.analyses.base.registry import BUILT_IN
 
 ROOT = Path(__file__).parents[1]
+WAY_OUT = (
+    "ask the analysis for what is said of it; read a certain result by its class, as in results[Entropy.analysis]; "
+    "where the text is no name of an analysis, list the file in QUANTITIES"
+)
 # Where all names stand: the registry, and the paper's numbers.
 FREE = {"bertviz_core/analyses/base/entry_points.py", "bertviz_core/paper.py"}
-QUANTITIES = {  # files that have the name of a quantity or a behavior, which is also that of its analysis
+# Files in which such a name is that of a quantity or a behavior, or a word of other texts
+QUANTITIES = {
     "bertviz_core/analyses/behaviors.py": {"entropy", "induction"},
     "bertviz_core/analyses/clustering/figure.py": {"entropy"},
     "bertviz_core/emergence/result.py": {"entropy"},
@@ -35,7 +40,7 @@ def foreign_names() -> dict[str, set[str]]:
 
 def test_no_file_names_an_analysis_that_is_not_its_own() -> None:
     new = {file: names - QUANTITIES.get(file, set()) for file, names in foreign_names().items()}
-    assert {file: names for file, names in new.items() if names} == {}, "give the analysis a hook"
+    assert {file: names for file, names in new.items() if names} == {}, WAY_OUT
 
 
 def test_files_that_name_a_quantity_do() -> None:

@@ -21,6 +21,10 @@ TOLERANCE = 1e-5  # largest error of weights and of the sums of rows
 ROUNDED = 2.0**-5  # largest error of any weight
 MOVED = 0.05  # mean share of a row that padding may move
 MAX_VERIFIED_MODELS = 100
+WAY_OUT = (
+    "Choose a model of another family; docs/models.md lists them. `bv.attention_lines` draws weights that you have "
+    "already; docs/models.md says what an attention of your own has to do."
+)
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,7 @@ def verify(model: AttentionModel) -> AttentionModel:
         if not problem:
             return tried
     what = f"The attention maps of {model.checkpoint.name!r} cannot be used: {problem}."
-    raise ModelError(what, hint="Choose a model of another family; docs/models.md lists them.")
+    raise ModelError(what, hint=WAY_OUT)
 
 
 def _examples(model: AttentionModel) -> list[Encoded]:

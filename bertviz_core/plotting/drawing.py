@@ -24,6 +24,7 @@ WIDTH = 900  # width in pixels of a figure that has none of its own
 HEIGHT = 450
 FOOT = 24  # height in pixels of the first line of an origin
 LINE = 14  # height in pixels of each further line
+DOT = 6  # pixels of a dot whose size a figure does not say
 LINE_LENGTH = 58  # characters that fit in half a narrow page
 
 
@@ -82,7 +83,7 @@ class FigureSpec:
 
 
 def _circle(trace: Spec, x: float, y: float) -> Spec:
-    dot = trace["marker"]["size"]
+    dot = trace.get("marker", {}).get("size", DOT)
     size = dot + max(7, dot // 2 + 3)
     return {
         "type": "scatter",

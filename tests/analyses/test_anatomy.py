@@ -71,8 +71,9 @@ def test_its_quantity_is_worked_out_by_hand(name: str) -> None:
     tests = Path(__file__).parent / name
     functions = [node for path in tests.glob("test_*.py") for node in ast.walk(tree(path))]
     worked = [node for node in functions if getattr(node, "name", "") == "test_worked_example"]
-    assert len(worked) == 1
-    assert re.search(r"\d [-+*/] \d", ast.get_docstring(worked[0]) or "")
+    assert len(worked) == 1, f"tests/analyses/{name} needs one function test_worked_example"
+    docstring = ast.get_docstring(worked[0]) or ""
+    assert re.search(r"\d [-+*/] \d", docstring), "its docstring needs the arithmetic, with spaces, as (0.5 + 1) / 2"
 
 
 @pytest.mark.parametrize("folder", ["", "base", "run", *BUILT_IN])

@@ -32,7 +32,7 @@ def pick(app: AppTest, kind: str, key: str, chance: random.Random) -> bool:
     if kind == "toggle":
         one.set_value(not one.value)
     elif kind == "slider":
-        steps = round((one.max - one.min) / one.step)
+        steps = int((one.max - one.min) / one.step + 1e-6)  # the last one may be shorter
         one.set_value(round(one.min + chance.randrange(steps + 1) * one.step, 6))
     elif kind == "number_input":
         one.set_value(chance.randint(int(one.min), int(min(one.max, one.min + 7))))

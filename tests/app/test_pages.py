@@ -49,7 +49,7 @@ def test_a_page_opens_on_what_ships(entry: links.PageEntry, sentences: set[str])
     assert not app.error and "Analyze" not in " ".join(button.label for button in app.button)
     texts = [unescaped(each.value).replace("**", "") for each in app.main.get("markdown")]
     headlines = [text for text in texts if text.startswith(":")]
-    assert headlines or entry.name in WITHOUT_HEADLINE
+    assert headlines or entry.name in WITHOUT_HEADLINE, "begin the page with a finding, or list it in WITHOUT_HEADLINE"
     assert all(any(sentence in text for sentence in sentences) for text in headlines)
     if entry.name not in ("emergence", "head"):  # One is about another model, the other ranks the same numbers.
         captions = [unescaped(each.value) for each in app.main.get("caption")]

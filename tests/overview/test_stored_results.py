@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.analyses.base.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.engine.store import SHIPPED, Store
@@ -17,7 +17,7 @@ from training.sample_results import reports
 
 SMALL = Settings(max_length=32)
 SHORT = "the cat sat .\nthe dog slept .\n"
-TOGETHER = ["surface_patterns", "entropy", "reach"]  # computed in one pass
+TOGETHER = [name for name, analysis in BUILT_IN.items() if analysis.shared]  # computed in one pass
 LONG = SHORT + "\na river runs\nlamps are lit\n"
 
 

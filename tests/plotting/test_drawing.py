@@ -39,6 +39,11 @@ def test_a_circle_stands_round_the_head_in_every_series(head: Head) -> None:
     assert {ring["hoverinfo"] for ring in rings} == {"skip"}  # a click goes to the dot under it
 
 
+def test_a_dot_whose_size_no_figure_says_has_its_circle() -> None:
+    spec = FigureSpec.of(go.Figure(go.Scatter(x=[1], y=[2], customdata=[["1-1"]]))).spec(Head(0, 0))
+    assert spec["data"][1]["marker"]["size"] > 6
+
+
 def test_the_foot_says_what_the_figure_was_made_from_and_has_room() -> None:
     layout = FigureSpec.of(go.Figure(layout={"height": 300, "margin": {"b": 10}})).spec(origin="<b>mine</b>")["layout"]
     assert layout["title"]["text"] == "&lt;b>mine&lt;/b>"

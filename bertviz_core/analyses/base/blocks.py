@@ -90,7 +90,8 @@ class Chart:
         alt: A description for those who cannot see it.
         note: What is under it; may be empty.
         is_main: Whether the screen draws it without a heading, as the page's first figure, whose heading is the page's.
-        has_heads: Whether its dots are heads, of which a click chooses one.
+        has_heads: Whether its dots are heads, of which a click chooses one: `customdata` of each begins with its
+            `Head.key()`.
         follows: Whether it follows what a reader has chosen, so that a report, which chooses nothing, leaves it out.
         choose: What a click on a dot with this `customdata` chooses, by field; None where dots are heads or nothing.
         hint: What a click does, after the heading on the screen; may be empty.

@@ -108,9 +108,11 @@ class RelationView(ListView[RelationCounts], RelationFilter):
         return replace(self, head=None).resolve(result.show(self.filter())).head_of()
 
     def reported(self, shown: RelationCounts) -> dict[str, Any]:
-        """The relation, the direction and the head; what is counted is among the options of the counts."""
-        others = {each.name for each in fields(RelationFilter)} | (set() if self.arcs else {"arcs"})
-        return {name: value for name, value in super().reported(shown).items() if name not in others}
+        """The relation, the direction and the head, and switches that are on; what is counted is among the options of
+        the counts."""
+        others = {each.name for each in fields(RelationFilter)}
+        chosen = super().reported(shown).items()
+        return {name: value for name, value in chosen if name not in others and value is not False}
 
 
 @dataclass(frozen=True)
