@@ -1,6 +1,6 @@
 """Blocks that files have as tables: tables themselves, inputs and lists of them, facts of one head, all heads."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple

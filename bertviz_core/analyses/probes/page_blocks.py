@@ -68,9 +68,10 @@ def scores_table(result: Probes) -> Table:
     until = "until the loss of held-out sentences of the training part no longer falls"
     if result.is_paper:
         until = "for one epoch, as the release does"
+    papers = " The paper's scores are on WSJ." if result.counts_as_paper else ""
     note = (
         f"95% intervals over {units_text(units['test'], units['unit'])}. Trained on {sentences['train']:,} sentences, "
-        f"{until}; scored on {sentences['test']:,} others.{' The paper: on WSJ.' if result.counts_as_paper else ''}"
+        f"{until}; scored on {sentences['test']:,} others.{papers}"
     )
     as_printed = tuple(name for name in order if name.startswith("paper"))
     return Table(
