@@ -51,6 +51,7 @@ def systems_table(counts: AntecedentCounts, choice: DirectedHead) -> Table:
         title=f"Table 2: accuracy (%), mention → antecedent{beside}",
         table=pd.DataFrame(rows),
         note=f"In brackets 95% intervals over {counts.units_text}. {_note(counts)}",
+        widths={"system": 290},  # the longest name
         is_of_paper=True,
     )
 
