@@ -140,8 +140,9 @@ class AnalysisResult(NotebookObject):
     def _repr_html_(self) -> str:
         """The same as one page in a frame, for notebooks that do not call `_ipython_display_`."""
         figure = self.figure()
-        page = html_page(exports.title_of(self.result), *self._lines(), figure_html(figure))
-        return in_frame(page, title="Figure", height=(figure.layout.height or HEIGHT) + 5 * FOOT)
+        lines = self._lines()
+        page = html_page(exports.title_of(self.result), *lines, figure_html(figure))
+        return in_frame(page, title="Figure", height=(figure.layout.height or HEIGHT) + (3 + 2 * len(lines)) * FOOT)
 
     def _lines(self) -> list[str]:
         """Warnings of the input; then what the page of the analysis says first, and what it says of what is chosen."""
