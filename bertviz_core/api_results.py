@@ -5,7 +5,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,19 +130,25 @@ class AnalysisResult(NotebookObject):
         return ANALYSES[self.analysis].findings(self.result)
 
     def _ipython_display_(self) -> None:
-        """Show warnings of the input, the first finding and the figure, as plotly shows them in this notebook."""
+        """Show warnings of the input, what the result says first and the figure, as plotly shows them in this
+        notebook."""
         from IPython.display import HTML, display
 
-        lines = [*reading_warnings(self.result), *(finding.text for finding in self.findings()[:1])]
-        display(HTML("".join(f"<p><b>{escape(line)}</b></p>" for line in lines)))
+        display(HTML("".join(self._lines())))
         self.figure().show()
 
     def _repr_html_(self) -> str:
         """The same as one page in a frame, for notebooks that do not call `_ipython_display_`."""
         figure = self.figure()
-        sentences = [element("p class=strong", finding.text) for finding in self.findings()[:1]]
-        page = html_page(exports.title_of(self.result), *sentences, figure_html(figure))
-        return in_frame(page, title="Figure", height=(figure.layout.height or HEIGHT) + 5 * FOOT)
+        lines = self._lines()
+        page = html_page(exports.title_of(self.result), *lines, figure_html(figure))
+        return in_frame(page, title="Figure", height=(figure.layout.height or HEIGHT) + (3 + 2 * len(lines)) * FOOT)
+
+    def _lines(self) -> list[str]:
+        """Warnings of the input; then what the page of the analysis says first, and what it says of what is chosen."""
+        said = exports.chosen_sentences(exports.blocks_of(self.result))
+        strong = [*reading_warnings(self.result), *said[:1]]
+        return [element("p style=font-weight:600", line) for line in strong] + [element("p", line) for line in said[1:]]
 
 
 @dataclass(frozen=True)

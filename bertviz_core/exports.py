@@ -124,7 +124,7 @@ def _table_text(part: Table) -> list[str]:
     for each in examples:
         lines += [f"  {each.title}", f"    {each.text}", *(f"    {note}" for note in each.notes)]
     if not examples and len(part.table):
-        lines += _cells(part, PRINTED).to_string(index=False).splitlines()
+        lines += printed_cells(part, PRINTED).to_string(index=False).splitlines()
         if len(part.table) > PRINTED:
             lines.append(f"... {len(part.table) - PRINTED:,} more rows: --out x.zip has all.")
     return lines
@@ -185,7 +185,7 @@ def _table_html(frame: pd.DataFrame) -> str:
     return f"<div class=wide>{table}</div>"
 
 
-def _cells(part: Table, rows: int) -> pd.DataFrame:
+def printed_cells(part: Table, rows: int) -> pd.DataFrame:
     """The first rows of a part's table as texts, all numbers of a column with the same decimals, without columns that
     are empty."""
     texts = {}
@@ -216,7 +216,7 @@ def _of_page_html(part: Table) -> str:
         shown = f"<div class=wide>{each.svg}</div>" if each.svg else element("p dir=auto", each.text)
         sections.append(f"<figure>{element('h3', each.title)}{shown}{bullets(each.notes)}</figure>")
     if not examples:
-        texts = _cells(part, SHOWN)
+        texts = printed_cells(part, SHOWN)
         sections.append(table("", list(texts.columns), texts.to_numpy().tolist()))
         if len(part.table) > SHOWN:
             more = f"{len(part.table) - SHOWN:,} more rows are in the ZIP and the JSON."
@@ -245,21 +245,22 @@ def sentences(result: Result) -> list[str]:
 
 
 def chosen_sentences(shown: Sequence[Block]) -> list[str]:
-    """What blocks say of what is chosen: the first claim, and the sentences that follow choices."""
+    """What blocks say of what is chosen: the first claim, and the sentences that follow choices and are not in it."""
     finding = first_claim(shown)
-    return [*([finding.text] if finding else []), *chosen_texts(shown)]
+    claim = finding.text if finding else ""
+    return [*filter(None, [claim]), *(text for text in chosen_texts(shown) if text not in claim)]
 
 
 def to_latex(result: Result) -> str:
     """The paper's table after comments that say what it is of: the model, the corpus, what is chosen, the source. Heads
     count from 1, also where a page shows it to a reader who counts from 0."""
-    paper_table = ANALYSES[result.analysis].paper_table
-    assert paper_table, "an analysis with a table"
+    latex = ANALYSES[result.analysis].latex
+    assert latex, "an analysis with a table"
     with counting_from(1):
         chosen = chosen_sentences(blocks_of(result))
         lines = [title_of(result), *chosen, *described_origin(result.provenance), *result.notes]
         comments = "".join(f"% {printable(' '.join(line.split()))}\n" for line in lines)
-        return comments + paper_table(result).latex
+        return comments + latex(result)
 
 
 def to_svg(result: Result) -> bytes:
@@ -274,7 +275,7 @@ def to_svg(result: Result) -> bytes:
 
 def suffixes(analysis: str) -> tuple[str, ...]:
     """Suffixes of the files that a result can be written as."""
-    return (*SUFFIXES, ".tex") if analysis in ANALYSES and ANALYSES[analysis].paper_table else SUFFIXES
+    return (*SUFFIXES, ".tex") if analysis in ANALYSES and ANALYSES[analysis].latex else SUFFIXES
 
 
 def builders(result: Result) -> dict[str, Callable[[], bytes]]:
@@ -289,7 +290,7 @@ def builders(result: Result) -> dict[str, Callable[[], bytes]]:
         # Of a view, the file has the stored result behind it.
         ".safetensors": (getattr(result, "stored", None) or result).to_bytes,
     }
-    if (analysis := ANALYSES.get(result.analysis)) and analysis.paper_table:
+    if (analysis := ANALYSES.get(result.analysis)) and analysis.latex:
         files[".tex"] = lambda: to_latex(shown).encode()
     return files
 

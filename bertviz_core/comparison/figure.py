@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from bertviz_core.analyses.base.blocks import Block, Chart, Columns, Map, Say
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.table_blocks import Table, table_of
+from bertviz_core.analyses.base.table_blocks import Table
 from bertviz_core.comparison.result import Comparison
 from bertviz_core.emergence.result import REQUIRED
 from bertviz_core.heads import Head, all_heads, all_labels
@@ -42,7 +42,7 @@ def blocks(result: Comparison) -> Iterator[Block]:
         titles = ", ".join(ANALYSES[name].title for name in REQUIRED)
         yield Say(f"The training that ships stores only {titles} for its checkpoints, so none can be compared here.")
     if result.changes:
-        changed = table_of("changed", "Heads that changed most", result.changes[key].rows(MAX_ROWS))
+        changed = Table("changed", "Heads that changed most", pd.DataFrame(result.changes[key].rows(MAX_ROWS)))
         yield Columns(left=(_scatter_chart(result, key),), right=(changed,), widths=(2, 3), are_sections=True)
     else:
         alt = f"{result.label(key)} by layer over the number of layers, a dot for each head of both models"

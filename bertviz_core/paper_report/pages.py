@@ -14,13 +14,13 @@ from bertviz_core.analyses.base.block_contents import flat
 from bertviz_core.analyses.base.blocks import Chart
 from bertviz_core.analyses.base.findings import DECIDED, MARKS
 from bertviz_core.analyses.base.found_heads import FoundHead
-from bertviz_core.analyses.base.paper_table import ABSENT
 from bertviz_core.analyses.base.reading_warnings import reading_warnings
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, corpus_size
+from bertviz_core.analyses.base.table_blocks import Table
 from bertviz_core.corpora import describe_skipped
-from bertviz_core.exports import described_origin
-from bertviz_core.heads import highest
+from bertviz_core.exports import described_origin, printed_cells
+from bertviz_core.heads import counting_from, highest
 from bertviz_core.overview.clearest_heads import MOST_FOUND, clearest
 from bertviz_core.overview.summary import count_states, every_finding
 from bertviz_core.paper_report.report import Report
@@ -28,6 +28,7 @@ from bertviz_core.plotting.drawing import WIDTH, figure_html, html_page
 from bertviz_core.plotting.html import bullets, element, table
 from bertviz_core.viewer.figure import lines_figure
 
+ABSENT = "–"
 BERT = "BERT-base in the paper"
 CAPTIONS = {  # captions of the paper's figures with lines between two columns
     1: "the stronger a line, the more the token on the left attends to the one on the right. Sentences from",
@@ -43,9 +44,11 @@ BIBTEX = """@inproceedings{clark-etal-2019-bert,
 
 
 def to_html(report: Report) -> bytes:
-    """The report as one self-contained page."""
+    """The report as one self-contained page. Heads count from 1, also where pages show them to a reader who counts from
+    0."""
     title = f"What does {report.checkpoint.label} look at?"
-    return html_page(title, element("h1", title), *contents(report)).encode("utf-8", "replace")
+    with counting_from(1):
+        return html_page(title, element("h1", title), *contents(report)).encode("utf-8", "replace")
 
 
 def contents(report: Report) -> Iterator[str]:
@@ -104,14 +107,15 @@ def _section(analysis: Analysis[Any, Any], result: Result) -> Iterator[str]:
     yield element("h2", title)
     lines = [f"{MARKS[finding.state]} {finding.text}" for finding in analysis.findings(result)]
     yield bullets(lines or [analysis.summary])
-    for block in flat(analysis.shown(result)):
-        if isinstance(block, Chart) and not block.follows:
-            caption = f"{block.title}. {result.provenance['corpus']['name']}: {corpus_size(result.provenance)}."
-            yield _figure(block.figure.update_layout(width=WIDTH), caption)
-    if analysis.paper_table:
-        shown = analysis.paper_table(result.default_view())
-        yield table(shown.title, shown.header, shown.rows)
-    elif analysis.columns:
+    shown = [*flat(analysis.shown(result))]
+    corpus = f"{result.provenance['corpus']['name']}: {corpus_size(result.provenance)}."
+    for chart in (block for block in shown if isinstance(block, Chart) and not block.follows):
+        yield _figure(chart.figure.update_layout(width=WIDTH), f"{_captioned(chart.title, chart.note)} {corpus}")
+    papers = [block for block in shown if isinstance(block, Table) and block.is_of_paper]
+    for each in papers:
+        cells = printed_cells(each, len(each.table))
+        yield table(_captioned(each.title, each.note), list(cells), cells.to_numpy().tolist())
+    if analysis.columns and not papers:
         yield from _column_tables(analysis, result)
 
 
@@ -170,6 +174,10 @@ def _clearest(report: Report) -> Iterator[str]:
 def _found_row(found: FoundHead) -> tuple[str, str, str, str]:
     name = f"{found.name}, {found.counted}" if found.counted else found.name
     return found.head.key(), name, found.text, found.baseline
+
+
+def _captioned(title: str, note: str) -> str:
+    return f"{title}{'' if title.endswith(('.', '?')) else '.'} {note}".strip()
 
 
 def _figure(figure: go.Figure, caption: str) -> str:

@@ -142,7 +142,8 @@ th { border-bottom: 2px solid #adb5bd; } .dataframe td, td.number { text-align: 
 li { overflow-wrap: anywhere; }
 @page { size: A4; margin: 16mm 14mm; }
 @media print {
-  body { font-size: 10pt; max-width: none; margin: 0; padding: 0; } table { font-size: 8pt; }
+  body { font-size: 10pt; max-width: none; margin: 0; padding: 0; }
+  table { font-size: 8pt; } th, td { padding: .2rem .35rem; }
   h1, h2, h3, .caption { break-after: avoid; } figure, tr, li { break-inside: avoid; }
   thead { display: table-header-group; } .wide, figure { overflow: visible; } figure > div { zoom: .72; }
   p, li { orphans: 3; widows: 3; }

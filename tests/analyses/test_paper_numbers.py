@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.coreference_heads import figure as coreference_figure
 from bertviz_core.analyses.coreference_heads.systems_table import cards as coreference_cards
 from bertviz_core.analyses.coreference_heads.systems_table import systems_table
 from bertviz_core.analyses.entropy.analysis import cards as entropy_cards
@@ -63,9 +62,7 @@ def texts_of_probes(result: Any) -> Iterator[str]:
     for *_, note in probes_cards(result):
         yield note
     yield from scores_table(result).table.columns
-    table = probes_figure.paper_table(result)
-    assert all(len(row) == len(table.header) for row in table.rows)
-    yield from table.header
+    yield scores_table(result).note
     yield probes_figure.latex(result)
     for trace in probes_figure.paper_figure(result).data:
         yield trace.name
@@ -86,11 +83,9 @@ def of_documents(counts: Any, name: str) -> Any:
 
 
 def texts_of_coreference(counts: Any) -> Iterator[str]:
-    table = coreference_figure.paper_table(counts)
-    yield table.title
-    yield from (row[0] for row in table.rows)
     choice = DirectedHead(0, Head(0, 0))
-    yield systems_table(counts, choice).title
+    table = systems_table(counts, choice)
+    yield from (table.title, table.note)
     for *_, note in coreference_cards(counts, "all", choice):
         yield note
 

@@ -175,6 +175,8 @@ def test_a_result_is_a_page_in_a_frame_where_nothing_else_shows_it():
     frame = result._repr_html_()
     page = unescape(re.search('srcdoc="(.*?)"', frame, re.S)[1])
     assert escape(result.findings()[0].text) in page and "Plotly.newPlot" in page
+    chosen = unescape(bv.analyze("dependency_heads", relation="det", head="3-1")._repr_html_())
+    assert "Head 3-9, dependent → governor, finds" in chosen and "The chosen head 3-1" in chosen
     kind, again = result._mime_()
     assert frame.count("<") == 2 and kind == "text/html" and again.startswith("<iframe srcdoc=")
 

@@ -11,8 +11,10 @@ import bertviz_core as bv
 from bertviz_core.analyses.base.block_contents import flat
 from bertviz_core.analyses.base.blocks import Chart
 from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.analyses.base.table_blocks import Table
 from bertviz_core.cli.commands import app
 from bertviz_core.errors import SettingsError
+from bertviz_core.heads import counting_from
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.report import ReportRequest
 from bertviz_core.plotting.html import bullets, element, table
@@ -25,12 +27,23 @@ def test_it_has_every_analysis_figure_and_finding(report):
     for name, result in report.results.items():
         assert ANALYSES[name].title in page
         charts = [each for each in flat(ANALYSES[name].shown(result)) if isinstance(each, Chart) and not each.follows]
-        assert charts and all(f"{escape(chart.title)}. " in page for chart in charts)
+        captions = [text for chart in charts for text in (chart.title, chart.note)]
+        assert charts and all(escape(text) in page for text in captions)
     assert set(report.results) >= set(ANALYSES) - {"ablation"}
     assert page.count("plotly-graph-div") >= 10 and "95%" in page and "94.3" in page  # of Table 1 in the paper
     assert page.count("<td>✓ shown</td>") >= 5
     assert "What was skipped" in page and "url = {https://arxiv.org/abs/1906.04341}" in page
     assert len(page) < 15_000_000
+
+
+@pytest.mark.parametrize("name", ["dependency_heads", "coreference_heads", "probes"])
+def test_a_table_of_the_paper_is_that_of_its_page_and_counts_heads_from_1(report, name):
+    result = report.results[name]
+    (block,) = [block for block in flat(ANALYSES[name].shown(result)) if isinstance(block, Table) and block.is_of_paper]
+    with counting_from(0):
+        page = to_html(replace(report, results={name: result}, lines=[])).decode()
+    rows = [f"<tr><td>{escape(str(row[0]))}</td>" for row in block.table.to_numpy()]
+    assert all(text in page for text in (escape(block.title), escape(block.note), *rows))
 
 
 def test_no_address_in_it_leads_anywhere(report):

@@ -1,7 +1,8 @@
 """What is shown of a result: a small closed set of blocks, in the order of its page.
 
 An analysis yields them once. Screen, HTML, JSON, CSV and printed text each draw every kind of block in their own way,
-so that a page and its files have the same by construction.
+so that a page and its files have the same by construction. A report draws some of them, and a notebook's cell says what
+the page says first.
 """
 
 from collections.abc import Callable, Sequence

@@ -21,7 +21,6 @@ from bertviz_core.analyses.base.entry_points import Registered
 from bertviz_core.analyses.base.findings import DECIDED, Finding, Statement, column_finding, empty_finding
 from bertviz_core.analyses.base.found_heads import ChosenHeads, FoundHead
 from bertviz_core.analyses.base.head_figures import Rows, columns_figure
-from bertviz_core.analyses.base.paper_table import PaperTable
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.base.view import View
 from bertviz_core.choices import hints
@@ -64,7 +63,7 @@ class Presentation(Registered, Generic[R, V]):
         statements: What the paper says of it, and how a result decides that; without any, the highest head of each
             column is reported.
         main_figure: Draws the paper's figure from a result; without it a map of the first column is drawn.
-        paper_table: Makes the paper's table from a result, for a report, with the paper's numbers, and as LaTeX.
+        latex: Writes the paper's table of a result as LaTeX.
         prefix: The prefix of its columns in the exports; None for its name and an underscore.
         control: The address parameter of the quantity on the page's map; formed from its name if empty.
         formula: A formula in LaTeX, for the page of an analysis that docs/methods.md does not describe.
@@ -86,7 +85,7 @@ class Presentation(Registered, Generic[R, V]):
     labels: Mapping[str, str] = {}
     statements: tuple[Statement, ...] = ()
     main_figure: Callable[..., go.Figure] | None = None
-    paper_table: Callable[..., PaperTable] | None = None
+    latex: Callable[..., str] | None = None
     prefix: str | None = None
     control: str = ""
     formula: str = ""

@@ -1,6 +1,6 @@
 """Blocks that files have as tables: tables themselves, inputs and lists of them, facts of one head, all heads."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -30,6 +30,7 @@ class Table:
         titles: Of columns on the screen, where those are not the names.
         height: The most pixels of the screen that it takes; None for all that it needs.
         in_files: Whether files have it; not of one that is the table of the result.
+        is_of_paper: Whether it is a table of the paper, with this run's numbers, so that a report has it.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Table:
     titles: Mapping[str, str] = field(default_factory=dict)
     height: int | None = None
     in_files: bool = True
+    is_of_paper: bool = False
 
 
 @dataclass(frozen=True)
@@ -172,8 +174,3 @@ def fact_tables(facts: Iterable[HeadFacts]) -> list[Table]:
         for each in facts
         for table in each.tables
     ]
-
-
-def table_of(name: str, title: str, rows: Sequence[dict[str, Any]], note: str = "") -> Table:
-    """A table given as rows."""
-    return Table(name, title, pd.DataFrame(rows), note)

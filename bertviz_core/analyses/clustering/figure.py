@@ -252,8 +252,9 @@ def matrix_chart(result: Clustering) -> Chart:
         build=matrix,
         arguments=(result,),
         alt="Matrix of divergences of all pairs of heads, ordered by average-linkage clustering",
-        note="Each square under the tree is a head, colored by its behavior; click it to choose the head.",
+        note="Each square under the tree is a head, colored by its behavior.",
         has_heads=True,
+        hint="click a square under the tree to choose the head",
     )
 
 

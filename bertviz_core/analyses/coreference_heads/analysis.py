@@ -24,10 +24,10 @@ from bertviz_core.analyses.coreference_heads.figure import (
     better_head,
     by_group,
     group_charts,
+    latex,
     maps_by_type,
     mention_map,
     paper_figure,
-    paper_table,
 )
 from bertviz_core.analyses.coreference_heads.found_heads import chosen_heads, found_heads
 from bertviz_core.analyses.coreference_heads.groups import TYPE_NAMES, TYPE_ROWS
@@ -77,7 +77,7 @@ class CoreferenceAnalysis(Analysis[CoreferenceHeads, CoreferenceView]):
     one_causal = "its accuracies are of arcs to earlier words"
     both_causal = "their accuracies are of arcs to earlier words"
     main_figure = staticmethod(paper_figure)
-    paper_table = staticmethod(paper_table)
+    latex = staticmethod(latex)
     prefix = "coreference_"
 
     def claim(self, result: AntecedentCounts, view: CoreferenceView) -> Finding:

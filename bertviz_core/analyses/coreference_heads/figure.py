@@ -9,13 +9,11 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.base.blocks import Chart, Map, Offer
-from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable, percent_text
 from bertviz_core.analyses.base.statistics import share
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import COMPARED
 from bertviz_core.analyses.coreference_heads.groups import BREAKDOWNS, TYPE_NAMES, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.coreference_heads.systems_table import cited
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import finish, tabular
 from bertviz_core.plotting.head_map import HeadMap, accuracy_map, map_figure
@@ -155,23 +153,6 @@ def _group_chart(name: str, title: str, *arguments: Any) -> Chart:
 def has_genders(result: AntecedentCounts, choice: DirectedHead) -> bool:
     """Whether there are pronouns with a gender."""
     return bool(result.scores(choice).of("gender").n.any())
-
-
-def paper_table(result: AntecedentCounts) -> PaperTable:
-    """Table 2 for a report: the systems and the best heads by type of mention, then the paper's rows beside its own
-    corpus."""
-    rows = []
-    for system, part in result.to_frame().groupby("system", sort=False):
-        cells = {row.type: percent_text(row.accuracy, row.low, row.high) for row in part.itertuples()}
-        rows.append([str(system), *(cells.get(kind, ABSENT) for kind in TYPE_ROWS)])
-    beside = cited(result)
-    for name, numbers in beside.items():
-        absent = [ABSENT] * (len(TYPE_ROWS) - len(numbers))
-        rows.append([f"{name} (paper)", *map(str, numbers), *absent])
-    header = ["system", *(f"{kind}, n = {n:,}" for kind, n in zip(TYPE_ROWS, result.n, strict=True))]
-    title = f"Table 2: antecedents found, percent with the 95% interval over {result.units_text}"
-    title += "; the paper's rows on CoNLL-2012" if beside else ""
-    return PaperTable(title, header, rows, latex(result))
 
 
 def latex(result: AntecedentCounts) -> str:

@@ -1,14 +1,15 @@
 """Table 2 as the page shows it: each system, the best heads and the chosen head on each type of mention."""
 
 import re
-from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.blocks import Card
 from bertviz_core.analyses.base.result import head_frame
-from bertviz_core.analyses.base.table_blocks import Heads, Table, table_of
+from bertviz_core.analyses.base.statistics import share
+from bertviz_core.analyses.base.table_blocks import Heads, Table
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
@@ -35,17 +36,24 @@ def best_by_type(counts: AntecedentCounts) -> list[DirectedHead | None]:
 
 
 def systems_table(counts: AntecedentCounts, choice: DirectedHead) -> Table:
-    """The systems, the best heads and the chosen head, in percent, with the paper's numbers in parentheses."""
+    """The systems, the best heads and the chosen head, in percent with intervals, and with the paper's numbers in
+    parentheses."""
     rows = []
     printed = cited(counts)
     best = best_name(counts)
-    for name, by_kind in _by_type(counts, choice).items():
-        cells = [percent(share, count).removesuffix("%") for share, count in zip(by_kind, counts.n, strict=True)]
+    for name, cells in _by_type(counts, choice).items():
         for row, number in enumerate(printed.get(PAPER_HEAD if name == best else name, ())):
             cells[row] += f" ({number})"
         rows.append({"system": name} | dict(zip(TYPE_ROWS, cells, strict=True)))
     beside = "; in parentheses: the paper's, on CoNLL-2012" if printed else ""
-    return table_of("table_2", f"Table 2: accuracy (%), mention → antecedent{beside}", rows, _note(counts))
+    return Table(
+        name="table_2",
+        title=f"Table 2: accuracy (%), mention → antecedent{beside}",
+        table=pd.DataFrame(rows),
+        note=f"In brackets 95% intervals over {counts.units_text}. {_note(counts)}",
+        widths={"system": 290},  # the longest name
+        is_of_paper=True,
+    )
 
 
 def all_heads(counts: AntecedentCounts, direction: int) -> Heads:
@@ -86,19 +94,32 @@ def best_name(counts: AntecedentCounts) -> str:
     return f"best head, {counts.best().head.label()}"
 
 
-def _by_type(counts: AntecedentCounts, choice: DirectedHead) -> dict[str, Any]:
-    """The accuracy of each system on each type of mention."""
-    accuracy = counts.accuracy.transpose(0, 2, 3, 1)  # (direction, layer, head, type)
-    shares: dict[str, Any] = dict(zip(counts.systems, counts.systems_accuracy, strict=True))
-    shares[best_name(counts)] = accuracy[counts.best().at]
-    shares["best head for each type"] = [
-        accuracy[directed.at][row] if directed else float("nan") for row, directed in enumerate(best_by_type(counts))
+def _by_type(counts: AntecedentCounts, choice: DirectedHead) -> dict[str, list[str]]:
+    """The accuracy of each system on each type of mention; of the chosen head where it is not one of the best."""
+    best, *others = (counts.best(direction=direction) for direction in range(len(counts.directions)))
+    cells = {name: _cells(counts, name) for name in counts.systems}
+    cells[best_name(counts)] = _cells(counts, best)
+    cells["best head for each type"] = [
+        _cells(counts, directed)[row] if directed else "–" for row, directed in enumerate(best_by_type(counts))
     ]
-    for other in range(1, len(counts.directions)):
-        directed = counts.best(direction=other)
-        shares[f"{arrow(DIRECTIONS[other])}: best head, {directed.head.label()}"] = accuracy[directed.at]
-    name = f"{arrow(DIRECTIONS[choice.direction])}: chosen head, {choice.head.label()}"
-    return shares | {name: accuracy[choice.at]}
+    for other in others:
+        cells[f"{arrow(DIRECTIONS[other.direction])}: best head, {other.head.label()}"] = _cells(counts, other)
+    if choice not in (best, *others):
+        name = f"{arrow(DIRECTIONS[choice.direction])}: chosen head, {choice.head.label()}"
+        cells[name] = _cells(counts, choice)
+    return cells
+
+
+def _cells(counts: AntecedentCounts, system: DirectedHead | str) -> list[str]:
+    """The accuracy of a system on each type of mention."""
+    scores = counts.scores(system).of("type")
+    return list(map(_cell, share(scores.right, scores.n), scores.low, scores.high))
+
+
+def _cell(accuracy: float, low: float, high: float) -> str:
+    """An accuracy in percent, with its interval if that is known, as "37.0 [35.1–38.9]"; a dash for NaN."""
+    interval = "" if np.isnan(low) else f" [{100 * low:.1f}–{100 * high:.1f}]"
+    return "–" if np.isnan(accuracy) else f"{100 * accuracy:.1f}{interval}"
 
 
 def _note(counts: AntecedentCounts) -> str:

@@ -23,9 +23,9 @@ from bertviz_core.analyses.dependency_heads.cards import cards, numbers_title
 from bertviz_core.analyses.dependency_heads.figure import (
     better_head,
     explanation,
+    latex,
     offset_chart,
     paper_figure,
-    paper_table,
     relation_map,
     table_1,
     table_chart,
@@ -97,7 +97,7 @@ class DependencyAnalysis(Analysis[DependencyHeads, RelationView]):
     one_causal = "its accuracies are of arcs to earlier words"
     both_causal = "their accuracies are of arcs to earlier words"
     main_figure = staticmethod(paper_figure)
-    paper_table = staticmethod(paper_table)
+    latex = staticmethod(latex)
     prefix = ""
 
     def claim(self, result: RelationCounts, view: RelationView) -> Finding:

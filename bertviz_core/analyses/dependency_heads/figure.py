@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 from bertviz_core import paper
 from bertviz_core.analyses.base.blocks import Chart, Map, Offer, Say
 from bertviz_core.analyses.base.list_view import Order
-from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable
 from bertviz_core.analyses.base.result import cached_on_result
 from bertviz_core.analyses.base.table_blocks import Table
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
@@ -26,7 +25,7 @@ from bertviz_core.plotting.head_map import HeadMap, accuracy_map
 from bertviz_core.text_display import isolated
 
 GRAY = "#8c8c8c"
-TABLE_1 = "Best head of both directions for each relation (%)"
+TABLE_1 = "Table 1: best head of both directions for each relation (%)"
 # Pixels; the paper's columns are in sight.
 WIDTHS = {
     "relation": 62,
@@ -177,17 +176,19 @@ def table_chart(counts: RelationCounts) -> Chart:
 
 def table_1(counts: RelationCounts) -> Table:
     """Table 1, a row of which chooses the relation and its best head."""
+    papers = f" The paper's columns: {paper.TITLE}, Table 1 (WSJ, Stanford Dependencies)." if counts.in_paper else ""
     return Table(
         name="table_1",
         title=TABLE_1,
         table=relation_table(counts),
-        note=TOTALS,
+        note=f"{TOTALS}{papers}",
         decimals=1,
         signed=("offset",),
         choose=lambda row: _chosen(counts, counts.relations[row]),
         hint="click a row to choose the relation and its best head",
         widths=WIDTHS,
         height=420,
+        is_of_paper=True,
     )
 
 
@@ -258,16 +259,6 @@ def relation_table(result: RelationCounts) -> pd.DataFrame:
         table["paper"] = [accuracy for _, accuracy, *_ in paper_values]
         table["its head"] = [head for head, *_ in paper_values]
     return table
-
-
-def paper_table(result: RelationCounts) -> PaperTable:
-    """Table 1 for a report: the best head of each relation, beside the paper's."""
-    frame = relation_table(result)
-    cells = frame.astype(object).where(frame.notna(), ABSENT)
-    rows = [[f"{cell:.1f}" if isinstance(cell, float) else str(cell) for cell in row] for row in cells.to_numpy()]
-    note = f". The paper's columns: {paper.TITLE}, Table 1 (WSJ, Stanford Dependencies)" if result.in_paper else ""
-    title = f"Table 1: the best head of each relation, percent{note}"
-    return PaperTable(title, list(frame.columns), rows, latex(result))
 
 
 def latex(result: RelationCounts) -> str:

@@ -14,8 +14,8 @@ from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.analyses.base.view import Find
 from bertviz_core.analyses.probes.figure import (
     distance_chart,
+    latex,
     paper_figure,
-    paper_table,
     table_chart,
     weight_maps,
 )
@@ -56,7 +56,7 @@ class ProbesAnalysis(Analysis[Probes, ProbesView]):
     columns = (HeadColumn("weight", "weight in the attention-only probe", Probes.weight),)
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
-    paper_table = staticmethod(paper_table)
+    latex = staticmethod(latex)
     prefix = "probe_"
     forward_passes = 18  # measured: maps of four networks, one trained and three random; hidden states once; trainings
     chunked = False

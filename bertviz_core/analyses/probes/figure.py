@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 
 from bertviz_core import paper
 from bertviz_core.analyses.base.blocks import Chart, Map
-from bertviz_core.analyses.base.paper_table import ABSENT, PaperTable, percent_text
 from bertviz_core.analyses.base.statistics import share
 from bertviz_core.analyses.probes.options import AS_RELEASED
 from bertviz_core.analyses.probes.result import ATTENTION_DIRECTIONS, Probes, SentenceRecord, title
@@ -68,21 +67,6 @@ def table_3(result: Probes) -> pd.DataFrame:
         paper=names.map(paper.TABLE_3).astype(float),
         paper_with_punctuation=names.map({**paper.TABLE_3_WITH_PUNCTUATION, **best}).astype(float),
     )
-
-
-def paper_table(result: Probes) -> PaperTable:
-    """Table 3 for a report: each probe's score with its interval, beside the paper's."""
-    rows = []
-    for (_, shown), row in zip(table_3(result).iterrows(), result.to_frame().itertuples(), strict=True):
-        scores = (shown["paper"], shown["paper_with_punctuation"])
-        papers = next((f"{score:g}" for score in scores if not np.isnan(score)), ABSENT)
-        score = percent_text(row.score, row.low, row.high)
-        with_punctuation = percent_text(row.with_punctuation)
-        beside = [papers] if result.counts_as_paper else []
-        rows.append([shown["probe"], row.metric, score, with_punctuation, *beside, f"{row.parameters:,}"])
-    beside = ["paper (WSJ)"] if result.counts_as_paper else []
-    header = ["probe", "metric", "score", "with punctuation", *beside, "parameters"]
-    return PaperTable("Table 3: percent with the 95% interval", header, rows, latex(result))
 
 
 def latex(result: Probes) -> str:

@@ -68,12 +68,21 @@ def scores_table(result: Probes) -> Table:
     until = "until the loss of held-out sentences of the training part no longer falls"
     if result.is_paper:
         until = "for one epoch, as the release does"
+    papers = " The paper's scores are on WSJ." if result.counts_as_paper else ""
     note = (
         f"95% intervals over {units_text(units['test'], units['unit'])}. Trained on {sentences['train']:,} sentences, "
-        f"{until}; scored on {sentences['test']:,} others."
+        f"{until}; scored on {sentences['test']:,} others.{papers}"
     )
     as_printed = tuple(name for name in order if name.startswith("paper"))
-    return Table("table_3", "Table 3 (%)", table.rename(columns=names)[order], note, 1, as_printed=as_printed)
+    return Table(
+        name="table_3",
+        title="Table 3 (%)",
+        table=table.rename(columns=names)[order],
+        note=note,
+        decimals=1,
+        as_printed=as_printed,
+        is_of_paper=True,
+    )
 
 
 def scores_notes(result: Probes) -> Iterator[Say]:

@@ -111,7 +111,7 @@ def draw_export(view: View[Any], found: Result) -> None:
     so that what is chosen is read on a click."""
     now = session.current()
     page.downloads(found, lambda: chosen(now.view(type(view)), found))
-    if ANALYSES[found.analysis].paper_table:
+    if ANALYSES[found.analysis].latex:
         of_page = chosen(view, found)
         endnotes.folded("LaTeX", ":material/table:", "latex", lambda: st.code(to_latex(of_page), "latex"))
 

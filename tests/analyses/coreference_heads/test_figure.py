@@ -5,6 +5,7 @@ import pytest
 
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.figure import by_group, group_charts, paper_figure
+from bertviz_core.analyses.coreference_heads.systems_table import systems_table
 from bertviz_core.heads import DirectedHead, Head
 from tests.support import shipped
 
@@ -22,6 +23,17 @@ def test_a_map_for_each_type(result):
     assert [a.text for a in figure.layout.annotations][:2] == [
         f"{kind}, n = {n:,}" for kind, n in zip(("all", "pronoun"), result.n, strict=False)
     ]
+
+
+def test_table_2_has_the_shares_with_their_intervals_and_a_head_that_is_not_the_best(result):
+    rows = systems_table(result, result.best()).table.set_index("system")["nominal"]
+    for name in ("nearest", "rule-based"):
+        row = result.row(name, "nominal")
+        accuracy, low, high = (f"{100 * row[end]:.1f}" for end in ("accuracy", "low", "high"))
+        assert rows[name] == f"{accuracy} [{low}–{high}]"
+    assert rows["chance"] == f"{100 * result.row('chance', 'nominal')['accuracy']:.1f}", "it is exact"
+    other = systems_table(result, DirectedHead(0, Head(0, 0))).table["system"]
+    assert [*other] == [*rows.index, "mention → antecedent: chosen head, 1-1"]
 
 
 def test_distance_and_gender_show_shares_with_their_counts(result):

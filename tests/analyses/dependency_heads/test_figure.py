@@ -103,7 +103,9 @@ def test_the_paper_s_numbers_stand_only_beside_those_of_its_language(result):
     assert "paper" not in finding.claim and finding.statement == ""
     assert [trace.name for trace in paper_figure(german).data] == ["best head", "best fixed offset"]
     assert {"paper", "its head"} & {*drawn.relation_table(german)} == set()
-    assert "paper" not in drawn.paper_table(german).title
+    assert (
+        "The paper's columns" in drawn.table_1(result).note and "The paper's columns" not in drawn.table_1(german).note
+    )
     best = result.best_choice("det")
     assert any("paper" in note for *_, note in cards(result, "det", best))
     assert not any("paper" in note for *_, note in cards(german, "det", best))
