@@ -175,6 +175,7 @@ def test_a_strangers_flood_is_slowed_and_ends_as_a_huge_message_does(
     monkeypatch.setattr(credit, "time", SimpleNamespace(monotonic=lambda: 0.0))
     monkeypatch.setattr(limits, "asyncio", SimpleNamespace(sleep=sleep))
     monkeypatch.setattr(limits, "UNDISTURBED_S", 0.0)
+    monkeypatch.setattr(limits, "IMPATIENT", 1)
     with connected() as socket:
         for _ in range(100):
             socket.send_bytes(message)
@@ -188,15 +189,29 @@ def test_a_request_waits_for_the_page_before_it_but_not_for_long() -> None:
     own = credit.Credit()
 
     async def seconds_of_request(seconds_of_page: float) -> float:
-        asyncio.get_running_loop().call_later(seconds_of_page, setattr, own, "has_page", False)
+        asyncio.get_running_loop().call_later(seconds_of_page, setattr, own, "page", None)
         began = time.monotonic()
         await limits._page_before(own)
-        assert own.has_page
+        assert own.page
         return time.monotonic() - began
 
     assert asyncio.run(seconds_of_request(10.0)) < 0.1  # the first request waits for nothing
     assert 0.2 < asyncio.run(seconds_of_request(0.2)) < 0.8
     assert asyncio.run(seconds_of_request(10.0)) > limits.UNDISTURBED_S
+
+
+def test_the_page_of_a_connection_is_the_last_that_was_requested(monkeypatch: pytest.MonkeyPatch) -> None:
+    credits_of_all = credit.Credits()
+    with credits_of_all.connection({"client": ("10.0.0.1", 1), "headers": []}) as (own, scope):
+        headers = {name.decode(): value.decode() for name, value in scope["headers"]}
+        monkeypatch.setattr(credit, "st", SimpleNamespace(context=SimpleNamespace(headers=headers)))
+        with credits_of_all.page() as share:
+            own.spend(5)
+            assert share() < 0.8 and own.page
+        assert own.page is None
+        with credits_of_all.page():
+            newer = own.page = object()  # its reader has asked for another one meanwhile
+        assert own.page is newer
 
 
 def test_who_connects_again_has_no_new_runs(monkeypatch: pytest.MonkeyPatch) -> None:

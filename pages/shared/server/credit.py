@@ -21,11 +21,11 @@ class Credit:
     Attributes:
         free: The runs that were left at the time `at`; below zero where they are owed.
         at: Seconds of the monotonic clock.
-        has_page: Whether a page that was requested waits or runs.
+        page: The page that was requested last, while it waits or runs. An earlier one may take longer to end.
     """
 
     def __init__(self) -> None:
-        self.has_page = False
+        self.page: object | None = None
         self.free = BURST
         self.at = time.monotonic()
 
@@ -68,11 +68,12 @@ class Credits:
     def page(self) -> Iterator[Callable[[], float]]:
         """While a page waits and runs: the share of its free runs that its connection has left; 1 for one without."""
         credit = self._open.get(st.context.headers.get(HEADER) or "") or Credit()
-        credit.has_page = True
+        page = credit.page = object()
         try:
             yield lambda: credit.left() / BURST
         finally:
-            credit.has_page = False
+            if credit.page is page:
+                credit.page = None
 
     def _take_over(self, address: str) -> Credit:
         for each in list(self._left_behind):

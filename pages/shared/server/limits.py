@@ -18,6 +18,7 @@ SESSIONS_IN_MEMORY = 10  # sessions whose full uploads, arriving or being checke
 # On a public server:
 MAX_MESSAGE_BYTES = 5_000_000  # bytes of a message: each has the pasted text
 FRAGMENT = 0.1  # of a run: a fragment's
+IMPATIENT = 3  # runs: a page's that is requested before the one before it has come
 UNDISTURBED_S = 1.0  # seconds that a page has before the next request of its connection ends it
 LOOK_S = 0.05  # seconds between two looks at whether it has ended
 SLOWED = 30  # delayed messages in a row, after which a connection is closed
@@ -98,9 +99,9 @@ async def _page_before(credit: Credit) -> None:
     """Wait for the page that the connection has requested before, for a while: whoever asks on and on would have pages
     begin that all end at once, and each beginning takes the server as long as a tenth of a page."""
     end = time.monotonic() + UNDISTURBED_S
-    while credit.has_page and time.monotonic() < end:
+    while credit.page and time.monotonic() < end:
         await asyncio.sleep(LOOK_S)
-    credit.has_page = True
+    credit.page = object()
 
 
 def _slowed(receive: Receive, send: Send, credit: Credit) -> tuple[Receive, Send]:
@@ -119,7 +120,8 @@ def _slowed(receive: Receive, send: Send, credit: Credit) -> tuple[Receive, Send
             await send({"type": "websocket.close", "code": 1009})
             return {"type": "websocket.disconnect", "code": 1009}
         kind = message_kind(data)
-        seconds = credit.spend(FRAGMENT if kind == "fragment" else 1)
+        runs = FRAGMENT if kind == "fragment" else IMPATIENT if credit.page else 1
+        seconds = credit.spend(runs)
         slowed = slowed + 1 if seconds else 0
         await asyncio.sleep(seconds)
         if kind == "rerun_script":
