@@ -146,9 +146,11 @@ class AnalysisResult(NotebookObject):
 
     def _lines(self) -> list[str]:
         """Warnings of the input; then what the page of the analysis says first, and what it says of what is chosen."""
-        said = exports.chosen_sentences(exports.blocks_of(self.result))
-        strong = [*reading_warnings(self.result), *said[:1]]
-        return [element("p style=font-weight:600", line) for line in strong] + [element("p", line) for line in said[1:]]
+        sentences = exports.chosen_sentences(exports.blocks_of(self.result))
+        strong = [*reading_warnings(self.result), *sentences[:1]]
+        return [element("p style=font-weight:600", line) for line in strong] + [
+            element("p", line) for line in sentences[1:]
+        ]
 
 
 @dataclass(frozen=True)

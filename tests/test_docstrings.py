@@ -120,8 +120,8 @@ def restating_entries(node: Definition) -> Iterator[str]:
     hints = {each.arg: ast.unparse(each.annotation) for each in arguments if each.annotation}
     hints |= dict(fields(node)) if isinstance(node, ast.ClassDef) else {}
     for name, text in entries(node):
-        known = bare(f"{' '.join(FILLERS)} {name} {node.name} {hints.get(name, '')}")
-        if not re.search(r"[\d(`]|\b[A-Z]{2,}", text) and bare(text) <= known:
+        repeated_words = bare(f"{' '.join(FILLERS)} {name} {node.name} {hints.get(name, '')}")
+        if not re.search(r"[\d(`]|\b[A-Z]{2,}", text) and bare(text) <= repeated_words:
             yield f"{name}: {text}"
 
 

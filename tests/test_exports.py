@@ -51,11 +51,11 @@ def test_every_result_as_every_file(results, name):
     for part in ("<h1>", "<table", 'class="dataframe"', "arXiv:1906.04341", "plotly-graph-div"):
         assert part in page
     assert re.search("</h1><ul><li>[^<]*[0-9]", page)
-    shown = list(flat(exports.blocks_of(result)))
-    assert page.count("Plotly.newPlot(") == sum(isinstance(block, Chart | Map) for block in shown)
+    page_blocks = list(flat(exports.blocks_of(result)))
+    assert page.count("Plotly.newPlot(") == sum(isinstance(block, Chart | Map) for block in page_blocks)
     text = exports.to_text(result)
-    assert all(sentence in text for sentence in exports.chosen_sentences(shown))
-    for of_page in tables(shown):
+    assert all(sentence in text for sentence in exports.chosen_sentences(page_blocks))
+    for of_page in tables(page_blocks):
         assert element("h2", of_page.title) in page
         examples = of_page.examples if isinstance(of_page, Inputs) else ()
         assert all((each.svg or element("p dir=auto", each.text)) in page for each in examples), of_page.title

@@ -165,10 +165,10 @@ class Run:
             tokenizer = learn_tokenizer(files)
             tokenizer.save(str(vocabulary))
             np.save(text, encode(tokenizer, files))
-        made = PreTrainedTokenizerFast(
+        fast_tokenizer = PreTrainedTokenizerFast(
             tokenizer_file=str(vocabulary), bos_token=BOS, pad_token=BOS, model_max_length=LENGTH
         )
-        return np.load(text, mmap_mode="r"), made
+        return np.load(text, mmap_mode="r"), fast_tokenizer
 
     def train(self, checkpoint_every: int = 50) -> None:
         """Go on to the last step."""

@@ -86,10 +86,10 @@ def _has_half(way: Way) -> bool:
 def _all_ways(result: Emergence) -> Iterator[Way]:
     yield Way(result.loss_name, result.loss)
     for name, values in _shares(result):
-        known = ~np.isnan(values).all((1, 2))
+        has_value = ~np.isnan(values).all((1, 2))
         course = np.full(len(values), np.nan)
-        course[known] = np.nanmax(values[known], axis=(1, 2))
-        yield Way(name, course, highest(values[-1]).label() if known[-1] else "")
+        course[has_value] = np.nanmax(values[has_value], axis=(1, 2))
+        yield Way(name, course, highest(values[-1]).label() if has_value[-1] else "")
     best = result.dependencies[-1].best()
     for name in [UAS, *result.clearest_relations(RELATIONS)]:
         row = result.relations.index(name)

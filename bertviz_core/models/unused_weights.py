@@ -25,16 +25,16 @@ def _knows(config: Config) -> bool:
     family = str(config.get("model_type"))
     if family not in transformers.CONFIG_MAPPING:
         return True  # Such a file is refused, with the reason, when its numbers are read.
-    known = transformers.CONFIG_MAPPING[family]
-    return POSITIONS in {*known.__dataclass_fields__, *known.attribute_map}
+    config_class = transformers.CONFIG_MAPPING[family]
+    return POSITIONS in {*config_class.__dataclass_fields__, *config_class.attribute_map}
 
 
 def unused_weight(config: Config, names: Iterable[str]) -> str:
     """The first weight inside the layers of a known family that its model has no place for; "" for none."""
-    known = LAYER_NAMES.get(str(config.get("model_type")))
-    if known is None:
+    layer_names = LAYER_NAMES.get(str(config.get("model_type")))
+    if layer_names is None:
         return ""
-    numbered = re.compile(rf"(?:^|\.){re.escape(known.stack)}\.(\d+)\.")
+    numbered = re.compile(rf"(?:^|\.){re.escape(layer_names.stack)}\.(\d+)\.")
     layers = config_int(config, LAYERS)
     for name in sorted(names):
         layer = numbered.search(name)

@@ -86,11 +86,11 @@ def searched_numbers(results: Results) -> dict[str, np.ndarray]:
     """Name -> (head,) numbers that an expression can name beside the columns, such as the accuracy of a relation; a
     name that an analysis before has, has the title of its own before it."""
     numbers: dict[str, np.ndarray] = {}
-    taken = set[str]()
+    names_before = set[str]()
     for each in of_head(results, Head(0, 0)):  # beside the numbers of all heads, whichever it is
         for name, values in each.figure.searched.items():
-            own = f"{each.figure.title} {name}" if simplified(name) in taken else name
-            taken.add(simplified(own))
+            own = f"{each.figure.title} {name}" if simplified(name) in names_before else name
+            names_before.add(simplified(own))
             numbers[own] = values.reshape(-1)
     return numbers
 

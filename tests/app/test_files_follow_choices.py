@@ -119,10 +119,10 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Block]:
     draw = blocks.draw
     of_page: list[Block] = []
 
-    def drawing(shown: Iterable[Block], **options: Any) -> None:
-        shown = list(shown)
-        of_page.extend(shown)
-        draw(shown, **options)
+    def drawing(page_blocks: Iterable[Block], **options: Any) -> None:
+        page_blocks = list(page_blocks)
+        of_page.extend(page_blocks)
+        draw(page_blocks, **options)
 
     monkeypatch.setattr(blocks, "draw", drawing)
     return of_page
@@ -134,15 +134,15 @@ def results(monkeypatch: pytest.MonkeyPatch) -> list[Result]:
     downloads = page.downloads
     of_files: list[Result] = []
 
-    def offering(result: Result, shown: Callable[[], Result] | None = None) -> None:
-        of_files.append(shown() if shown else result)
-        downloads(result, shown)
+    def offering(result: Result, of_page: Callable[[], Result] | None = None) -> None:
+        of_files.append(of_page() if of_page else result)
+        downloads(result, of_page)
 
     monkeypatch.setattr(page, "downloads", offering)
     return of_files
 
 
-def contents(shown: Iterable[Block]) -> set[tuple[Any, ...]]:
+def contents(page_blocks: Iterable[Block]) -> set[tuple[Any, ...]]:
     """Of each block what it is called and says, and its tables."""
     words = ("name", "title", "text", "note", "alt")
     return {
@@ -152,7 +152,7 @@ def contents(shown: Iterable[Block]) -> set[tuple[Any, ...]]:
             str(getattr(block, "finding", "")),
             *(each.table.to_csv() for each in tables_of(block)),
         )
-        for block in flat(shown)
+        for block in flat(page_blocks)
         if not isinstance(block, ON_SCREEN_ALONE)
     }
 

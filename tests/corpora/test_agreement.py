@@ -33,18 +33,18 @@ def block(*rows: str) -> str:
     return "\n".join(lines) + "\n\n"
 
 
-def known(*forms: str) -> str:
+def forms_of(*forms: str) -> str:
     """Sentences without subjects in which forms occur, each as `form lemma tag features`."""
     return "".join(block(f"{form} 0 root") for form in forms)
 
 
-BE = known(f"is be AUX {IS}", f"are be AUX {ARE}")
+BE = forms_of(f"is be AUX {IS}", f"are be AUX {ARE}")
 CATS = f"cats cat NOUN {PLUR} 3 nsubj"
 TWO_CATS = CATS.replace("3", "2")
 OLD = "old old ADJ _ 0 root"
 
 
-def read(text: str) -> tuple[list[tuple[str, str, str]], dict[str, int]]:
+def pairs_of(text: str) -> tuple[list[tuple[str, str, str]], dict[str, int]]:
     skipped = Skipped()
     pairs = PairCorpus(from_bytes(text.encode(), "bank.conllu")).pairs(skipped)
     found = [(pair.good, pair.bad, pair.phenomenon) for pair in pairs]
@@ -54,8 +54,8 @@ def read(text: str) -> tuple[list[tuple[str, str, str]], dict[str, int]]:
 def reason(*rows: str, forms: str = BE) -> str:
     """Why a sentence of one subject gives no pair."""
     good = block(TWO_CATS, f"are be AUX {ARE} 0 root")
-    found, reasons = read(forms + good + block(*rows))
-    assert len(found) == 1 and sum(reasons.values()) == 1
+    pairs, reasons = pairs_of(forms + good + block(*rows))
+    assert len(pairs) == 1 and sum(reasons.values()) == 1
     return next(iter(reasons))
 
 
@@ -67,7 +67,7 @@ def test_worked_example() -> None:
         "old old ADJ _ 0 root SpaceAfter=No",
         "? ? PUNCT _ 3 punct",
     )
-    assert read(text) == ([("Are cats old?", "Is cats old?", "verb agreement")], {})
+    assert pairs_of(text) == ([("Are cats old?", "Is cats old?", "verb agreement")], {})
     source = from_bytes(text.encode(), "bank.conllu")
     assert format_detection.kinds(source) == ("treebank", "pairs", "text")
     assert describe("pairs", source) == "Read as a treebank (CoNLL-U): 1 minimal pair of 1 phenomenon."
@@ -102,17 +102,17 @@ def test_worked_example() -> None:
     ],
 )
 def test_the_other_sentence(rows: tuple[str, ...], other: str) -> None:
-    assert [bad for _, bad, _ in read(BE + block(*rows))[0]] == [other]
+    assert [bad for _, bad, _ in pairs_of(BE + block(*rows))[0]] == [other]
 
 
 def test_phenomena_by_what_stands_between() -> None:
     rows = [f"cats cat NOUN {PLUR} 0 nsubj", *["so so ADV _ 1 advmod"] * 3, f"are be AUX {ARE} 0 root"]
     rows = [row.replace(" 0 nsubj", " 5 nsubj") for row in rows]
-    assert read(BE + block(*rows))[0][0][2] == agreement.DISTANT
+    assert pairs_of(BE + block(*rows))[0][0][2] == agreement.DISTANT
     rows[1] = f"cat cat NOUN {SING} 1 nmod"
-    assert read(BE + block(*rows))[0][0][2] == agreement.DISTRACTED
+    assert pairs_of(BE + block(*rows))[0][0][2] == agreement.DISTRACTED
     rows[1] = f"cats cat NOUN {PLUR} 1 nmod"
-    assert read(BE + block(*rows))[0][0][2] == agreement.DISTANT
+    assert pairs_of(BE + block(*rows))[0][0][2] == agreement.DISTANT
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_what_gives_no_pair_is_counted(rows: tuple[str, ...], expected: str) -> 
 def test_two_subjects_of_a_clause() -> None:
     rows = (f"idea idea NOUN {SING} 4 nsubj:outer", f"is be AUX {IS} 4 cop", f"cats cat NOUN {PLUR} 4 nsubj", OLD)
     good = block(TWO_CATS, f"are be AUX {ARE} 0 root")
-    assert read(BE + good + block(*rows))[1] == {agreement.SEVERAL: 2}
+    assert pairs_of(BE + good + block(*rows))[1] == {agreement.SEVERAL: 2}
 
 
 HAVE = (f"have have VERB {ARE}", f"have have VERB {IS}")
@@ -157,21 +157,21 @@ def test_a_form_that_may_be_right_is_no_other(forms: tuple[str, ...], verb: str,
     """Where it is ten times as often the other one, the treebank is thought to be wrong."""
     rows = (f"She she PRON {SING} 2 nsubj", f"{verb} VERB {IS} 0 root")
     if expected:
-        assert reason(*rows, forms=BE + known(*forms)) == expected
+        assert reason(*rows, forms=BE + forms_of(*forms)) == expected
     else:
-        assert len(read(known(*forms) + block(*rows))[0]) == 1
+        assert len(pairs_of(forms_of(*forms) + block(*rows))[0]) == 1
 
 
 def test_was_has_another_mood_in_a_subordinate_clause() -> None:
-    forms = known(f"were be AUX {PAST.replace('Sing', 'Plur')}", f"were be AUX {PAST.replace('Ind', 'Sub')}")
+    forms = forms_of(f"were be AUX {PAST.replace('Sing', 'Plur')}", f"were be AUX {PAST.replace('Ind', 'Sub')}")
     main = (f"It it PRON {SING} 2 nsubj", f"was be AUX {PAST} 0 root")
-    assert read(forms + block(*main))[0] == [("It was", "It were", "verb agreement")]
+    assert pairs_of(forms + block(*main))[0] == [("It was", "It were", "verb agreement")]
     clause = ("Go go VERB _ 0 root", "if if SCONJ _ 4 mark", f"it it PRON {SING} 4 nsubj", f"was be AUX {PAST} 1 advcl")
-    assert read(forms + block(*main) + block(*clause))[1] == {agreement.POSSIBLE: 1}
+    assert pairs_of(forms + block(*main) + block(*clause))[1] == {agreement.POSSIBLE: 1}
 
 
 def test_a_subject_of_both_numbers() -> None:
-    sheep = known(f"sheep sheep NOUN {SING}", f"sheep sheep NOUN {PLUR}")
+    sheep = forms_of(f"sheep sheep NOUN {SING}", f"sheep sheep NOUN {PLUR}")
     assert (
         reason(f"sheep sheep NOUN {PLUR} 2 nsubj", f"are be AUX {ARE} 0 root", forms=BE + sheep) == agreement.AMBIGUOUS
     )
@@ -181,9 +181,9 @@ def test_forms_are_as_alike_as_the_treebank_has_them() -> None:
     """Where the plural has no Person it stands for all; of several forms the more alike, then the more frequent."""
     alike = f"are be AUX {PLUR}|Mood=Ind|Tense=Pres|VerbForm=Fin"
     verse = (f"It it PRON {SING} 2 nsubj", f"is be AUX {IS} 0 root")
-    assert read(known(alike) + block(*verse))[0][0][1] == "It are"
+    assert pairs_of(forms_of(alike) + block(*verse))[0][0][1] == "It are"
     first = f"am be AUX {ARE.replace('3', '1')}"
-    assert read(known(alike, first, first) + block(*verse))[0][0][1] == "It are"
+    assert pairs_of(forms_of(alike, first, first) + block(*verse))[0][0][1] == "It are"
 
 
 def test_sentences_are_units_or_documents_where_the_file_has_them() -> None:
@@ -205,8 +205,8 @@ def test_a_treebank_without_pairs_says_why() -> None:
 
 def test_forms_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agreement, "MAX_FORMS", 2)
-    text = BE + known(f"sing sing VERB {ARE}") + block(f"It it PRON {SING} 2 nsubj", f"is be AUX {IS} 0 root")
-    assert read(text)[1][agreement.FORGOTTEN] == 3
+    text = BE + forms_of(f"sing sing VERB {ARE}") + block(f"It it PRON {SING} 2 nsubj", f"is be AUX {IS} 0 root")
+    assert pairs_of(text)[1][agreement.FORGOTTEN] == 3
 
 
 @pytest.mark.skipif(not TREEBANKS.exists(), reason="needs the treebanks beside the repository")

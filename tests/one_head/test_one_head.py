@@ -62,8 +62,8 @@ def test_facts_are_the_furthest_from_the_median_one_of_each_analysis(results):
 def test_a_head_that_looks_far_because_it_looks_at_its_sink_is_not_set_apart_by_that(results):
     name = "mean distance in tokens"
     for head in all_heads(*columns(results)[0].values.shape)[::5]:
-        shown = [row.name for each in ANALYSES["reach"].of_head(results["reach"], head) for row in each.figure.rows]
-        assert name in shown and name not in {row.name for row in rows_apart("reach", results["reach"], head)}
+        row_names = [row.name for each in ANALYSES["reach"].of_head(results["reach"], head) for row in each.figure.rows]
+        assert name in row_names and name not in {row.name for row in rows_apart("reach", results["reach"], head)}
 
 
 def test_a_head_that_copies_the_previous_token_says_so(results):
@@ -147,8 +147,8 @@ def test_long_names_of_rows_are_whole_and_take_a_line_more():
     for each in ("entropy", name):
         row = HeadRow(each, 0.9, "0.00068 ± 0.00009", others, "0.5", Head(0, 2), (0.0, 1.0))
         svg = ET.fromstring(figure_svg(HeadFigure("x", (row,))))
-        shown = [text.text or "" for text in svg.iter() if text.tag.endswith("}text")]
-        assert " ".join(shown[:-1]) == each and shown[-1] == row.text
+        words = [text.text or "" for text in svg.iter() if text.tag.endswith("}text")]
+        assert " ".join(words[:-1]) == each and words[-1] == row.text
         heights.append(float(svg.attrib["height"]))
     assert heights[1] > heights[0] + 10
 

@@ -40,8 +40,8 @@ def found_heads(counts: RelationCounts) -> Iterator[FoundHead]:
 def chosen_heads(counts: RelationCounts) -> list[ChosenHeads]:
     """The heads that are chosen on each half of the treebank for each relation with words in both."""
     heads = np.stack(counts.best_of_halves())[..., 1:].tolist()  # (fold, relation, 2)
-    known = ~np.isnan(counts.held_out()[0]) & ~np.isin(counts.relations, NO_RELATION)
-    rows = zip(counts.relations, zip(*heads, strict=True), counts.above().tolist(), known, strict=True)
+    has_heads = ~np.isnan(counts.held_out()[0]) & ~np.isin(counts.relations, NO_RELATION)
+    rows = zip(counts.relations, zip(*heads, strict=True), counts.above().tolist(), has_heads, strict=True)
     return [
         ChosenHeads(name, tuple(sorted({Head(*head) for head in chosen})), is_found)
         for name, chosen, is_found, is_known in rows

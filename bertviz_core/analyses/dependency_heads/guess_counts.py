@@ -271,8 +271,8 @@ class GuessCounts(Result):
         estimates = {}
         for row, (name, n) in enumerate(zip(self.relations, self.best_n.tolist(), strict=True)):
             if n:
-                known = None if np.isnan(units[row]) else int(units[row])
-                independent = (n, size[row], freedom[row], known, self.unit)
+                unit_count = None if np.isnan(units[row]) else int(units[row])
+                independent = (n, size[row], freedom[row], unit_count, self.unit)
                 estimates[name] = Estimate(accuracy[row], None, *independent, choices=len(DIRECTIONS))
         return estimates
 

@@ -60,7 +60,7 @@ class MinimalPairsAnalysis(Analysis[MinimalPairs, MinimalPairsView]):
         yield Claim(self.claim(result, view), first=True)
         yield from set_blocks(result)
         yield Say(head_finding(self.name, result, head).sentence, chosen=True, on_screen=False)
-        claims = [Claim(self._most_needed(result, view))] if result.removed else []
+        claims = [Claim(self._most_needed(result, view))] if result.head_set else []
         yield Columns(
             left=(*claims, self.main_chart(paper_figure, result)),
             right=(column_map(self.name, result, column),),
@@ -77,15 +77,15 @@ class MinimalPairsAnalysis(Analysis[MinimalPairs, MinimalPairsView]):
     def findings(self, result: MinimalPairs | None) -> list[Finding]:
         """Those of single heads, and of the set that is removed."""
         listed = super().findings(result)
-        if result is None or not (removed := result.removed):
+        if result is None or not (head_set := result.head_set):
             return listed
-        return [set_finding(self.name, set_needed(result, removed)), *listed]
+        return [set_finding(self.name, set_needed(result, head_set)), *listed]
 
     def claim(self, result: MinimalPairs, view: MinimalPairsView) -> Finding:
         """Of the shown phenomenon the set that is removed, else the head without which the chosen quantity falls
         most."""
-        if result.removed:
-            return set_finding(self.name, set_answer(result, result.removed))
+        if result.head_set:
+            return set_finding(self.name, set_answer(result, result.head_set))
         return self._most_needed(result, view)
 
     def _most_needed(self, result: MinimalPairs, view: MinimalPairsView) -> Finding:

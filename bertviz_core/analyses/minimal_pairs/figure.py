@@ -118,8 +118,8 @@ def matrix_figure(result: MinimalPairs) -> go.Figure:
 def _rows(names: Sequence[str]) -> dict[str, Any]:
     """An axis with a row for each phenomenon, whatever its name looks like; long names are cut in their middle, since
     many differ at their end alone."""
-    shown = [name if len(name) <= LONGEST_NAME else f"{name[:HALF]}…{name[-HALF:]}" for name in names]
-    texts = [escape(name, quote=False) for name in shown]
+    short_names = [name if len(name) <= LONGEST_NAME else f"{name[:HALF]}…{name[-HALF:]}" for name in names]
+    texts = [escape(name, quote=False) for name in short_names]
     return {"type": "category", "autorange": "reversed", "automargin": True, "tickvals": names, "ticktext": texts}
 
 

@@ -133,10 +133,10 @@ def random_sets(heads: Sequence[Head], width: int, seed: int) -> list[tuple[Head
     if possible <= DRAWS:
         choices = product(*(combinations(others, count) for others, count in pools))
         return [tuple(chain(*parts)) for parts in choices]
-    return _drawn(pools, np.random.default_rng(seed % 2**64))
+    return _draw(pools, np.random.default_rng(seed % 2**64))
 
 
-def _drawn(pools: list[tuple[list[Head], int]], random: np.random.Generator) -> list[tuple[Head, ...]]:
+def _draw(pools: list[tuple[list[Head], int]], random: np.random.Generator) -> list[tuple[Head, ...]]:
     """DRAWS different sets with so many heads of each pool."""
     drawn = dict[tuple[Head, ...], None]()
     while len(drawn) < DRAWS:
@@ -154,7 +154,7 @@ def masks(sets: Sequence[Sequence[Head]], layers: int, width: int) -> np.ndarray
     return removed
 
 
-def named(heads: Sequence[Head]) -> str:
+def head_names(heads: Sequence[Head]) -> str:
     """Heads in words, as "3-1 and 4-2"."""
     *others, last = (head.label() for head in heads)
     return f"{', '.join(others)} and {last}" if others else last

@@ -54,8 +54,8 @@ class PairsRun:
         examples: The pairs. Set by `run`, as are those that follow.
         margins: (pair,) with all heads, nats.
         without: (layer, head, pair) without each head, nats; not used where `stored` has their averages.
-        removed: The heads of the different sets among `sets` and `controls`.
-        without_sets: (set, pair) without each of the `removed`, nats.
+        different_sets: The heads of the different sets among `sets` and `controls`.
+        without_sets: (set, pair) without each of the `different_sets`, nats.
     """
 
     def __init__(self, model: AttentionModel, request: Request, find: Find = lambda _: None) -> None:
@@ -88,31 +88,31 @@ class PairsRun:
         self.margins = np.zeros((1, len(self.examples)), dtype=np.float32)
         singles = layers if self.stored is None else 0
         self.without = np.zeros((singles, heads, len(self.examples)), dtype=np.float32)
-        self.removed = list(dict.fromkeys([*(each.heads for each in self.sets), *self.controls]))
-        self.without_sets = np.zeros((len(self.removed), len(self.examples)), dtype=np.float32)
+        self.different_sets = list(dict.fromkeys([*(each.heads for each in self.sets), *self.controls]))
+        self.without_sets = np.zeros((len(self.different_sets), len(self.examples)), dtype=np.float32)
         count = sum(1 for _ in self._questions())
         self.mean = None
         if self.replace == "mean":
             progress.start("Measuring the mean outputs of heads", count, "inputs")
             self.mean = mean_outputs(self.model, (batch for batch, _ in self._batches(progress)))
-        parts = list(self._parts(torch.from_numpy(masks(self.removed, layers, heads))))
+        parts = list(self._parts(torch.from_numpy(masks(self.different_sets, layers, heads))))
         progress.start("Scoring without heads", count * len(parts), "inputs")
         for batch, questions in self._batches(Progress(cancelled=progress.cancelled)):
             self._measure(batch, questions, parts, progress)
 
-    def _parts(self, removed: Tensor) -> Iterator[tuple[Tensor, np.ndarray, Any]]:
+    def _parts(self, different_sets: Tensor) -> Iterator[tuple[Tensor, np.ndarray, Any]]:
         """What is removed in passes that begin at one layer: sets (set, layer, head), the array (all sets, pair) of
         their margins, and their places in it. First every head of a layer, unless a stored result has them, then those
-        of the sets `removed` whose first layer it is."""
+        of the sets `different_sets` whose first layer it is."""
         layers, heads = self.model.layers, self.model.heads
         for layer in range(len(self.without)):
             single = torch.zeros(heads, layers, heads, dtype=torch.bool)
             single[:, layer].fill_diagonal_(True)
             yield single, self.without[layer], slice(None)
-        first = removed.any(-1).int().argmax(-1)
+        first = different_sets.any(-1).int().argmax(-1)
         for layer in first.unique().tolist():
             places = (first == layer).nonzero().flatten()
-            yield removed[places], self.without_sets, places.numpy()
+            yield different_sets[places], self.without_sets, places.numpy()
 
     def _scored(self, examples: Sequence[EncodedPair]) -> Iterator[EncodedPair]:
         """The pairs that can be scored; others, and those that are scored in another way, are counted."""
@@ -198,7 +198,9 @@ def finish(run: PairsRun, corpus: Pairs, provenance: Provenance) -> MinimalPairs
         result,
         run.sets,
         run.controls,
-        run.without_sets[[run.removed.index(heads) for heads in (*(each.heads for each in run.sets), *run.controls)]],
+        run.without_sets[
+            [run.different_sets.index(heads) for heads in (*(each.heads for each in run.sets), *run.controls)]
+        ],
         margins=margins,
         members=[*members.values()],
         examples=run.examples,

@@ -168,7 +168,7 @@ class MinimalPairs(HeadAverages):
         return self.phenomena.index(self.phenomenon) if self.phenomenon else -1
 
     @property
-    def removed(self) -> SetRecord | None:
+    def head_set(self) -> SetRecord | None:
         """The set that is removed; None where there is none, or each of several."""
         return self.sets[0] if len(self.sets) == 1 else None
 
@@ -191,7 +191,7 @@ class MinimalPairs(HeadAverages):
     def clearest(self) -> str:
         """The phenomenon in which the accuracy falls most without the set that is removed, else without some head; of
         several alike the first, and one with enough units to decide anything where there is one."""
-        falls = self.set_changes[:-1, 0, 0] if self.removed else self.changes[:, 0].min((1, 2))
+        falls = self.set_changes[:-1, 0, 0] if self.head_set else self.changes[:, 0].min((1, 2))
         is_too_small = self.units_of < MIN_UNITS
         return self.phenomena[int((falls + 2 * is_too_small).argmin())]  # changes are between -1 and 1
 
@@ -237,10 +237,12 @@ class MinimalPairs(HeadAverages):
     def flipped_pairs(self, head: Head | None) -> list[FlippedPair]:
         """The pairs that flip without a head, or without the set that is removed, of those that are shown, the largest
         fall of the margin first."""
-        kept = (self.set_flipped, self.set_flipped_margins) if head is None else (self.flipped, self.flipped_margins)
+        places_and_margins = (
+            (self.set_flipped, self.set_flipped_margins) if head is None else (self.flipped, self.flipped_margins)
+        )
         pairs = []
         for place in self.places:
-            numbers, margins = (each[(place, *(head or (0,)))].tolist() for each in kept)
+            numbers, margins = (each[(place, *(head or (0,)))].tolist() for each in places_and_margins)
             for number, without in zip(numbers, margins, strict=True):
                 if number >= 0:
                     pairs.append(FlippedPair(number, self.pair_texts[str(number)], without))

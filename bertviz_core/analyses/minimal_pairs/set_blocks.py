@@ -8,7 +8,7 @@ import pandas as pd
 from bertviz_core.analyses.base.blocks import Block, Chart, Columns
 from bertviz_core.analyses.base.table_blocks import Table
 from bertviz_core.analyses.minimal_pairs.figure import matrix_figure, set_figure
-from bertviz_core.analyses.minimal_pairs.head_sets import named
+from bertviz_core.analyses.minimal_pairs.head_sets import head_names
 from bertviz_core.analyses.minimal_pairs.pair_blocks import flipped_inputs
 from bertviz_core.analyses.minimal_pairs.result import QUANTITIES, MinimalPairs, SetRecord, against_others
 from bertviz_core.analyses.minimal_pairs.set_statements import controls_name, heads_of, span
@@ -17,20 +17,20 @@ from bertviz_core.numbers import half_width
 
 def set_blocks(result: MinimalPairs) -> Iterator[Block]:
     """The blocks of the sets that are removed; none where there are none."""
-    if removed := result.removed:
-        left, right = (_set_chart(result, removed, quantity) for quantity in QUANTITIES)
+    if head_set := result.head_set:
+        left, right = (_set_chart(result, head_set, quantity) for quantity in QUANTITIES)
         yield Columns(left=(left,), right=(right,))
-        yield set_table(result, removed)
+        yield set_table(result, head_set)
         yield flipped_inputs(result, None)
     elif result.sets:
         yield _matrix_chart(result)
         yield matrix_table(result)
 
 
-def _set_chart(result: MinimalPairs, removed: SetRecord, quantity: str) -> Chart:
+def _set_chart(result: MinimalPairs, head_set: SetRecord, quantity: str) -> Chart:
     """The change of a quantity by phenomenon, beside the controls."""
     what = {"accuracy_change": "Change of accuracy", "margin_change": "Change of the margin"}[quantity]
-    heads = named(heads_of(removed))
+    heads = head_names(heads_of(head_set))
     return Chart(
         name=f"minimal_pairs-set-{quantity.split('_', maxsplit=1)[0]}",
         title=f"{what} without {heads}",
@@ -40,7 +40,7 @@ def _set_chart(result: MinimalPairs, removed: SetRecord, quantity: str) -> Chart
     )
 
 
-def set_table(result: MinimalPairs, removed: SetRecord) -> Table:
+def set_table(result: MinimalPairs, head_set: SetRecord) -> Table:
     """The change without a set in every phenomenon, beside its controls and the change in the others."""
     specificity = against_others(result.set_changes[:-1, 0, 0])
     rows = []
@@ -63,7 +63,7 @@ def set_table(result: MinimalPairs, removed: SetRecord) -> Table:
         f"Accuracy with all heads; the changes without the set with 95% intervals{controls}; the change of accuracy "
         "minus its mean in the other phenomena. Where no pair turns, an interval has no width."
     )
-    return Table("set", f"Without {named(heads_of(removed))}, by phenomenon", pd.DataFrame(rows), note)
+    return Table("set", f"Without {head_names(heads_of(head_set))}, by phenomenon", pd.DataFrame(rows), note)
 
 
 def _change(result: MinimalPairs, row: int, quantity: int) -> str:
@@ -93,7 +93,7 @@ def matrix_table(result: MinimalPairs) -> Table:
     """A row for each relation: its heads, and the change in every phenomenon; a click removes them with controls."""
     columns = {
         "relation": [each["name"] for each in result.sets],
-        "heads": [named(heads_of(each)) for each in result.sets],
+        "heads": [head_names(heads_of(each)) for each in result.sets],
         "found": ["yes" if each["is_found"] else "no" for each in result.sets],
     }
     halves = 100 * result.set_intervals("accuracy_change")

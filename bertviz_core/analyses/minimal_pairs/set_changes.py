@@ -64,6 +64,6 @@ def with_sets(
     )
 
 
-def _record(removed: HeadSet, options: dict[str, Any]) -> SetRecord:
-    is_found = not removed.name or removed.name in options["above_baseline"]
-    return {"name": removed.name, "heads": [head.key() for head in removed.heads], "is_found": is_found}
+def _record(head_set: HeadSet, options: dict[str, Any]) -> SetRecord:
+    is_found = not head_set.name or head_set.name in options["above_baseline"]
+    return {"name": head_set.name, "heads": [head.key() for head in head_set.heads], "is_found": is_found}

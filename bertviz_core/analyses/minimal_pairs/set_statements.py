@@ -13,7 +13,7 @@ from bertviz_core.analyses.base.findings import (
     decide,
 )
 from bertviz_core.analyses.base.statistics import MIN_UNITS
-from bertviz_core.analyses.minimal_pairs.head_sets import named
+from bertviz_core.analyses.minimal_pairs.head_sets import head_names
 from bertviz_core.analyses.minimal_pairs.result import QUANTITIES, MinimalPairs, SetRecord
 from bertviz_core.analyses.minimal_pairs.statements import POINTS, has_preference
 from bertviz_core.heads import Head
@@ -30,9 +30,9 @@ CAUTION = (
 )
 
 
-def heads_of(removed: SetRecord) -> list[Head]:
+def heads_of(head_set: SetRecord) -> list[Head]:
     """The heads of a set."""
-    return [Head.parse(key) for key in removed["heads"]]
+    return [Head.parse(key) for key in head_set["heads"]]
 
 
 def set_states(result: MinimalPairs) -> np.ndarray:
@@ -50,21 +50,21 @@ def set_states(result: MinimalPairs) -> np.ndarray:
     return np.where((decided == SHOWN) & ~is_worth, NOT_SHOWN, decided)
 
 
-def set_answer(result: MinimalPairs, removed: SetRecord) -> Answer:
+def set_answer(result: MinimalPairs, head_set: SetRecord) -> Answer:
     """Whether a set is needed for the phenomenon that is shown; of all pairs nothing is decided."""
     state = str(set_states(result)[result.row]) if len(result.places) == 1 else UNDECIDED
     change, margin = result.set_changes[result.row, :, 0].tolist()
     half, margin_half = (float(result.set_intervals(quantity)[result.row, 0]) for quantity in QUANTITIES)
     before = result.shown_accuracy
-    heads = heads_of(removed)
+    heads = heads_of(head_set)
     claim = (
-        f"Without {named(heads)} the model prefers the grammatical sentence in {before + change:.0%} of the pairs, "
-        f"with {'it' if len(heads) == 1 else 'them'} in {before:.0%}; {_controls(result, before)}"
+        f"Without {head_names(heads)} the model prefers the grammatical sentence in {before + change:.0%} of the "
+        f"pairs, with {'it' if len(heads) == 1 else 'them'} in {before:.0%}; {_controls(result, before)}"
     )
     sentence = (
         f"{claim} ({result.shown_name}, {plural(result.shown_pairs, 'pairs')}: {100 * change:+.1f} points ± "
         f"{half_width(100 * half, '.1f')}; margin {margin:+.2f} ± {half_width(margin_half)} nats). "
-        f"{origin(result, removed)}{CAUTION}"
+        f"{origin(result, head_set)}{CAUTION}"
     )
     return Answer(
         state=state,
@@ -97,23 +97,25 @@ def span(values: np.ndarray, form: str) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def origin(result: MinimalPairs, removed: SetRecord) -> str:
+def origin(result: MinimalPairs, head_set: SetRecord) -> str:
     """A sentence on where the heads of a relation come from; empty where they are named one by one."""
-    if not removed["name"]:
+    if not head_set["name"]:
         return ""
     corpora = ", ".join(file["name"] for file in result.provenance.get("others", {}).values())
-    halves = "It is the best at {} on each half" if len(removed["heads"]) == 1 else "Each is the best at {} on one half"
-    doubt = "" if removed["is_found"] else ", but scored on the other half not above every baseline"
-    return f"{halves.format(removed['name'])} of {corpora}{doubt}. "
+    halves = (
+        "It is the best at {} on each half" if len(head_set["heads"]) == 1 else "Each is the best at {} on one half"
+    )
+    doubt = "" if head_set["is_found"] else ", but scored on the other half not above every baseline"
+    return f"{halves.format(head_set['name'])} of {corpora}{doubt}. "
 
 
-def set_needed(result: MinimalPairs, removed: SetRecord) -> Answer:
+def set_needed(result: MinimalPairs, head_set: SetRecord) -> Answer:
     """`set_answer` of the phenomenon for which the set is needed, else of that whose accuracy falls most."""
     fall = result.set_changes[:-1, 0, 0]
     is_needed = set_states(result) == SHOWN
     if is_needed.any():
         fall = np.where(is_needed, fall, np.inf)
-    return set_answer(result.of(result.phenomena[int(fall.argmin())]), removed)
+    return set_answer(result.of(result.phenomena[int(fall.argmin())]), head_set)
 
 
 def set_finding(analysis: str, answer: Answer) -> Finding:

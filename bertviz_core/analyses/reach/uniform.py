@@ -43,8 +43,8 @@ def sink_rows(batch: Batch, tokens: Tensor, masks: Masks, causal: bool) -> Tenso
     """(layer, batch, sink) how many rows see one of the sink's tokens, which are (batch, sink, token) bool."""
 
     def of(visible: Tensor) -> Tensor:
-        seen = visible.float() @ tokens.float().transpose(1, 2) > 0  # (batch, query, sink)
-        return (seen & batch.mask[..., None]).sum(1)
+        sees_sink = visible.float() @ tokens.float().transpose(1, 2) > 0  # (batch, query, sink)
+        return (sees_sink & batch.mask[..., None]).sum(1)
 
     return _by_layer(masks, lambda mask: of(mask.visible), of(full_visibility(batch, causal)))
 
@@ -69,10 +69,10 @@ def full_token_uniform(example: Encoded, tokens: Tokens, causal: bool) -> np.nda
     length = len(example)
     ordinary = ~structural(example, tokens)
     ordinary[0] = False
-    seen = np.arange(1, length + 1) if causal else np.full(length, length)
+    visible = np.arange(1, length + 1) if causal else np.full(length, length)
     others = (np.cumsum(ordinary) if causal else ordinary.sum()) - 1
-    received = np.cumsum(1 / seen[::-1])[::-1] if causal else np.ones(length)
-    return np.stack([received, np.where(ordinary, others / seen, 0.0)], -1)
+    received = np.cumsum(1 / visible[::-1])[::-1] if causal else np.ones(length)
+    return np.stack([received, np.where(ordinary, others / visible, 0.0)], -1)
 
 
 def _uniform(batch: Batch, visible: Tensor) -> Tensor:

@@ -193,14 +193,14 @@ def test_what_is_said_of_a_decoder_has_no_word_of_masks():
     sentence = found("sep_gradients.no_op", result).sentence
     assert "70% of its attention on the first token, the most that a layer puts on a special or first token" in sentence
     patterns = averages("surface_patterns", causal=True, previous=[[0.6]], to_first=[[0.7]])
-    said = [*ANALYSES["surface_patterns"].key_numbers(patterns), *patterns_cards(patterns, 0.5), *cards(result)]
-    assert len(said) == 8 and "mask" not in str(said)
+    texts = [*ANALYSES["surface_patterns"].key_numbers(patterns), *patterns_cards(patterns, 0.5), *cards(result)]
+    assert len(texts) == 8 and "mask" not in str(texts)
 
 
 def test_more_heads_than_are_named_are_counted():
     values = np.linspace(0.6, 0.9, 12).reshape(3, 4)
-    named = "3-4, 3-3, 3-2, 3-1, 2-4, 2-3, 2-2, 2-1, 1-4, 1-3"
-    assert name_heads_over(values, 0.5, "Over half") == f"Over half: {named} and 2 more."
+    names = "3-4, 3-3, 3-2, 3-1, 2-4, 2-3, 2-2, 2-1, 1-4, 1-3"
+    assert name_heads_over(values, 0.5, "Over half") == f"Over half: {names} and 2 more."
     assert name_heads_over(values, 0.89, "Over 89%") == "Over 89%: 3-4."
 
 

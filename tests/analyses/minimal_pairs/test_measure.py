@@ -165,7 +165,7 @@ def test_relations_are_removed_without_random_sets(masked: loading.AttentionMode
     sets = {"heads": "relations", "sets": ["nsubj: 1-1 2-1", "dobj: 2-1", "obj: 2-1"], "above_baseline": ["dobj"]}
     result = computed(masked, **sets)
     assert [each["is_found"] for each in result.sets] == [False, True, False]
-    assert result.removed is None and result.controls == [] and result.set_changes.shape == (4, 2, 3)
+    assert result.head_set is None and result.controls == [] and result.set_changes.shape == (4, 2, 3)
     assert (result.set_changes[..., 1] == result.set_changes[..., 2]).all()
     np.testing.assert_allclose(result.set_changes[:-1, :, 1], result.changes[:, :, 1, 0], atol=1e-5)
     arrays, tables = result.arrays(), result.tables()
@@ -246,8 +246,10 @@ def test_words_own_their_tokens(masked: loading.AttentionModel) -> None:
 
 def test_a_mark_is_a_word_where_the_tokenizer_says_so(masked: loading.AttentionModel) -> None:
     pairs = list(Pairs(source_of([("town, home", "town, homes")], "pairs"), masked.tokens, SETTINGS))
-    shown = [masked.tokens.names(each.ids)[1:-1] for each in masked_words(0, pairs[0], masked.tokens, "pll")[:3]]
-    assert [names.count("[MASK]") for names in shown[-2:]] == [1, 1], shown
+    tokens_of_inputs = [
+        masked.tokens.names(each.ids)[1:-1] for each in masked_words(0, pairs[0], masked.tokens, "pll")[:3]
+    ]
+    assert [names.count("[MASK]") for names in tokens_of_inputs[-2:]] == [1, 1], tokens_of_inputs
 
 
 def test_a_cancelled_run_stops(masked: loading.AttentionModel) -> None:

@@ -117,16 +117,16 @@ def test_a_set_with_the_planted_head_is_needed_and_its_controls_are_not(number_f
         "Without 1-1 and 2-2 the model prefers the grammatical sentence in 50% of the pairs, with them in 100%; "
         "without 1 random set of the same layers 100% (determiners, 30 pairs: -50.0 points ± "
     )
-    shown = found.of("determiners")
-    claim, *others = (b for b in ANALYSES["minimal_pairs"].shown(choosing(shown)) if isinstance(b, Claim))
+    determiners = found.of("determiners")
+    claim, *others = (b for b in ANALYSES["minimal_pairs"].shown(choosing(determiners)) if isinstance(b, Claim))
     assert claim.first and claim.finding.state == SHOWN and "1-1 and 2-2" in claim.finding.claim and others
 
 
 def test_a_set_without_it_is_not_needed(number_folder: Path) -> None:
     found = finish(*run_of(number_folder, heads="1-2,2-2"))
-    assert set(set_states(found)) == {NOT_SHOWN} and found.removed is not None
+    assert set(set_states(found)) == {NOT_SHOWN} and found.head_set is not None
     assert set(set_states(replace(found, controls=[], control_changes=np.zeros((3, 2, 0))))) == {UNDECIDED}
-    assert "with them in 100%" in set_answer(found, found.removed).claim
+    assert "with them in 100%" in set_answer(found, found.head_set).claim
 
 
 def test_labels_that_are_shuffled_need_no_set(number_folder: Path) -> None:
@@ -151,8 +151,8 @@ def test_the_pairs_that_turn_wrong_have_their_margins(result: MinimalPairs) -> N
 
 def test_the_view_opens_where_the_accuracy_falls_most(result: MinimalPairs) -> None:
     view = MinimalPairsView()
-    shown = view.show(result)
-    resolved = view.resolve(shown)
+    opening = view.show(result)
+    resolved = view.resolve(opening)
     assert (resolved.phenomenon, resolved.head, resolved.quantity) == ("determiners", "1-1", "accuracy_change")
     everything = MinimalPairsView(phenomenon=ALL)
     assert everything.show(result)["accuracy_change"][0, 0] == pytest.approx(-1 / 3)
@@ -175,9 +175,9 @@ def test_every_phenomenon_has_a_row_of_its_own_whatever_its_name(result: Minimal
 
 
 def test_a_phenomenon_with_the_name_of_all_is_itself(result: MinimalPairs) -> None:
-    named = replace(result, phenomena=["determiners", ALL])
-    shown = MinimalPairsView(phenomenon=ALL).show(named)
-    assert shown.places == [1] and MinimalPairsView().offered(named)["phenomenon"] == ["determiners", ALL]
+    with_all = replace(result, phenomena=["determiners", ALL])
+    of_all = MinimalPairsView(phenomenon=ALL).show(with_all)
+    assert of_all.places == [1] and MinimalPairsView().offered(with_all)["phenomenon"] == ["determiners", ALL]
 
 
 def test_files_have_the_numbers_by_phenomenon(result: MinimalPairs) -> None:
