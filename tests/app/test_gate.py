@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,7 +26,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from bertviz_core.settings import Access
-from pages.shared.server import credit, limits
+from pages.shared.server import credit, limits, messages
 from pages.shared.server.access import AccessRules
 from pages.shared.streamlit_internals import MESSAGES, message_kind
 from tests.support import chromium as browser
@@ -138,7 +138,7 @@ def gated(access: Access) -> tuple[partial, list[bytes]]:
 
 
 def test_what_no_page_sends_does_not_pass() -> None:
-    connected, messages = gated(Access())
+    connected, passed_messages = gated(Access())
     names = [each.name for each in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields]
     with connected() as s:
         for name in names:
@@ -151,7 +151,7 @@ def test_what_no_page_sends_does_not_pass() -> None:
             getattr(message.backend_operation_request, name).SetInParent()
             s.send_bytes(message.SerializeToString())
         s.send_bytes(b"no message")
-    passed = [message_kind(message) for message in messages]
+    passed = [message_kind(message) for message in passed_messages]
     assert set(passed) == MESSAGES < set(names) and "clear_cache" in names
     assert passed.count("backend_operation_request") == 1  # it asked for nothing that no page asks for
 
@@ -162,42 +162,71 @@ def rerun(characters: int = 0) -> bytes:
     return message.SerializeToString()
 
 
-@pytest.mark.parametrize("message", [rerun(), rerun(limits.MAX_MESSAGE_BYTES + 1)], ids=["flood", "huge"])
-def test_a_strangers_flood_is_slowed_and_ends_as_a_huge_message_does(
-    message: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("message", [rerun(), rerun(messages.MAX_MESSAGE_BYTES + 1)], ids=["flood", "huge"])
+def test_a_strangers_flood_ends_as_a_huge_message_does(message: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     connected, passed = gated(Access(public=True))
-    waits: list[float] = []
-
-    async def sleep(seconds: float) -> None:
-        waits.append(seconds)
-
-    monkeypatch.setattr(credit, "time", SimpleNamespace(monotonic=lambda: 0.0))
-    monkeypatch.setattr(limits, "asyncio", SimpleNamespace(sleep=sleep))
-    monkeypatch.setattr(limits, "UNDISTURBED_S", 0.0)
-    monkeypatch.setattr(limits, "IMPATIENT", 1)
+    monkeypatch.setattr(messages, "UNDISTURBED_S", 0.0)
     with connected() as socket:
         for _ in range(100):
             socket.send_bytes(message)
         assert socket.receive()["code"] == 1009
-    flood = len(message) < limits.MAX_MESSAGE_BYTES
-    assert len(passed) == (credit.BURST + limits.SLOWED + 1 if flood else 0)
-    assert [wait > 0 for wait in waits] == ([False] * int(credit.BURST) + [True] * (limits.SLOWED + 1) if flood else [])
+    assert len(passed) <= credit.BURST and set(passed) <= {rerun()}
 
 
-def test_a_request_waits_for_the_page_before_it_but_not_for_long() -> None:
+def passed_at_once(events: list[dict[str, object]], own: credit.Credit) -> list[dict[str, object]]:
+    """What passes of these events of a connection within a fifth of a second."""
+    passed: list[dict[str, object]] = []
+
+    async def arrive() -> dict[str, object]:
+        return events.pop(0) if events else await asyncio.Event().wait()
+
+    async def take() -> None:
+        each = messages.Messages(arrive, None, own)
+        reading = asyncio.create_task(each.read())
+        while not passed or passed[-1]["type"] == "websocket.receive":
+            passed.append(await each.next())
+        reading.cancel()
+
+    async def take_for_a_while() -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(take(), 0.2)
+
+    asyncio.run(take_for_a_while())
+    return passed
+
+
+def test_requests_beyond_the_credit_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messages, "UNDISTURBED_S", 0.0)
+    monkeypatch.setattr(messages, "UNDISTURBED_HASTY_S", 0.0)
+    monkeypatch.setattr(messages, "IMPATIENT", 1)
+    request = {"type": "websocket.receive", "bytes": rerun()}
+    assert len(passed_at_once([request] * 25, credit.Credit())) == credit.BURST
+
+
+def test_who_leaves_is_gone_at_once_with_all_that_waited() -> None:
     own = credit.Credit()
+    own.spend(credit.BURST)
+    request = {"type": "websocket.receive", "bytes": rerun()}
+    end = {"type": "websocket.disconnect", "code": 1001}
+    assert passed_at_once([request, request, end], own) == [end]
+
+
+def test_a_request_waits_for_the_page_before_it_but_not_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = credit.Credit()
+    monkeypatch.setattr(messages, "UNDISTURBED_HASTY_S", 1.5)
 
     async def seconds_of_request(seconds_of_page: float) -> float:
         asyncio.get_running_loop().call_later(seconds_of_page, setattr, own, "page", None)
         began = time.monotonic()
-        await limits._page_before(own)
+        await messages.Messages(None, None, own)._page_before()
         assert own.page
         return time.monotonic() - began
 
     assert asyncio.run(seconds_of_request(10.0)) < 0.1  # the first request waits for nothing
     assert 0.2 < asyncio.run(seconds_of_request(0.2)) < 0.8
-    assert asyncio.run(seconds_of_request(10.0)) > limits.UNDISTURBED_S
+    assert messages.UNDISTURBED_S < asyncio.run(seconds_of_request(10.0)) < 1.4
+    own.spend(credit.BURST)
+    assert asyncio.run(seconds_of_request(10.0)) > 1.5  # a hasty reader's
 
 
 def test_the_page_of_a_connection_is_the_last_that_was_requested(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,6 +267,36 @@ def test_who_connects_again_has_no_new_runs(monkeypatch: pytest.MonkeyPatch) -> 
     now = 100.0
     assert connect("10.0.0.1", 0) == credit.BURST and not credits_of_all._left_behind["10.0.0.2"]
     assert connect("2001:db8::1", 20) == credit.BURST and connect("2001:db8::2", 0) == 0  # one machine has all of these
+
+
+def test_who_leaves_again_and_again_owes_few_runs_and_leaves_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(credit, "time", SimpleNamespace(monotonic=lambda: 0.0))
+    credits_of_all = credit.Credits()
+    for _ in range(20):
+        with credits_of_all.connection({"client": ("10.0.0.1", 1), "headers": []}) as (own, _scope):
+            own.spend(5)
+            own.page = object()
+    assert own.left() == -credit.MAX_DEBT and own.page is None
+
+
+def test_hasty_readers_pages_begin_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messages, "UNDISTURBED_HASTY_S", 0.3)
+
+    async def request(own: credit.Credit) -> bool:
+        """Whether it waited."""
+        began = time.monotonic()
+        await messages.Messages(None, None, own)._page_before()
+        return time.monotonic() - began > 0.2
+
+    async def requests() -> list[bool]:
+        with ExitStack() as stack:
+            scope = {"client": ("10.0.0.1", 1), "headers": []}
+            readers = [stack.enter_context(credit.credits_of_server.connection(scope))[0] for _ in range(5)]
+            for reader in readers[:4]:
+                reader.spend(credit.BURST)
+            return [await request(reader) for reader in readers]
+
+    assert asyncio.run(requests()) == [False, False, True, True, False]
 
 
 def test_readers_behind_one_router_are_not_slowed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,11 @@ from contextlib import contextmanager
 import streamlit as st
 from starlette.types import Scope
 
+from pages.shared.turns import NOT_HASTY
+
 RATE = 0.5  # runs of a page that a connection may request, per second
 BURST = 20.0  # at once
+MAX_DEBT = 3.0  # runs that a connection may owe: somebody who comes to an address of a flood does not wait for minutes
 HEADER = "bertviz-connection"  # by which a run of a page finds the credit of its connection; set by the server alone
 
 
@@ -33,9 +36,14 @@ class Credit:
         """The runs that are left now."""
         return min(BURST, self.free + RATE * (time.monotonic() - self.at))
 
+    @property
+    def is_hasty(self) -> bool:
+        """Whether its reader has used most of the free runs."""
+        return self.left() < NOT_HASTY * BURST
+
     def spend(self, runs: float) -> float:
         """Take runs; returns the seconds until they are paid for."""
-        self.free = self.left() - runs
+        self.free = max(-MAX_DEBT, self.left() - runs)
         self.at = time.monotonic()
         return max(0.0, -self.free / RATE)
 
@@ -62,6 +70,7 @@ class Credits:
             yield credit, {**scope, "headers": [*headers, (HEADER.encode(), name.encode())]}
         finally:
             del self._open[name]
+            credit.page = None
             self._left_behind[address].append(credit)
 
     @contextmanager
@@ -74,6 +83,10 @@ class Credits:
         finally:
             if credit.page is page:
                 credit.page = None
+
+    def hasty_pages(self) -> int:
+        """The pages of hasty readers that are under way."""
+        return sum(credit.page is not None and credit.is_hasty for credit in self._open.values())
 
     def _take_over(self, address: str) -> Credit:
         for each in list(self._left_behind):
