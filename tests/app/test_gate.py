@@ -26,7 +26,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from bertviz_core.settings import Access
-from pages.shared.server import credit, limits, messages
+from pages.shared.server import connection, credit, limits
 from pages.shared.server.access import AccessRules
 from pages.shared.streamlit_internals import MESSAGES, message_kind
 from tests.support import chromium as browser
@@ -138,7 +138,7 @@ def gated(access: Access) -> tuple[partial, list[bytes]]:
 
 
 def test_what_no_page_sends_does_not_pass() -> None:
-    connected, passed_messages = gated(Access())
+    connected, messages = gated(Access())
     names = [each.name for each in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields]
     with connected() as s:
         for name in names:
@@ -151,7 +151,7 @@ def test_what_no_page_sends_does_not_pass() -> None:
             getattr(message.backend_operation_request, name).SetInParent()
             s.send_bytes(message.SerializeToString())
         s.send_bytes(b"no message")
-    passed = [message_kind(message) for message in passed_messages]
+    passed = [message_kind(message) for message in messages]
     assert set(passed) == MESSAGES < set(names) and "clear_cache" in names
     assert passed.count("backend_operation_request") == 1  # it asked for nothing that no page asks for
 
@@ -162,10 +162,10 @@ def rerun(characters: int = 0) -> bytes:
     return message.SerializeToString()
 
 
-@pytest.mark.parametrize("message", [rerun(), rerun(messages.MAX_MESSAGE_BYTES + 1)], ids=["flood", "huge"])
+@pytest.mark.parametrize("message", [rerun(), rerun(connection.MAX_MESSAGE_BYTES + 1)], ids=["flood", "huge"])
 def test_a_strangers_flood_ends_as_a_huge_message_does(message: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     connected, passed = gated(Access(public=True))
-    monkeypatch.setattr(messages, "UNDISTURBED_S", 0.0)
+    monkeypatch.setattr(connection, "UNDISTURBED_S", 0.0)
     with connected() as socket:
         for _ in range(100):
             socket.send_bytes(message)
@@ -181,7 +181,7 @@ def passed_at_once(events: list[dict[str, object]], own: credit.Credit) -> list[
         return events.pop(0) if events else await asyncio.Event().wait()
 
     async def take() -> None:
-        each = messages.Messages(arrive, None, own)
+        each = connection.Connection(arrive, None, own)
         reading = asyncio.create_task(each.read())
         while not passed or passed[-1]["type"] == "websocket.receive":
             passed.append(await each.next())
@@ -196,9 +196,9 @@ def passed_at_once(events: list[dict[str, object]], own: credit.Credit) -> list[
 
 
 def test_requests_beyond_the_credit_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(messages, "UNDISTURBED_S", 0.0)
-    monkeypatch.setattr(messages, "UNDISTURBED_HASTY_S", 0.0)
-    monkeypatch.setattr(messages, "IMPATIENT", 1)
+    monkeypatch.setattr(connection, "UNDISTURBED_S", 0.0)
+    monkeypatch.setattr(connection, "UNDISTURBED_HASTY_S", 0.0)
+    monkeypatch.setattr(connection, "IMPATIENT", 1)
     request = {"type": "websocket.receive", "bytes": rerun()}
     assert len(passed_at_once([request] * 25, credit.Credit())) == credit.BURST
 
@@ -213,18 +213,18 @@ def test_who_leaves_is_gone_at_once_with_all_that_waited() -> None:
 
 def test_a_request_waits_for_the_page_before_it_but_not_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     own = credit.Credit()
-    monkeypatch.setattr(messages, "UNDISTURBED_HASTY_S", 1.5)
+    monkeypatch.setattr(connection, "UNDISTURBED_HASTY_S", 1.5)
 
     async def seconds_of_request(seconds_of_page: float) -> float:
         asyncio.get_running_loop().call_later(seconds_of_page, setattr, own, "page", None)
         began = time.monotonic()
-        await messages.Messages(None, None, own)._page_before()
+        await connection.Connection(None, None, own)._page_before()
         assert own.page
         return time.monotonic() - began
 
     assert asyncio.run(seconds_of_request(10.0)) < 0.1  # the first request waits for nothing
     assert 0.2 < asyncio.run(seconds_of_request(0.2)) < 0.8
-    assert messages.UNDISTURBED_S < asyncio.run(seconds_of_request(10.0)) < 1.4
+    assert connection.UNDISTURBED_S < asyncio.run(seconds_of_request(10.0)) < 1.4
     own.spend(credit.BURST)
     assert asyncio.run(seconds_of_request(10.0)) > 1.5  # a hasty reader's
 
@@ -280,12 +280,12 @@ def test_who_leaves_again_and_again_owes_few_runs_and_leaves_no_page(monkeypatch
 
 
 def test_hasty_readers_pages_begin_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(messages, "UNDISTURBED_HASTY_S", 0.3)
+    monkeypatch.setattr(connection, "UNDISTURBED_HASTY_S", 0.3)
 
     async def request(own: credit.Credit) -> bool:
         """Whether it waited."""
         began = time.monotonic()
-        await messages.Messages(None, None, own)._page_before()
+        await connection.Connection(None, None, own)._page_before()
         return time.monotonic() - began > 0.2
 
     async def requests() -> list[bool]:

@@ -8,8 +8,8 @@ The app is made for one's own machine; a teacher may start it for a class with B
   403, so that it cannot act for a reader; host names are checked by Streamlit (server.allowedHosts). Of the messages
   of Streamlit's protocol those pass that its pages send: others empty everybody's caches. Metrics are closed.
 - `limits` decides how much. On any server: open connections. With BERTVIZ_PUBLIC=1 also the bytes of files that arrive
-  or are checked (of a session, and of all). `messages` has a connection's: their size, how many wait, and how often it
-  may have a page run.
+  or are checked (of a session, and of all).
+- `connection`: of one connection of a public server the size of messages, how many may wait, and how often a page runs.
 - `credit`: how many runs a connection may still request, and what of that a new connection from the same address has.
 
 Pages themselves wait for their turn (pages/shared/turns.py): at most two run at a time, since they share one

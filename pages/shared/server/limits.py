@@ -10,8 +10,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from bertviz_core.corpora import upload_check
 from bertviz_core.settings import Access, access_from_environment
 from pages.shared.server.access import refuse
+from pages.shared.server.connection import Connection
 from pages.shared.server.credit import credits_of_server
-from pages.shared.server.messages import Messages
 from pages.shared.streamlit_internals import upload_session, uploaded_bytes
 
 SESSIONS_IN_MEMORY = 10  # sessions whose full uploads, arriving or being checked, fit into memory together
@@ -59,10 +59,10 @@ class Limits:
 
     async def _connect_stranger(self, scope: Scope, receive: Receive, send: Send) -> None:
         with credits_of_server.connection(scope) as (credit, named):
-            messages = Messages(receive, send, credit)
-            reading = asyncio.create_task(messages.read())
+            connection = Connection(receive, send, credit)
+            reading = asyncio.create_task(connection.read())
             try:
-                await self.app(named, messages.next, messages.send)
+                await self.app(named, connection.next, connection.send)
             finally:
                 reading.cancel()
 

@@ -1,4 +1,4 @@
-"""The messages of one connection of a public server, passed on as fast as its credit allows."""
+"""A connection of a public server, whose messages pass as fast as its credit allows."""
 
 import asyncio
 import time
@@ -20,8 +20,8 @@ MAX_HASTY_PAGES = 2  # of all hasty readers that are under way before the next b
 LOOK_S = 0.05  # seconds between two looks at whether it has ended
 
 
-class Messages:
-    """The messages of one connection, which ends where they are too long or too many.
+class Connection:
+    """One connection, which ends where its messages are too long or too many.
 
     They are taken from the network as they come: who leaves is gone at once, with all that waited. Otherwise a flood
     that connects again and again would have many connections open, each with free runs.
