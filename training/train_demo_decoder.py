@@ -9,7 +9,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: threads tha
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,7 +28,6 @@ VOCABULARY = 4096
 LENGTH = 256  # tokens of an input, the first of which is BOS
 PARAGRAPHS_OF_VOCABULARY = 40_000  # the first paragraphs of the text, which the pieces are learned from
 COPIED = 40, 127  # tokens of a passage that an input has twice
-DECAY = 0.3  # the last part of the steps, over which the rates fall to a hundredth
 BFLOAT16 = bool(torch.cpu.get_capabilities().get("avx512_bf16"))
 # The steps whose weights are kept: close together at first, when most changes.
 KEPT = (0, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1200, 1400, 1600, 1800, 2000, 2500, 3000, 3500, 4000)
@@ -36,7 +35,8 @@ KEPT = (0, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1200, 1400, 16
 
 @dataclass(frozen=True)
 class Recipe:
-    """The settings of a run. `rate` is Muon's peak learning rate, `embedding_rate` AdamW's."""
+    """The settings of a run. `rate` is Muon's peak learning rate, `embedding_rate` AdamW's; both fall over the last
+    `decay` of the steps."""
 
     steps: int
     batch: int = 32
@@ -45,10 +45,11 @@ class Recipe:
     warmup: int = 100
     copies: float = 0.2
     seed: int = 0
+    decay: float = 0.3
 
     def factor(self, step: int) -> float:
         """Multiplies the peak rates: it rises over `warmup`, stays level, then falls to a hundredth."""
-        return min(1.0, (step + 1) / self.warmup) * max(0.01, min(1.0, (1 - step / self.steps) / DECAY))
+        return min(1.0, (step + 1) / self.warmup) * max(0.01, min(1.0, (1 - step / self.steps) / self.decay))
 
 
 def paragraphs(files: Sequence[Path]) -> Iterator[str]:
@@ -149,7 +150,9 @@ class Run:
 
     def __init__(self, folder: Path, files: Sequence[Path], recipe: Recipe) -> None:
         self.folder, self.recipe = folder, recipe
-        self.identity = json.dumps([asdict(recipe) | {"steps": 0}, [from_path(f).digest for f in files]])
+        settings = asdict(replace(recipe, steps=0))
+        del settings["decay"]  # Like the number of steps, it may change when a run goes on.
+        self.identity = json.dumps([settings, [from_path(f).digest for f in files]])
         self.text, self.tokenizer = self.prepare(files)
         self.model = new_model(recipe.seed)
         self.parameters = dict(self.model.named_parameters())
@@ -213,13 +216,14 @@ class Run:
 def main(
     files: Annotated[list[Path], typer.Argument(help=".txt or .txt.xz: a paragraph a line.")],
     out: Annotated[Path, typer.Option(help="Folder of the run.")],
-    steps: Annotated[int, typer.Option(help="Steps in all; the rates fall over the last 30%.")],
+    steps: Annotated[int, typer.Option(help="Steps in all.")],
     batch: Annotated[int, typer.Option(help="Inputs in a step.")] = Recipe.batch,
     copies: Annotated[float, typer.Option(help="Share of the inputs that have a passage twice.")] = Recipe.copies,
     seed: Annotated[int, typer.Option(help="Of weights and batches.")] = Recipe.seed,
+    decay: Annotated[float, typer.Option(help="Last share of the steps, over which rates fall.")] = Recipe.decay,
 ) -> None:
     """Train a decoder on text, or go on with a run that was stopped."""
-    Run(out, files, Recipe(steps, batch, copies=copies, seed=seed)).train()
+    Run(out, files, Recipe(steps, batch, copies=copies, seed=seed, decay=decay)).train()
 
 
 if __name__ == "__main__":
