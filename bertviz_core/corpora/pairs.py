@@ -4,7 +4,6 @@ A file has a JSON object on each line, as BLiMP has, a JSON list of them, or col
 or it is a treebank, whose subjects and verbs give pairs.
 """
 
-import csv
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,6 +17,7 @@ from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.authors_json import json_list
 from bertviz_core.corpora.format_sampling import Survey, survey
 from bertviz_core.corpora.source import Line, Source, replace_surrogates
+from bertviz_core.corpora.table_rows import cells_of, quoted_rows, tab_rows
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import plural
 
@@ -182,16 +182,7 @@ def _keys(names: Iterable[str]) -> list[str]:
 
 def _delimiter(row: str) -> str:
     """What stands between the columns of a header that names both sentences; empty where nothing does."""
-    return next((mark for mark in DELIMITERS if is_header(_cells(row, mark))), "")
-
-
-def _cells(row: str, delimiter: str) -> list[str]:
-    """The cells of one row. Quotation marks that do not enclose whole cells are a part of the text: tables with tabs
-    are often written without quoting."""
-    try:
-        return next(csv.reader([row], delimiter=delimiter, strict=True), [])
-    except csv.Error:
-        return row.split(delimiter)
+    return next((mark for mark in DELIMITERS if is_header(cells_of(row, mark))), "")
 
 
 def _parsed(text: str) -> Any:
@@ -207,34 +198,15 @@ def _rows(source: Source, lines: Iterator[Line]) -> Iterator[tuple[int, Any]]:
     several files, names the columns of what follows."""
     _, header = next(lines)
     delimiter = _delimiter(header)
-    names = _keys(_cells(header, delimiter))
-    for number, cells in _divided(source, lines, delimiter):
+    names = _keys(cells_of(header, delimiter))
+    rows = (
+        tab_rows(source, lines, lambda: len(names)) if delimiter == "\t" else quoted_rows(source, lines, delimiter)
+    )
+    for number, cells in rows:
         if is_header(cells):
             names = _keys(cells)
         else:
             yield number, dict(zip(names, cells, strict=False)) if len(cells) <= len(names) else None
-
-
-def _divided(source: Source, lines: Iterator[Line], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """(line, cells) of every row. With tabs a row is a line; else a cell in quotation marks may have several lines, and
-    marks that enclose no whole cell are an error, since rows would be lost in it."""
-    if delimiter == "\t":
-        yield from ((number, _cells(text, delimiter)) for number, text in lines)
-        return
-    number = 0
-
-    def texts() -> Iterator[str]:
-        nonlocal number
-        for line, text in lines:
-            number = line
-            yield text.replace("\r", " ") + "\n"
-
-    try:
-        for cells in csv.reader(texts(), delimiter=delimiter, strict=True):
-            yield number, cells
-    except csv.Error as error:
-        hint = "Put the cell in quotation marks, and write a mark in it twice."
-        raise source.error(f"The row cannot be read ({error}).", hint, number) from error
 
 
 def _pair(source: Source, number: int, line: int, values: Any) -> MinimalPair:

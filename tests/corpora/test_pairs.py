@@ -1,5 +1,6 @@
 """Files of minimal pairs: what is read, what is skipped and counted, and what is refused with a way out."""
 
+import csv
 import json
 import re
 from collections import Counter
@@ -104,8 +105,43 @@ def test_quotation_marks_of_a_text_do_not_join_rows() -> None:
     assert read("\n".join(["good\tbad\tphenomenon", *rows]))[0] == [*expected, ("a b", "c", "x")]
 
 
-def test_a_cell_of_several_lines_is_one_sentence() -> None:
-    assert read('good,bad\n"a\nb",c\n')[0] == [("a b", "c", "all pairs")]
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", "\t,;")
+@pytest.mark.parametrize(
+    "row",
+    [
+        '"Cats\n\nsleep."\tCats sleeps.\tverbs',
+        'Cats sleep.\t"Cats\nsleeps."\tverbs',
+        '"Cats\nsleep."\t"Cats\nsleeps."\t"verbs"',
+        '"Cats sleep."\t"Cats sleeps."\t"verbs\n"',
+    ],
+)
+def test_a_cell_of_several_lines_is_one_sentence(row: str, mark: str, line_end: str) -> None:
+    rows = ["good\tbad\tphenomenon", row, "a b\ta c\tnouns", ""]
+    text = "\n".join(rows).replace("\t", mark).replace("\n", line_end)
+    assert read("\ufeff" + text) == ([READ, ("a b", "a c", "nouns")], Skipped())
+
+
+@pytest.mark.parametrize("separator", "\t,;")
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+def test_tables_as_pandas_writes_them(separator: str, quoting: Any) -> None:
+    good = ['He said "go"', "Cats\nsleep.", "Cats\tsleep;, here", '"Cats" sleep', "5' 5\" cats"]
+    table = pd.DataFrame({"good": good, "bad": [f"{text}\ntoo" for text in good], "phenomenon": "verbs"})
+    expected = [(" ".join(each.split()), " ".join(f"{each} too".split()), "verbs") for each in good]
+    assert read(table.to_csv(sep=separator, quoting=quoting))[0] == expected
+
+
+def test_spaces_after_commas_are_no_part_of_a_cell() -> None:
+    assert read('good, bad, phenomenon\n"Now, cats sleep.", "Now, cats sleeps.", verbs\n')[0] == [
+        ("Now, cats sleep.", "Now, cats sleeps.", "verbs")
+    ]
+
+
+def test_a_pair_has_the_line_where_it_begins() -> None:
+    for separator in "\t,":
+        text = 'good\tbad\na\tb\n"c\nd"\te\nf\tg\n'.replace("\t", separator)
+        pairs = PairCorpus(from_bytes(text.encode(), "x")).pairs(Skipped())
+        assert [pair.line for pair in pairs] == [2, 3, 5]
 
 
 def test_an_empty_cell_of_a_table_names_no_phenomenon() -> None:
@@ -133,7 +169,9 @@ def test_columns_are_divided_by_what_divides_their_names() -> None:
             "line 502",
         ),
         ('good,bad\n"Cats" sleep,Cats sleeps\na,b\n', "row cannot be read", "line 2"),
-        ('good,bad\na,b\n"Cats sleep,Cats sleeps\na,b\n', "row cannot be read", "line 4"),
+        ('good,bad\na,b\n"Cats sleep,Cats sleeps\na,b\n', "row cannot be read", "line 3"),
+        ('good\tbad\na\tb\n"Cats\nsleep\tCats sleeps\n', "does not end in this line", "line 3"),
+        ('good\tbad\tx\n"a\tb\tc\nd"\te\tf\n', "or is a part of the text", "line 2"),
         ('good,bad\n"' + "a" * 200_000 + ",b\n", "row cannot be read", "line 2"),
     ],
 )
