@@ -143,7 +143,7 @@ def draw_heads() -> None:
         "An expression has names, numbers such as 0.5 or 50%, < <= > >= = or !=, and joins them by and, or, not, and "
         "parentheses; 0.2 < previous < 0.5 is one, too."
     )
-    numbers = [*found.select_dtypes("number"), *searched_numbers(results)]
+    numbers = [*found.select_dtypes("number"), *searched_numbers(found, results)]
     written = ", ".join(str(name).replace("_", " ") for name in numbers)
     st.caption(
         plain(

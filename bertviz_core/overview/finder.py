@@ -75,24 +75,34 @@ def find(results: Results, text: str) -> pd.DataFrame:
     table = frame(results)
     shift = first_number() - 1
     counted = table.assign(layer=table["layer"] + shift, head=table["head"] + shift)
-    searched = searched_numbers(results)
+    searched = searched_numbers(table, results)
     original = {simplified(label): name for label, name in RENAMED.items() if name in searched}
     known = original | {simplified(name): name for name in searched} | names_of(table, results)
-    counted = counted.assign(**{name: values for name, values in searched.items() if name not in counted})
+    counted = pd.DataFrame(dict(counted) | searched)
     return table[find_rows(counted, text, known)].reset_index(drop=True)
 
 
-def searched_numbers(results: Results) -> dict[str, np.ndarray]:
-    """Name -> (head,) numbers that an expression can name beside the columns, such as the accuracy of a relation; a
-    name that an analysis before has, has the title of its own before it."""
+def searched_numbers(table: pd.DataFrame, results: Results) -> dict[str, np.ndarray]:
+    """Name -> (head,) numbers that an expression can name beside the columns of a table, such as the accuracy of a
+    relation. A name that a column or an analysis before has, or that reads as something else, has the title of its own
+    before it."""
     numbers: dict[str, np.ndarray] = {}
-    names_before = set[str]()
+    taken = {"", *WORDS, *names_of(table, results)}
     for each in of_head(results, Head(0, 0)):  # beside the numbers of all heads, whichever it is
         for name, values in each.figure.searched.items():
-            own = f"{each.figure.title} {name}" if simplified(name) in names_before else name
-            names_before.add(simplified(own))
+            own = name
+            while simplified(own) in taken or _begins_with_number(own):
+                own = f"{each.figure.title} {own}"
+            taken.add(simplified(own))
             numbers[own] = values.reshape(-1)
+        taken |= {simplified(label) for label, name in RENAMED.items() if name in numbers}
     return numbers
+
+
+def _begins_with_number(name: str) -> bool:
+    """Whether an expression would read the beginning of a name as a number."""
+    match = TOKEN.match(simplified(name))
+    return match is not None and match.lastgroup == "number"
 
 
 def describe_found(found: pd.DataFrame, total: int) -> str:

@@ -170,12 +170,38 @@ def test_a_label_that_another_name_has_is_not_taken_from_it(results):
     assert find(both, "dobj > 0.3")["label"].tolist() == find(results, "dobj > 0.3")["label"].tolist()
 
 
-def test_a_phenomenon_with_the_name_of_a_relation_is_found_by_its_title(results):
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("nsubj", "nsubj > 30 %"),
+        ("obj", "obj > 30 %"),
+        ("entropy", "entropy > 2"),
+        ("Layer", "layer > 2"),
+        ("[SEP]", "[SEP] > 30 %"),
+        ("2", "entropy > 2"),
+        ("0", "entropy > 0.5"),
+        ("1e5", "entropy < 1e5"),
+        ("not", "not entropy > 2"),
+        ("...", "entropy > 2"),
+    ],
+)
+def test_a_phenomenon_with_a_name_that_is_taken_is_found_by_its_title(results, name, other):
     pairs = results["minimal_pairs"]
-    named = results | {"minimal_pairs": replace(pairs, phenomena=["nsubj", *pairs.phenomena[1:]])}
-    assert find(named, "nsubj > 30 %")["label"].tolist() == find(results, "nsubj > 30 %")["label"].tolist()
-    expected = find(results, f"{pairs.phenomena[0]} < -3")
-    assert len(expected) and find(named, "minimal pairs nsubj < -3")["label"].tolist() == expected["label"].tolist()
+    plain = results | {"minimal_pairs": replace(pairs, phenomena=["verb", "noun", *pairs.phenomena[2:]])}
+    named = results | {"minimal_pairs": replace(pairs, phenomena=[name, "noun", *pairs.phenomena[2:]])}
+    assert find(named, other)["label"].tolist() == find(plain, other)["label"].tolist()
+    expected = find(plain, "verb < -3")
+    assert len(expected) and find(named, f"minimal pairs {name.strip('.')} < -3")["label"].tolist() == expected["label"].tolist()
+
+
+def test_phenomena_that_are_written_alike_or_as_columns_of_text_have_names_of_their_own(results):
+    pairs = results["minimal_pairs"]
+    phenomena = ["a b", "a_b", "a-b", "self", "behavior", *pairs.phenomena[5:]]
+    named = results | {"minimal_pairs": replace(pairs, phenomena=phenomena)}
+    names = ["a b", "minimal pairs a b", "minimal pairs minimal pairs a b", "self", "behavior"]
+    for place, name in enumerate(names):
+        expected = labels(frame(results), -pairs.changes[place, 0], 0.03)
+        assert find(named, f"{name} < -3")["label"].tolist() == expected, name
 
 
 def test_relations_and_types_of_mentions_can_be_asked(results):
@@ -191,7 +217,8 @@ def test_relations_and_types_of_mentions_can_be_asked(results):
 
 
 def test_every_listed_name_is_found(results):
-    listed = [*frame(results).select_dtypes("number"), *searched_numbers(results)]
+    table = frame(results)
+    listed = [*table.select_dtypes("number"), *searched_numbers(table, results)]
     assert {"dobj", "nsubj", "to_sep", "UAS"} <= {*listed}
     for name in listed:
         assert len(find(results, f"{name} > -1e9")) + len(find(results, f"not {name} > -1e9")) > 0, name
