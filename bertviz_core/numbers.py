@@ -56,9 +56,27 @@ def half_width(value: float | None, form: str = ".2g") -> str:
     """Half of an interval; a dash for none, "<0.001" for what the form would round to nothing."""
     if value is None or math.isnan(value):
         return "–"
-    text = format(value, form)
+    text = format(value, form if value < 99 else ",.0f")
     is_lost = value > 0 and not re.search("[1-9]", text)
     return "<" + re.sub("0(?=%?$)", "1", text) if is_lost else text
+
+
+def plus_minus(half: float, form: str, *, scale: float, units: str, unit: str = "") -> str:
+    """What follows a value that has a scale: half its 95% interval, and its unit. An interval that is wider than the
+    scale, or not known (NaN), says nothing.
+
+    Args:
+        scale: How far the largest possible value is from the smallest, in the unit of `half`.
+        units: What intervals are over, in the plural.
+
+    >>> f"+2.5{plus_minus(3.14, '.1f', scale=200, units='pairs', unit=' points')}"
+    '+2.5 ± 3.1 points'
+    >>> f"+2.5{plus_minus(2049.7, '.1f', scale=200, units='pairs', unit=' points')}"
+    '+2.5 points (too few pairs to say)'
+    """
+    if 2 * half <= scale:
+        return f" ± {half_width(half, form)}{unit}"
+    return f"{unit} (too few {unit_name(units)} to say)"
 
 
 def measured(value: float, half: float) -> str:

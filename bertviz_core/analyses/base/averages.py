@@ -268,7 +268,7 @@ class HeadColumn:
         if self.quantity in result.shares:
             low, high = (end[head] for end in result.limits(self.quantity))
             return self.text(value) + ("" if math.isnan(low) else f" ({self.text(low)} to {self.text(high)})")
-        return self._text(value, result.interval(self.quantity)[head])
+        return self._text(result, value, result.interval(self.quantity)[head])
 
     def series(self, result: Result) -> HeadSeries:
         """The column of a result as dots of a figure by layer."""
@@ -290,7 +290,8 @@ class HeadColumn:
             scale = DIVERGING
             maximum = float(np.nanmax(np.abs(values))) or 1.0
             minimum = -maximum
-            texts = list(map(self._text, values.flat, result.interval(self.quantity).flat))
+            halves = result.interval(self.quantity)
+            texts = [self._text(result, *each) for each in zip(values.flat, halves.flat, strict=True)]
         else:
             scale = SEQUENTIAL
             maximum = self.maximum or float(np.nanmax(values))
@@ -300,9 +301,10 @@ class HeadColumn:
         hover = [numbers.quantity(self.label, text) for text in texts]
         return head_map.value_map(values, limits=(minimum, maximum), unit=unit, scale=scale, texts=hover)
 
-    def _text(self, value: float, half: float) -> str:
-        if self.percent or math.isnan(value):
-            return f"{self.text(value)} ± {numbers.half_width(half, '.1%')}"
+    def _text(self, result: HeadAverages, value: float, half: float) -> str:
+        scale = (1 + self.signed if self.percent else self.maximum) or math.inf
+        if self.percent or math.isnan(value) or 2 * half > scale:
+            return self.text(value) + numbers.plus_minus(half, ".1%", scale=scale, units=result.unit)
         if self.maximum and 0 < value + half < 5e-5:  # a share of attention, next to nothing
             return numbers.fixed(value, 4)
         return numbers.measured(value, half)

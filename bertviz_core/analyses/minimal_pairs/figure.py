@@ -70,7 +70,7 @@ def set_figure(result: MinimalPairs, quantity: str) -> go.Figure:
         customdata=[heads for _ in names for heads in sets],
         hovertemplate=f"%{{y}}, without %{{customdata}}: %{{x:+.2f}}{unit}<extra></extra>",
     )
-    half = factor * result.set_intervals(quantity)[:-1, 0]
+    half = np.minimum(factor * result.set_intervals(quantity)[:-1, 0], (200, np.inf)[index])
     figure.add_scatter(
         x=factor * result.set_changes[:-1, index, 0],
         y=names,

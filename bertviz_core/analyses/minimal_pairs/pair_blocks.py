@@ -6,21 +6,21 @@ import pandas as pd
 from bertviz_core.analyses.base.blocks import Card
 from bertviz_core.analyses.base.shown_inputs import Example
 from bertviz_core.analyses.base.table_blocks import Inputs, Table
-from bertviz_core.analyses.minimal_pairs.result import QUANTITIES, FlippedPair, MinimalPairs
+from bertviz_core.analyses.minimal_pairs.result import QUANTITIES, FlippedPair, MinimalPairs, points_text
 from bertviz_core.analyses.minimal_pairs.statements import controls
 from bertviz_core.corpora.pairs import differing_words
 from bertviz_core.heads import Head
-from bertviz_core.numbers import half_width, plural
+from bertviz_core.numbers import half_width, plural, unit_name
 
 
 def cards(result: MinimalPairs, head: Head) -> list[Card]:
     """The accuracy of the whole model, without the head, and without the other heads of its layer."""
     before = result.shown_accuracy
     change = result["accuracy_change"]
-    half = half_width(100 * float(result.interval("accuracy_change")[head]), ".1f")
+    points = points_text(float(change[head]), float(result.interval("accuracy_change")[head]), result.unit)
     entries = [
         ("Accuracy", f"{before:.1%}", f"of {plural(result.shown_pairs, 'pairs')}; chance: {result.chance:.0%}"),
-        (f"Without {head.label()}", f"{before + change[head]:.1%}", f"{100 * change[head]:+.1f} ± {half} points"),
+        (f"Without {head.label()}", f"{before + change[head]:.1%}", points),
     ]
     if other := controls(change, head):
         span = f"{before + other.low:.1%} to {before + other.high:.1%}"
@@ -35,7 +35,10 @@ def phenomena_table(result: MinimalPairs, head: Head) -> Table:
     halves = {quantity: result.change_intervals(quantity)[at] for quantity in QUANTITIES}
     margin = result.changes[:, 1, head.layer, head.head]
     others = result.specificity(head)
-    low, high = result.accuracy_limits()
+    ends = [
+        f"{low:.0%} to {high:.0%}" if low <= high else f"too few {unit_name(result.unit)} to say"
+        for low, high in zip(*result.accuracy_limits(), strict=True)
+    ]
     rows = []
     for place, name in enumerate(result.phenomena):
         change = result.changes[place, 0, head.layer, head.head]
@@ -43,8 +46,8 @@ def phenomena_table(result: MinimalPairs, head: Head) -> Table:
             {
                 "phenomenon": name,
                 "pairs": int(result.pairs[place]),
-                "accuracy": f"{result.accuracy[place]:.0%} ({low[place]:.0%} to {high[place]:.0%})",
-                "change": f"{100 * change:+.1f} ± {half_width(100 * halves['accuracy_change'][place], '.1f')} points",
+                "accuracy": f"{result.accuracy[place]:.0%} ({ends[place]})",
+                "change": points_text(change, halves["accuracy_change"][place], result.unit),
                 "against the others": "–" if np.isnan(others[place]) else f"{100 * others[place]:+.1f} points",
                 "margin": f"{margin[place]:+.2f} ± {half_width(halves['margin_change'][place])} nats",
             }

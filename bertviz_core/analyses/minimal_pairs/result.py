@@ -12,6 +12,7 @@ from bertviz_core.analyses.base.averages import HeadAverages, averaged_column
 from bertviz_core.analyses.base.result import tidy, to_lists
 from bertviz_core.analyses.base.statistics import MIN_UNITS, t_quantile, wilson
 from bertviz_core.heads import Head, all_keys
+from bertviz_core.numbers import plus_minus
 
 ALL = "all phenomena"  # the choice of all pairs together
 QUANTITIES = ("accuracy_change", "margin_change")
@@ -330,6 +331,11 @@ class MinimalPairs(HeadAverages):
                     if number >= 0:
                         text = self.pair_texts[str(number)]
                         yield phenomenon, head, number + 1, *text.values(), without
+
+
+def points_text(change: float, half: float, units: str, unit: str = " points") -> str:
+    """A change of accuracy (-1 to 1) in points, with half its 95% interval."""
+    return f"{100 * change:+.1f}{plus_minus(100 * half, '.1f', scale=200, units=units, unit=unit)}"
 
 
 def against_others(change: np.ndarray) -> np.ndarray:

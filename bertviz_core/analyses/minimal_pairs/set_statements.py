@@ -14,7 +14,7 @@ from bertviz_core.analyses.base.findings import (
 )
 from bertviz_core.analyses.base.statistics import MIN_UNITS
 from bertviz_core.analyses.minimal_pairs.head_sets import head_names
-from bertviz_core.analyses.minimal_pairs.result import QUANTITIES, MinimalPairs, SetRecord
+from bertviz_core.analyses.minimal_pairs.result import QUANTITIES, MinimalPairs, SetRecord, points_text
 from bertviz_core.analyses.minimal_pairs.statements import POINTS, has_preference
 from bertviz_core.heads import Head
 from bertviz_core.numbers import half_width, plural
@@ -62,8 +62,8 @@ def set_answer(result: MinimalPairs, head_set: SetRecord) -> Answer:
         f"pairs, with {'it' if len(heads) == 1 else 'them'} in {before:.0%}; {_controls(result, before)}"
     )
     sentence = (
-        f"{claim} ({result.shown_name}, {plural(result.shown_pairs, 'pairs')}: {100 * change:+.1f} points ± "
-        f"{half_width(100 * half, '.1f')}; margin {margin:+.2f} ± {half_width(margin_half)} nats). "
+        f"{claim} ({result.shown_name}, {plural(result.shown_pairs, 'pairs')}: "
+        f"{points_text(change, half, result.unit)}; margin {margin:+.2f} ± {half_width(margin_half)} nats). "
         f"{origin(result, head_set)}{CAUTION}"
     )
     return Answer(

@@ -16,7 +16,7 @@ from bertviz_core.analyses.base.findings import (
     decide,
 )
 from bertviz_core.analyses.base.statistics import MIN_UNITS
-from bertviz_core.analyses.minimal_pairs.result import MinimalPairs
+from bertviz_core.analyses.minimal_pairs.result import MinimalPairs, points_text
 from bertviz_core.heads import Head
 from bertviz_core.numbers import half_width, plural
 
@@ -94,7 +94,7 @@ def needed_finding(result: MinimalPairs, head: Head) -> Answer:
         state = str(needed_states(result)[(places[0], *head)])
     change, margin = (float(result[name][head]) for name in ("accuracy_change", "margin_change"))
     before = result.shown_accuracy
-    half = half_width(100 * float(result.interval("accuracy_change")[head]), ".1f")
+    points = points_text(change, float(result.interval("accuracy_change")[head]), result.unit)
     other = controls(result["accuracy_change"], head)
     without_others = ""
     if other:
@@ -107,7 +107,7 @@ def needed_finding(result: MinimalPairs, head: Head) -> Answer:
     )
     margin_half = half_width(float(result.interval("margin_change")[head]))
     sentence = (
-        f"{claim} ({result.shown_name}, {plural(result.shown_pairs, 'pairs')}: {100 * change:+.1f} ± {half} points; "
+        f"{claim} ({result.shown_name}, {plural(result.shown_pairs, 'pairs')}: {points}; "
         f"margin {margin:+.2f} ± {margin_half} nats). {CAUTION}"
     )
     return Answer(

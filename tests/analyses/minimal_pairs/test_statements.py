@@ -19,9 +19,10 @@ from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import choosing
 from bertviz_core.analyses.minimal_pairs.figure import paper_figure
 from bertviz_core.analyses.minimal_pairs.measure import PairsRun, finish
+from bertviz_core.analyses.minimal_pairs.pair_blocks import phenomena_table
 from bertviz_core.analyses.minimal_pairs.result import ALL, MinimalPairs
 from bertviz_core.analyses.minimal_pairs.set_statements import set_answer, set_states
-from bertviz_core.analyses.minimal_pairs.statements import controls, needed_states
+from bertviz_core.analyses.minimal_pairs.statements import controls, needed_finding, needed_states
 from bertviz_core.analyses.minimal_pairs.view import MinimalPairsView
 from bertviz_core.corpora.files import source_of
 from bertviz_core.engine.progress import Progress
@@ -115,7 +116,7 @@ def test_a_set_with_the_planted_head_is_needed_and_its_controls_are_not(number_f
     assert (finding.id, finding.state, finding.number) == ("minimal_pairs.set", SHOWN, "-50.0 points")
     assert finding.sentence.startswith(
         "Without 1-1 and 2-2 the model prefers the grammatical sentence in 50% of the pairs, with them in 100%; "
-        "without 1 random set of the same layers 100% (determiners, 30 pairs: -50.0 points ± "
+        "without 1 random set of the same layers 100% (determiners, 30 pairs: -50.0 ± "
     )
     determiners = found.of("determiners")
     claim, *others = (b for b in ANALYSES["minimal_pairs"].shown(choosing(determiners)) if isinstance(b, Claim))
@@ -178,6 +179,18 @@ def test_a_phenomenon_with_the_name_of_all_is_itself(result: MinimalPairs) -> No
     with_all = replace(result, phenomena=["determiners", ALL])
     of_all = MinimalPairsView(phenomenon=ALL).show(with_all)
     assert of_all.places == [1] and MinimalPairsView().offered(with_all)["phenomenon"] == ["determiners", ALL]
+
+
+@pytest.mark.parametrize("effective_units", [1.1, np.nan])
+def test_an_interval_that_says_nothing_is_not_written(result: MinimalPairs, effective_units: float) -> None:
+    """As where one template has nearly all pairs, or all of them: ± 2049.7 points, of a change from -100 to 100."""
+    few = replace(result, unit="templates", effective_units_of=np.full_like(result.units_of, effective_units, float))
+    head = few.needed()
+    row = phenomena_table(few, head).table.iloc[0]
+    assert row["change"].endswith(" points (too few templates to say)")
+    assert ("(too few templates to say)" in row["accuracy"]) == np.isnan(effective_units)
+    sentence = needed_finding(few.of(few.phenomena[0]), head).sentence
+    assert "points (too few templates to say); margin" in sentence and "nan" not in sentence
 
 
 def test_files_have_the_numbers_by_phenomenon(result: MinimalPairs) -> None:
