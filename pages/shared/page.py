@@ -52,9 +52,13 @@ def controls(key: str = "page-controls") -> DeltaGenerator:
     return line.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=key)
 
 
-def with_options(line: DeltaGenerator) -> tuple[DeltaGenerator, widgets.Popover]:
-    """A container of choices at the left of a line, and at its right the popover of those that seldom change."""
-    often = line.container(horizontal=True, vertical_alignment="center", gap="xsmall")
+def with_options(line: DeltaGenerator, key: str | None = None) -> tuple[DeltaGenerator, widgets.Popover]:
+    """A container of choices at the left of a line, and at its right the popover of those that seldom change.
+
+    Args:
+        key: Of the container.
+    """
+    often = line.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=key)
     with line:
         return often, options_popover()
 

@@ -1,10 +1,11 @@
 """The page of an analysis: its choices, the stored result or the button that computes it, and its blocks."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
 from bertviz_core.analyses.base.analysis import Analysis
@@ -16,6 +17,7 @@ from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.analyses.base.view import View
 from bertviz_core.analyses.run.corpus_kinds import EXAMPLES
+from bertviz_core.choices import hints
 from bertviz_core.errors import SettingsError
 from pages.shared import blocks, endnotes, inputs, messages, page, services, stored, widgets
 from pages.shared.frame import header
@@ -55,11 +57,8 @@ def show(name: str) -> None:
     """Draw the whole page of an analysis."""
     analysis = ANALYSES[name]
     selection = session.selection()
-    line = page.controls()
     options = session.options(analysis.options)
-    with line:
-        offered = options.offered(partial(stored.with_corpus, selection))
-        widgets.fields(analysis.options, on_line=True, offered=offered)
+    line = draw_options(analysis, options.offered(partial(stored.with_corpus, selection)))
     request, problem = stored.request_of(selection, name, options)
     if problem is not None:
         messages.note(problem)
@@ -71,6 +70,30 @@ def show(name: str) -> None:
         draw_choices(view, found, blocks_of(analysis, view, found))
     header.retitle(plain(analysis.page_title(result)))
     draw(request, view, found)
+
+
+def draw_options(analysis: Analysis[Any, Any], offered: Mapping[str, Sequence[str]]) -> DeltaGenerator:
+    """Draw the options, of which a line has room for one beside what is chosen of a result; others are in a popover.
+
+    Args:
+        offered: Texts that are suggested, by field.
+
+    Returns:
+        The container of what is chosen of a result.
+    """
+    line = page.controls()
+    if len(hints(analysis.options)) < 2:
+        with line:
+            widgets.fields(analysis.options, on_line=True, offered=offered)
+        return line
+    often, popover = page.with_options(line, key="page-boxes")
+    with often:
+        for field, texts in offered.items():
+            widgets.suggested(field, texts)
+    if popover.open:
+        with popover:
+            widgets.fields(analysis.options, without=offered)
+    return often
 
 
 def view_and_result(kind: type[V], request: Request, result: Result) -> tuple[V, Any]:
