@@ -10,19 +10,25 @@ The training in bertviz_core/assets/emergence is another model's, and stays as i
 
 import argparse
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from bertviz_core.analyses.base.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.minimal_pairs.head_sets import RELATIONS
+from bertviz_core.analyses.minimal_pairs.options import MinimalPairsOptions
 from bertviz_core.analyses.run.compute import compute_all
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import SHIPPED, Store
 from bertviz_core.models.checkpoint import DEMO, find_checkpoint
 from bertviz_core.models.loading import load_to_view
+from bertviz_core.overview.stored_results import completed
 from bertviz_core.paper_report.report import ReportRequest
 from bertviz_core.settings import MODES, Execution, Settings
 from bertviz_core.viewer.preview import compute_preview, preview_key
+
+SETS = (RELATIONS, "dobj")  # whose heads are removed together
 
 
 def requests() -> list[Request]:
@@ -34,6 +40,13 @@ def requests() -> list[Request]:
         for name in SAMPLES[ANALYSES[analysis].corpus]
         for settings in (*modes, *([norms] if ANALYSES[analysis].shared else []))
     ]
+
+
+def with_sets(store: Store) -> list[Request]:
+    """Minimal pairs without sets of heads that results in the store name: those of every relation, and of one."""
+    request = Request("minimal_pairs", find_checkpoint(DEMO), sample("pairs"))
+    options = [MinimalPairsOptions(heads=name) for name in SETS]
+    return [completed(each, replace(request, options=each.to_json()), store) for each in options]
 
 
 def reports() -> list[ReportRequest]:
@@ -50,9 +63,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder), shipped=SHIPPED if missing else Path(folder))
         compute_all(requests(), store, progress=Progress())
+        compute_all(with_sets(store), store, progress=Progress())
         for report in reports():
             report.compute(store, Execution())
         keys = [request.key() for request in requests()] + [str(report.lines_key(store)) for report in reports()]
+        keys += [request.key() for request in with_sets(store)]
         key = preview_key(find_checkpoint(DEMO).fingerprint(), "attention", "float32")
         store.put(key, compute_preview(load_to_view(find_checkpoint(DEMO)), Settings()))
         contents = {key: store.get(key) or b"" for key in (*keys, key)}

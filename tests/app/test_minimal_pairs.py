@@ -31,9 +31,16 @@ def test_a_link_with_a_set_opens_what_the_library_computes() -> None:
     assert any("points, controls" in table.value for table in app.dataframe)
 
 
+@pytest.mark.parametrize(("heads", "shown"), [("relations", "Relations by phenomena"), ("dobj", "points, controls")])
+def test_sets_that_ship_are_there_at_once(heads: str, shown: str) -> None:
+    app = open_app("minimal_pairs", heads=heads)
+    assert not any(button.label.startswith("Analyze") for button in app.button)
+    assert shown in words(app) or any(shown in table.value for table in app.dataframe)
+
+
 def test_another_set_is_offered_to_be_computed() -> None:
     app = open_app("minimal_pairs")
-    app.selectbox(key="heads").set_value("relations").run()
+    app.selectbox(key="heads").set_value("det").run()
     assert any(button.label.startswith("Analyze") for button in app.button)
 
 
