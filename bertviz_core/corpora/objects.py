@@ -60,7 +60,7 @@ def source_of_object(corpus: Any, kind: str) -> Source:
     start = list(islice(entries, 1))
     if not start:
         raise InputError("The corpus is empty.", hint=ACCEPTED)
-    entry_type = _entry_type(start[0], 1)
+    entry_type = _entry_type(start[0], 1, kind)
     form = _form(entry_type, kind)
     count = 0
 
@@ -71,7 +71,7 @@ def source_of_object(corpus: Any, kind: str) -> Source:
         yield form.start
         joint = ""
         for count, entry in enumerate(chain(start, entries), start=1):
-            if (other := _entry_type(entry, count)) != entry_type:
+            if (other := _entry_type(entry, count, kind)) != entry_type:
                 what = f"The entries are of different kinds: first {entry_type}, in entry {count} {other}."
                 raise InputError(what, hint=ACCEPTED)
             if text := form.write(entry, count):
@@ -163,8 +163,8 @@ def _is_conllu(value: object) -> bool:
     return hasattr(value, "serialize") and hasattr(value, "metadata")
 
 
-def _entry_type(entry: object, number: int) -> str:
-    """What an entry is one of; raises InputError for an entry that can be none."""
+def _entry_type(entry: object, number: int, kind: str) -> str:
+    """What an entry of a kind of corpora is one of; raises InputError for an entry that can be none."""
     if isinstance(entry, str):
         return "texts"
     if parsed.is_document(entry):
@@ -176,6 +176,8 @@ def _entry_type(entry: object, number: int) -> str:
     if isinstance(entry, list | tuple) or hasattr(entry, "tolist"):
         content = _plain(entry)
         if isinstance(content, list | tuple):
+            if kind == "pairs":
+                return "pairs"
             return "lists of words" if all(isinstance(word, str) for word in content) else "trees"
     if _is_missing(entry):
         raise InputError(f"Entry {number} has no value.", hint="Drop what is missing: corpus=column.dropna().")
@@ -202,6 +204,7 @@ def _form(entry_type: str, kind: str) -> Form:
         "sentences": Form("sentences", lambda entry, number: entry.serialize()),
         "records": Form("records", _json, start="[", between=", ", end="]"),
         "lists of words": Form("examples", _words, start="[", between=", ", end="]"),
+        "pairs": Form("pairs", _pair),
         "documents": Form("documents", lambda entry, number: _text(parsed.to_lines(entry), number)),
     }
     if entry_type == "lists of words" and kind in MISSING:
@@ -211,7 +214,6 @@ def _form(entry_type: str, kind: str) -> Form:
         ("records", "treebank"): Form("records", _tree_of_record, between="\n"),
         ("records", "coreference"): Form("records", lambda entry, number: _json(entry, number) + "\n"),
         ("records", "pairs"): Form("pairs", lambda entry, number: _json(entry, number) + "\n"),
-        ("lists of words", "pairs"): Form("pairs", _pair),
         ("documents", "treebank"): Form("documents", lambda entry, n: parsed.to_conllu(entry, f"entry {n}")),
         ("documents", "coreference"): Form("documents", lambda entry, number: parsed.to_chains(entry)),
     }
@@ -231,10 +233,15 @@ def _lines(text: str) -> list[str]:
 
 def _json(record: Mapping[str, Any], number: int) -> str:
     try:
-        return json.dumps(dict(record), ensure_ascii=False, default=_plain)
+        return json.dumps(dict(record), ensure_ascii=False, default=_json_value)
     except (TypeError, ValueError) as error:
         what = f"Entry {number} is not valid JSON ({error})."
         raise InputError(what, hint="Use strings, numbers and lists.") from error
+
+
+def _json_value(value: object) -> Any:
+    """A value that JSON lacks, one that is missing in pandas as null."""
+    return None if _is_missing(value) else _plain(value)
 
 
 def _words(words: Any, number: int) -> str:
@@ -249,7 +256,7 @@ def _pair(sentences: Any, number: int) -> str:
     """A pair from (good, bad) or (good, bad, phenomenon)."""
     values = list(_plain(sentences))
     if len(values) not in (2, 3):
-        what = f"Entry {number} has {plural(len(values), 'texts')}, not the two sentences of a pair and its phenomenon."
+        what = f"Entry {number} has {plural(len(values), 'values')}, not the two sentences of a pair and its phenomenon."
         raise InputError(what, hint="Give (good, bad) or (good, bad, phenomenon).")
     return _json(dict(zip(("good", "bad", "phenomenon"), values, strict=False)), number) + "\n"
 
