@@ -107,9 +107,12 @@ def value_map(
     """
     layers, heads = values.shape
     shown = texts or (quantity(name, number(value)) for value in values.flat)
+    is_missing = np.isnan(values)
+    known = int((~is_missing).sum())
+    columns = (all_heads(layers, heads), shown, ranks(values).flat, is_missing.flat)
     hover = tuple(
-        f"{head.label()}: {text}; rank {rank} of {values.size}"
-        for head, text, rank in zip(all_heads(layers, heads), shown, ranks(values).flat, strict=True)
+        f"{head.label()}: {'no value' if missing else f'{text}; rank {rank} of {known}'}"
+        for head, text, rank, missing in zip(*columns, strict=True)
     )
     return HeadMap(hover=hover, layers=layers, heads=heads, values=values, limits=limits, unit=unit, scale=scale)
 

@@ -128,7 +128,7 @@ def test_a_map_has_the_values_and_their_ranks():
     head_map = bv.head_map(values, name="score")
     data = data_of(head_map.to_html())
     assert data["values"] == [0.125, None, 1.0, 0.5, 0.0, 0.25] and (data["layers"], data["heads"]) == (2, 3)
-    assert data["hover"][3] == "2-1: score 1.000; rank 2 of 6" and data["limits"] == ["0", "2"]
+    assert data["hover"][3] == "2-1: score 1.000; rank 2 of 5" and data["limits"] == ["0", "2"]
     assert "1 of 6 heads have no value." in head_map.caption
     values[:] = 0  # of the caller; the map keeps its own
     assert data_of(head_map.to_html()) == data
@@ -162,6 +162,7 @@ def test_what_is_masked_is_missing():
     shown = bv.head_map(masked)
     np.testing.assert_array_equal(shown.values, [[0.1, np.nan], [0.3, 0.2]])
     assert "1 of 4 heads have no value" in shown.caption
+    assert "1-2: no value" in shown._repr_html_() and "1-1: value 0.100; rank 3 of 3" in shown._repr_html_()
     whole = np.ma.masked_array([[1, 2]], mask=[[True, False]])
     np.testing.assert_array_equal(bv.head_map(whole).values, [[np.nan, 2]])
     with pytest.raises(bv.BertvizError, match="not finite"):
