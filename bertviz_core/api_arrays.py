@@ -136,10 +136,14 @@ def _check_is_attention(weights: Any) -> None:
     if hasattr(weights, "keys") or hasattr(weights, "attentions"):
         hint = "Give its `attentions`, after a call with output_attentions=True."
         raise InputError(f"An output of type {type(weights).__name__} is no attention.", hint=hint)
-    if not isinstance(weights, list | tuple):
+    layers = [None] if weights is None else weights
+    if not isinstance(layers, list | tuple):
         return
-    if not len(weights) or any(layer is None for layer in weights):
-        hint = 'Load the model with attn_implementation="eager": its other kernels return no weights.'
+    if not len(layers) or any(layer is None for layer in layers):
+        hint = (
+            'Load the model with attn_implementation="eager", since its other kernels return no weights, and call it '
+            "with output_attentions=True."
+        )
         raise InputError("The model has returned no attention weights (None).", hint=hint)
     if all(isinstance(step, tuple) for step in weights) and hasattr(weights[0][0], "detach"):
         hint = "Give those of one forward pass over the whole text: model(ids, output_attentions=True).attentions."

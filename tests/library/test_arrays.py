@@ -185,6 +185,7 @@ def test_tensors_of_every_kind_and_what_models_return_in_place_of_weights():
         (torch.empty(2, 2, device="meta"), "holds no numbers"),
         ((None, None), "attn_implementation"),
         ((), "attn_implementation"),
+        (None, "output_attentions=True"),
         (BaseModelOutput(attentions=(half,)), "Give its `attentions`"),
         (generated, "each step of `generate`"),
     ):
