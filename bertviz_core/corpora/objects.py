@@ -256,7 +256,9 @@ def _pair(sentences: Any, number: int) -> str:
     """A pair from (good, bad) or (good, bad, phenomenon)."""
     values = list(_plain(sentences))
     if len(values) not in (2, 3):
-        what = f"Entry {number} has {plural(len(values), 'values')}, not the two sentences of a pair and its phenomenon."
+        what = (
+            f"Entry {number} has {plural(len(values), 'values')}, not the two sentences of a pair and its phenomenon."
+        )
         raise InputError(what, hint="Give (good, bad) or (good, bad, phenomenon).")
     return _json(dict(zip(("good", "bad", "phenomenon"), values, strict=False)), number) + "\n"
 

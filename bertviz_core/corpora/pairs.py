@@ -199,9 +199,7 @@ def _rows(source: Source, lines: Iterator[Line]) -> Iterator[tuple[int, Any]]:
     _, header = next(lines)
     delimiter = _delimiter(header)
     names = _keys(cells_of(header, delimiter))
-    rows = (
-        tab_rows(source, lines, lambda: len(names)) if delimiter == "\t" else quoted_rows(source, lines, delimiter)
-    )
+    rows = tab_rows(source, lines, lambda: len(names)) if delimiter == "\t" else quoted_rows(source, lines, delimiter)
     for number, cells in rows:
         if is_header(cells):
             names = _keys(cells)

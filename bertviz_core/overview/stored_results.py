@@ -102,9 +102,10 @@ def to_text(results: Results, expression: str = "") -> str:
     """The overview as plain text, of the heads that an expression finds, followed by the origins of its columns and by
     what it shows."""
     table = find(results, expression)
-    lines = [table.to_string(index=False, float_format=number, na_rep="-"), ""]
+    lines = [] if table.empty else [table.to_string(index=False, float_format=number, na_rep="-")]
     if expression.strip():
-        lines.insert(1, f"{len(table)} of {len(frame(results))} heads: {expression.strip()}")
+        lines.append(f"{len(table)} of {len(frame(results))} heads: {expression.strip()}")
+    lines.append("")
     for name, about in _origins(results).items():
         parts = [
             about["corpus"],

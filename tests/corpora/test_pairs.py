@@ -201,11 +201,17 @@ def test_a_value_of_an_object_that_is_missing_names_no_phenomenon(missing: Any) 
     for corpus in (rows, table, table.to_dict("records"), table.itertuples(index=False)):
         skipped = Skipped()
         pairs = PairCorpus(source_of(corpus, "pairs")).pairs(skipped)
-        assert [(pair.good, pair.bad, pair.phenomenon) for pair in pairs] == [("a b", "a c", "x"), ("a b", "a d", "all pairs")]
+        assert [(pair.good, pair.bad, pair.phenomenon) for pair in pairs] == [
+            ("a b", "a c", "x"),
+            ("a b", "a d", "all pairs"),
+        ]
         assert [each["count"] for each in skipped.to_json()] == [1]
 
 
-@pytest.mark.parametrize("corpus", [[("a", "b", "c", "d")], [("a", "b", "c", True, 1)], pd.DataFrame([{"good": "a"}]), [{"text": "a"}], ["a", "b"]])
+@pytest.mark.parametrize(
+    "corpus",
+    [[("a", "b", "c", "d")], [("a", "b", "c", True, 1)], pd.DataFrame([{"good": "a"}]), [{"text": "a"}], ["a", "b"]],
+)
 def test_objects_that_are_no_pairs(corpus: Any) -> None:
     with pytest.raises(InputError) as error:
         PairCorpus(source_of(corpus, "pairs"))

@@ -191,7 +191,10 @@ def test_a_phenomenon_with_a_name_that_is_taken_is_found_by_its_title(results, n
     named = results | {"minimal_pairs": replace(pairs, phenomena=[name, "noun", *pairs.phenomena[2:]])}
     assert find(named, other)["label"].tolist() == find(plain, other)["label"].tolist()
     expected = find(plain, "verb < -3")
-    assert len(expected) and find(named, f"minimal pairs {name.strip('.')} < -3")["label"].tolist() == expected["label"].tolist()
+    assert (
+        len(expected)
+        and find(named, f"minimal pairs {name.strip('.')} < -3")["label"].tolist() == expected["label"].tolist()
+    )
 
 
 def test_phenomena_that_are_written_alike_or_as_columns_of_text_have_names_of_their_own(results):

@@ -10,7 +10,7 @@ from bertviz_core.analyses.run.compute import compute
 from bertviz_core.engine.store import SHIPPED, Store
 from bertviz_core.errors import InputError
 from bertviz_core.models.checkpoint import DEMO, find_checkpoint
-from bertviz_core.overview.stored_results import largest, results_of, stored_results
+from bertviz_core.overview.stored_results import largest, results_of, stored_results, to_text
 from bertviz_core.settings import Settings
 from bertviz_core.viewer.preview import preview_key
 from training.sample_results import reports
@@ -47,6 +47,10 @@ def test_without_a_value_for_each_head_there_is_no_overview(store, source, tiny)
     compute(Request("clustering", tiny.checkpoint, source(SHORT), SMALL), store, model=tiny)
     with pytest.raises(InputError, match="No values of heads by attention are stored"):
         results_of(store, tiny.checkpoint, Settings())
+
+
+def test_an_expression_that_finds_no_head_is_answered_without_a_table(results):
+    assert to_text(results, "entropy > 99").startswith("0 of 72 heads: entropy > 99\n\nsurface_patterns: ")
 
 
 def test_damaged_and_foreign_entries_are_skipped(filled):
