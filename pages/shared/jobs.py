@@ -78,8 +78,9 @@ def unfinished() -> list[Job]:
     return [job for job in session().jobs.values() if not job.finished]
 
 
-def is_running(job: Job | None, stored: str = "Finished parts are kept.") -> bool:
-    """Whether a job waits or runs. Draws its progress, its error or, after a cancel, what is `stored` all the same."""
+def is_running(job: Job | None, stored: str) -> bool:
+    """Whether a job waits or runs. Draws its progress, its error or, after a cancel, what is `stored` all the same;
+    empty for nothing."""
     if job is None:
         return False
     if not job.finished:

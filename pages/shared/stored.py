@@ -98,7 +98,7 @@ def offer(request: Request) -> bool:
     except ModelError as problem:
         messages.note(problem)
         return False
-    if jobs.is_running(jobs.last_of(request)):
+    if jobs.is_running(jobs.last_of(request), "Finished parts are kept." if ANALYSES[request.analysis].chunked else ""):
         return True
     share = chunks.share_done(services.store(), request) or 0.0
     time = duration(shared(request), 1 - share)

@@ -92,6 +92,14 @@ def test_an_own_cancel_is_quiet_and_touches_nobody_else(gate: Gate) -> None:
     assert "Cancelled" not in words(first.run())
 
 
+def test_a_cancel_promises_no_parts_where_none_are_kept(gate: Gate) -> None:
+    app = switch(reader(3), "ablation")
+    click(app, "Analyze")
+    until(lambda: gate.tasks)
+    click(app, "Cancel")
+    assert "Cancelled." in words(app.run()) and "Finished parts" not in words(app)
+
+
 def test_a_worker_that_was_killed_leaves_a_message_and_a_way_on(gate: Gate) -> None:
     app = reader(3)
     click(app, "Analyze")
