@@ -36,6 +36,16 @@ def test_a_phone_has_neither_cut_legends_nor_a_page_wider_than_itself(open_page:
         assert box["x"] >= 0 and box["x"] + box["width"] <= 390
 
 
+@pytest.mark.parametrize("name", ["minimal_pairs", "ablation", "dependency_heads"])
+def test_choices_stand_in_one_line(name: str, open_page: Any) -> None:
+    page = open_page(name)
+    places = [each.bounding_box() for each in page.locator(".st-key-page-controls :is(button, input):visible").all()]
+    assert len(places) > 1
+    assert max(box["y"] for box in places) - min(box["y"] for box in places) < 40
+    labels = page.locator(".st-key-page-controls [data-testid=stWidgetLabel]:visible p").all()
+    assert not any(each.evaluate("label => label.scrollWidth > label.clientWidth") for each in labels)
+
+
 SHIFTS = """
 window.shifts = [];  // of each its size, and what moved, from where
 const moved = ({ node, previousRect }) => [node?.textContent, previousRect];

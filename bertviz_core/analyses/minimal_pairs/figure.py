@@ -70,7 +70,8 @@ def set_figure(result: MinimalPairs, quantity: str) -> go.Figure:
         customdata=[heads for _ in names for heads in sets],
         hovertemplate=f"%{{y}}, without %{{customdata}}: %{{x:+.2f}}{unit}<extra></extra>",
     )
-    half = np.minimum(factor * result.set_intervals(quantity)[:-1, 0], (200, np.inf)[index])
+    widest = (200, np.inf)[index]  # An interval beyond the scale would leave no room for the rest.
+    half = np.minimum(factor * result.set_intervals(quantity)[:-1, 0], widest)
     figure.add_scatter(
         x=factor * result.set_changes[:-1, index, 0],
         y=names,
