@@ -13,6 +13,7 @@ from bertviz_core.corpora.source import from_bytes
 from bertviz_core.errors import InputError
 from bertviz_core.inputs.annotated_words import Sentences, Windows
 from bertviz_core.inputs.encoded_corpus import CorpusReading
+from bertviz_core.inputs.encoded_pairs import Pairs
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.settings import Settings
@@ -105,3 +106,13 @@ def test_repeated_sentences_are_said_with_their_number(tokens):
     provenance = {"corpus": {"name": "bank"}, **reading.reading.counts, "skipped": reading.reading.skipped.to_json()}
     (line,) = [line for line in warnings_of(provenance) if "repeat" in line]
     assert line.startswith("29 of 40 sentences of bank (72%) repeat an earlier one")
+
+
+def test_repeated_pairs_are_said_with_their_number(tokens):
+    rows = [*["he sat .\the he ."] * 12, *[f"{'. ' * count}he\t{'. ' * count}sat" for count in range(1, 9)]]
+    content = "\n".join(["good\tbad", *rows])
+    reading = CorpusReading(Pairs(from_bytes(content.encode(), "pairs"), tokens, Settings(max_length=32)))
+    assert len(list(reading)) == 20
+    provenance = {"corpus": {"name": "pairs"}, **reading.reading.counts, "skipped": reading.reading.skipped.to_json()}
+    (line,) = [line for line in warnings_of(provenance) if "repeat" in line]
+    assert line.startswith("11 of 20 pairs of pairs (55%) repeat an earlier one")

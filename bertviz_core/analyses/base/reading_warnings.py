@@ -7,7 +7,7 @@ from bertviz_core.numbers import unit_name
 
 LARGE_SHARE = 1 / 3  # Above this share of a file a warning says how much was skipped.
 REPEATED_SHARE = 0.02  # Above this share of the inputs a warning says how many repeat.
-EXAMPLES = ("windows", "segments", "sequences", "sentences")  # inputs, of which provenance counts one kind first
+EXAMPLES = ("pairs", "windows", "segments", "sequences", "sentences")  # of which provenance counts one kind first
 UNKNOWN_SHARE = 0.02  # Above this share of the tokens a warning says that they are unknown.
 SPLIT_SHARE = 0.3  # Above this share of the words a warning says that they are split.
 FILES = "files"  # the unit of what was left out of archives
