@@ -37,7 +37,7 @@ from pages.shared.messages import joined, plain
 from pages.shared.state import session
 from pages.shared.state.choices import MAX_SENTENCE, AttentionViewerChoices, HeadChoices, OverviewChoices, TourChoices
 from pages.shared.state.kinds import kind_of
-from pages.shared.views import finder_field
+from pages.shared.views import finder_field, head_scatter
 
 CARDS_IN_ROW = 3
 SEGMENTS = 2  # on a card
@@ -266,6 +266,17 @@ with st.expander("Findings that hold for this model", icon=":material/fact_check
 title = f"Every number of head {selection.label}"
 endnotes.folded(title, ":material/table:", "numbers", head_panel.card, "overview", results, selection)
 count = f"{len(find(results, expression))} of {labels.size} heads"
+axes = any((chosen.across, chosen.up, chosen.color))
+endnotes.folded(
+    "Two numbers of every head against each other",
+    ":material/scatter_plot:",
+    "scatter",
+    head_scatter.draw,
+    results,
+    expression,
+    selection,
+    is_open=axes,
+)
 endnotes.folded(f"{count} in a table", ":material/filter_list:", "heads", draw_heads)
 endnotes.folded("The strongest heads", ":material/trophy:", "strongest", draw_strongest)
 endnotes.folded("Stored results and downloads", ":material/database:", "stored", draw_stored)

@@ -90,6 +90,12 @@ def find_rows(table: pd.DataFrame, text: str, names: Mapping[str, str]) -> np.nd
     return _Parser(table, text, dict(names)).read()
 
 
+def columns_in(text: str, names: Mapping[str, str]) -> list[str]:
+    """The columns whose `names` stand in an expression, in their order."""
+    pattern = re.compile(rf"(?<!\w){_pattern(names).pattern}", re.IGNORECASE)
+    return list(dict.fromkeys(names[simplified(match["name"])] for match in pattern.finditer(text)))
+
+
 def simplified(name: str) -> str:
     """A name without what a writer may leave out: in lower case, words with one space between."""
     return " ".join(re.findall(r"[^\W_]+", name.lower()))

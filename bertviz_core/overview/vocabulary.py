@@ -1,6 +1,7 @@
 """The names that an expression of the finder can have: columns, behaviors, relations, and whatever else pages say."""
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from bertviz_core.corpora.treebank import RENAMED
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, first_number
 from bertviz_core.numbers import NATS, number
-from bertviz_core.overview.finder import find_rows, simplified
+from bertviz_core.overview.finder import columns_in, find_rows, simplified
 from bertviz_core.overview.head_columns import Column, columns, frame, of_head
 from bertviz_core.plotting import BEHAVIORS
 
@@ -28,16 +29,23 @@ class Term:
 
     Attributes:
         name: What to write for it, as "dobj".
-        title: Its name at length, or what it is a number of.
+        label: Its name at length, with the unit.
+        title: What it is a number of, as the title of an analysis; empty for the numbers of layer and head.
         column: Its column of `Vocabulary.table`.
     """
 
     name: str
+    label: str
     title: str
     column: str
 
+    @property
+    def text(self) -> str:
+        """Title and label, as on an axis."""
+        return f"{self.title}: {self.label}" if self.title else self.label
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Vocabulary:
     """What an expression can name of the heads of a model.
 
@@ -65,6 +73,26 @@ class Vocabulary:
                 return f"{len(self.find(text[:end]))} of {len(self.heads)} heads" + " so far" * (end < len(text))
         return ""
 
+    def numbers(self, term: Term) -> np.ndarray:
+        """(head,) numbers; NaN where a head has none."""
+        return self.table[term.column].to_numpy(dtype=float)
+
+    def term(self, name: str | None) -> Term | None:
+        """The term of a name; None where no term has it."""
+        return next((term for term in self.terms if term.name == name), None)
+
+    def axes(self, chosen: Sequence[str | None], expression: str) -> tuple[Term, Term, Term]:
+        """What is across, up and in color: of the names that are `chosen`, else what the expression names, else the
+        first numbers of two analyses, and the layer."""
+        first, *others = self.terms
+        of_analyses = (first, next((term for term in others if term.title != first.title), first))
+        named = columns_in(expression, self.names)
+        asked = [term for column in named for term in self.terms if term.column == column]
+        across, up, color = (self.term(name) for name in chosen)
+        offered = [term for term in dict.fromkeys((*asked, *of_analyses)) if term not in (across, up)]
+        across = across or offered.pop(0)
+        return across, up or offered.pop(0), color or self.terms[-2]
+
     def completions(self) -> list[dict[str, str]]:
         """For each term its `name` and `title`, the `range` of its numbers, and in `words` every name that it has."""
         words: dict[str, list[str]] = {}
@@ -73,8 +101,8 @@ class Vocabulary:
         return [
             {
                 "name": term.name,
-                "title": term.title,
-                "range": _range(self.table[term.column].to_numpy(dtype=float)),
+                "title": term.title if term.label.removesuffix(NATS) == term.name else term.label,
+                "range": _range(self.numbers(term)),
                 "words": " | ".join(words[term.column]),
             }
             for term in self.terms
@@ -91,11 +119,12 @@ def vocabulary(results: Results) -> Vocabulary:
     original = {simplified(label): name for label, name in RENAMED.items() if name in searched}
     names = original | {simplified(name): name for name in searched} | names_of(heads, results)
     names = legend_words(results, names) | names
-    terms = [*map(_term, columns(results)), *(Term(name, title, name) for name, (title, _) in searched.items())]
-    counts = (
-        Term(name, f"its number in the label of a head, from {first_number()}", name) for name in ("layer", "head")
-    )
-    return Vocabulary(heads, table, names, (*terms, *counts))
+    terms = [
+        *map(_term, columns(results)),
+        *(Term(name, name, title, name) for name, (title, _) in searched.items()),
+        *(Term(name, name, "", name) for name in ("layer", "head")),
+    ]
+    return Vocabulary(heads, table, names, tuple(terms))
 
 
 def find(results: Results, text: str) -> pd.DataFrame:
@@ -173,8 +202,7 @@ def _term(column: Column) -> Term:
     label = column.spec.label.removesuffix(NATS)
     shortest = min(filter(None, (_behavior(column), label)), key=len)
     name = shortest if len(shortest) <= LONGEST else _column(column).replace("_", " ")
-    title = ANALYSES[column.analysis].title
-    return Term(name, title if name == label else label, _column(column))
+    return Term(name, column.spec.label, ANALYSES[column.analysis].title, _column(column))
 
 
 def _range(values: np.ndarray) -> str:

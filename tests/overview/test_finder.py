@@ -11,6 +11,7 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.heads import counting_from
 from bertviz_core.overview.finder import MAX_CHARACTERS, MAX_DEPTH, find_rows, simplified
 from bertviz_core.overview.head_columns import frame
+from bertviz_core.overview.scatter import scatter
 from bertviz_core.overview.vocabulary import find, searched_numbers, vocabulary
 
 TABLE = pd.DataFrame(
@@ -232,3 +233,31 @@ def test_every_completion_is_read_and_finds_all_heads_between_its_ends(results):
 )
 def test_an_unfinished_expression_counts_what_can_be_read_of_it(results, text, said):
     assert vocabulary(results).count(text) == said
+
+
+def test_axes_are_the_readers_then_those_of_the_expression(results):
+    known = vocabulary(results)
+
+    def names(chosen, expression):
+        return [term.name for term in known.axes(chosen, expression)]
+
+    nothing = (None, None, None)
+    first, second, color = names(nothing, "")
+    assert (first, color) == (known.terms[0].name, "layer") and second not in (first, color)
+    assert names(nothing, "obj > 0.5 and not 2 < entropy or (det > 1)") == ["dobj", "entropy", "layer"]
+    assert names(("det", None, "head"), "obj > 0.5") == ["det", "dobj", "head"]
+    assert names((None, "dobj", "nonsense"), "obj > 0.5") == [first, "dobj", "layer"]
+
+
+def test_a_dot_stands_at_the_two_numbers_of_its_head(results):
+    known = vocabulary(results)
+    across, up, color = (known.term(name) for name in ("dobj", "induction", "layer"))
+    found = {*known.find("dobj > 0.3")["label"]}
+    others, those = scatter(known, (across, up, color), found).data
+    assert {head for head, _ in those.customdata} == found
+    assert len(others.x) + len(those.x) == 72 and others.marker.opacity < 1
+    for trace in (others, those):
+        for (key, hover), *point in zip(trace.customdata, trace.x, trace.y, trace.marker.color, strict=True):
+            row = known.table[known.table["label"] == key].iloc[0]
+            assert point == [row["dobj"], row["induction_prefix"], row["layer"]]
+            assert hover.startswith(f"{key}: dobj ")

@@ -16,11 +16,9 @@ from bertviz_core.analyses.base.registry import display_label
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, all_heads, all_labels, first_number
 from bertviz_core.numbers import number
-from bertviz_core.plotting import BEHAVIORS, COLORBAR, SEQUENTIAL, finish
+from bertviz_core.plotting import BEHAVIORS, COLORBAR, LIGHT_TO_DARK, OUTLINE, SEQUENTIAL, finish
 
-LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # Early layers are light.
 NEAR = [[1 - share, color] for share, color in reversed(SEQUENTIAL)]  # reversed: a saturated color means alike here
-OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest marker in sight on any background
 SIZE = 11  # size of a marker in pixels
 LAYER = "layer"
 CLEAR = 0.08  # share of the height that is left for the caption
@@ -115,7 +113,7 @@ def by_layer(result: Clustering) -> go.Figure:
     bar = {"title": {"text": LAYER, "side": "bottom"}, "len": 0.4, "x": 0.5, "y": CLEAR}
     marker = {
         "color": result.layers + first_number(),
-        "colorscale": LAYERS,
+        "colorscale": LIGHT_TO_DARK,
         "size": SIZE,
         "line": OUTLINE,
         "colorbar": COLORBAR | bar | {"tick0": first_number(), "dtick": -(-result.shape[0] // 6)},

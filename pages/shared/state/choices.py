@@ -87,11 +87,17 @@ class OverviewChoices(PageChoices):
     Attributes:
         sentence: The sentence on which the map previews every head.
         heads: An expression that finds heads.
+        across: The number of every head that is across in the scatter; None for one that the expression names.
+        up: The number that is up, likewise.
+        color: The number that colors the dots; None for the layer.
     """
 
     page_name: ClassVar[str] = "overview"
     sentence: Annotated[str, Longest(MAX_SENTENCE)] = SENTENCE
     heads: Text = ""
+    across: Text | None = None
+    up: Text | None = None
+    color: Text | None = None
 
 
 @dataclass(frozen=True)
