@@ -46,7 +46,7 @@ def _dots(
         y=up[indices],
         mode="markers",
         name=name,
-        customdata=[[known.heads["label"][index], _hover(known, axes, index)] for index in indices],
+        customdata=[[known.heads["label"][index], _hover(known, axes, index)] for index in indices.tolist()],
         hovertemplate="%{customdata[1]}<extra></extra>",
         marker=look | {"color": color[indices], "coloraxis": "coloraxis", "line": OUTLINE},
         selected={"marker": {"opacity": look.get("opacity", 1)}},

@@ -78,6 +78,11 @@ def is_fragment_run() -> bool:
     return context is not None and bool(context.fragment_ids_this_run)
 
 
+def browser_secret() -> str:
+    """What Streamlit has given this browser, and no other, to send with its uploads; empty without."""
+    return st.context.cookies.get("_streamlit_xsrf", "")
+
+
 def stop_of_run() -> Callable[[], bool]:
     """Whether this run of the script has been told to end, as it will at its next command: its reader has gone to
     another page, or has left."""

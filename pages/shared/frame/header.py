@@ -47,15 +47,14 @@ def draw(entry: links.PageEntry, default_head: Callable[[str, Selection], Head])
 
 
 def _sidebar() -> DeltaGenerator:
-    """Draw the sidebar; returns the place of the menu, under which the jobs have a place that is always as high."""
+    """Draw the sidebar; returns the place of the menu, above which the jobs have a place that is always as high."""
     with st.sidebar:
-        st.markdown("**What does it look at?**  \n:small[The attention heads of a transformer, one by one.]")
-        if problem := services.store().problem:
-            st.warning(f"{messages.plain(problem.what)} {messages.plain(problem.hint)}", icon=":material/database_off:")
-        menu = st.container()
+        st.markdown("**What does it look at?**")
         with st.container(key="job-slot", height=JOB_SLOT, border=False, gap="xxsmall"):
             jobs.announce()
-    return menu
+        if problem := services.store().problem:
+            st.warning(f"{messages.plain(problem.what)} {messages.plain(problem.hint)}", icon=":material/database_off:")
+        return st.container()
 
 
 def _title(now: session.Session, entry: links.PageEntry) -> DeltaGenerator:

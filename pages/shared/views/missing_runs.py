@@ -9,15 +9,15 @@ import streamlit as st
 
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.base.result import Provenance
 from bertviz_core.comparison.change import differences, worded
 from bertviz_core.comparison.result import checkpoint_names
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import Source
+from bertviz_core.engine.uploads import Upload
 from bertviz_core.errors import InputError, ModelError
 from bertviz_core.models.checkpoint import find_checkpoint, label_of, short_names
 from bertviz_core.overview.stored_results import StoredResult
-from bertviz_core.settings import Settings
+from bertviz_core.settings import MODES, Settings
 from pages.shared import services, stored, uploads
 from pages.shared.costly import shipped
 from pages.shared.messages import plain
@@ -66,36 +66,36 @@ def _models(run: StoredResult) -> Iterator[Counterpart]:
     names = short_names(known)
     for model in known[1:]:
         name = f"{names[model]} on {run.provenance['corpus']['name']}"
-        yield _counterpart(run, "model", model, name, lambda other, model=model: other["model"]["name"] == model)
+        yield _counterpart(run, "model", model, name, identity=("name", model))
     for address, name in reversed(checkpoint_names(shipped(), run.analysis).items()):
         yield Counterpart("model", address, name)
 
 
 def _corpora(run: StoredResult) -> Iterator[Counterpart]:
     kind = ANALYSES[run.analysis].corpus
-    sources = {name: sample(name) for name in SAMPLES[kind]}
-    for address, each in {**sources, **uploads.visible(kind)}.items():
-        digest = each.digest
-        if digest != run.provenance["corpus"]["digest"]:
+    sources: dict[str, Source | Upload] = {name: sample(name) for name in SAMPLES[kind]}
+    for address, each in (sources | uploads.visible(kind)).items():
+        if each.digest != run.provenance["corpus"]["digest"]:
             name = f"{_model_of(run)} on {each.name}"
-            yield _counterpart(
-                run, "corpus", address, name, lambda other, digest=digest: other["corpus"]["digest"] == digest
-            )
+            yield _counterpart(run, "corpus", address, name, identity=("digest", each.digest))
 
 
 def _other_mode(run: StoredResult) -> Counterpart:
     mode = "corrected" if run.provenance["settings"]["mode"] == "paper" else "paper"
     name = f"{_model_of(run)}, {worded('mode', mode)} on {run.provenance['corpus']['name']}"
-    return _counterpart(run, "mode", mode, name, lambda other: True)
+    return _counterpart(run, "mode", mode, name)
 
 
 def _counterpart(
-    run: StoredResult, part: str, value: str, name: str, is_it: Callable[[Provenance], bool]
+    run: StoredResult, part: str, value: str, name: str, identity: tuple[str, str] | None = None
 ) -> Counterpart:
-    """The stored run that is like another but for one part, if `is_it`; else one under an address of its own."""
-    alike = (each for each in services.runs() if each.analysis == run.analysis and is_it(each.provenance))
-    stored_keys = (each.key[:16] for each in alike if differences(run.provenance, each.provenance).keys() == {part})
-    return Counterpart(part, next(stored_keys, f"{RELATIVE}{part}={value}"), name)
+    """The stored run that is like another but for one part, in whose provenance that has an identity; without one a
+    counterpart under an address of its own."""
+    for each in services.runs():
+        is_it = identity is None or each.provenance[part][identity[0]] == identity[1]
+        if each.analysis == run.analysis and is_it and differences(run.provenance, each.provenance).keys() == {part}:
+            return Counterpart(part, each.key[:16], name)
+    return Counterpart(part, f"{RELATIVE}{part}={value}", name)
 
 
 def _model_of(run: StoredResult) -> str:
@@ -158,9 +158,8 @@ def _on_corpus(request: Request, address: str) -> Request | None:
 
 
 def _in_mode(request: Request, mode: str) -> Request | None:
-    if mode not in ("corrected", "paper"):
-        return None
-    return replace(request, settings=replace(request.settings, mode=mode))
+    modes = {name: name for name in MODES}
+    return replace(request, settings=replace(request.settings, mode=modes[mode])) if mode in modes else None
 
 
 CHANGES: dict[str, Callable[[Request, str], Request | None]] = {
