@@ -96,9 +96,8 @@ class Progress:
 
     @property
     def brief(self) -> str:
-        """How far it is in a few words, as "pass 2 of 5, 34%, about 40 s left"."""
-        parts = [f"pass {self.pass_number} of {self.passes}"] if self.passes > 1 else []
-        parts += [f"{self.done / self.total:.0%}"] if self.total else [self.stage]
+        """How far the pass is in a few words, as "34%, 12 per s, about 40 s left"."""
+        parts = [f"{self.done / self.total:.0%}"] if self.total else [self.stage]
         parts += [f"{self.rate:,.0f} per s"] if self.rate >= 1 else []
         parts += [f"about {left:,.0f} s left"] if (left := self.eta) is not None else []
         return ", ".join(parts)

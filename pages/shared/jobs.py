@@ -164,8 +164,10 @@ def _in_full(job: Job, text: str) -> None:
 
 
 def _in_brief(job: Job, text: str) -> None:
-    """A job in the sidebar, in two lines."""
-    st.caption(f"{messages.plain(job.title)}: {text}", wrap=False, help=f"{messages.plain(job.title)}: {text}")
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", wrap=False):
-        st.progress(job.progress.fraction)
+    """A job in the sidebar, in two lines and its bar."""
+    progress = job.progress
+    place = f": pass {progress.pass_number} of {progress.passes}" if progress.passes > 1 else ""
+    with st.container(horizontal=True, horizontal_alignment="distribute", gap="xsmall", wrap=False):
+        st.markdown(f":small[{messages.plain(job.title + place)}]")
         st.button("Cancel", key=f"cancel {job.key} False", on_click=cancel, args=(job,), type="tertiary")
+    st.progress(progress.fraction, text=f":small[{text}]")
