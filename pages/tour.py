@@ -285,9 +285,9 @@ def draw_end() -> None:
         group = [finding for finding in findings if finding.state == state]
         if not group:
             continue
-        of_paper = sum(bool(finding.statement) for finding in group)
-        beyond = f", {len(group) - of_paper} beyond it" if len(group) > of_paper else ""
-        with st.expander(f"{state.capitalize()}: {of_paper} of the paper{beyond}"):
+        count = sum(bool(finding.statement) for finding in group)
+        others = f", {len(group) - count} beyond it" if len(group) > count else ""
+        with st.expander(f"{state.capitalize()}: {count} of the paper{others}"):
             for finding in group:
                 draw_statement(finding)
     stored.offer_missing(with_weights)

@@ -175,8 +175,9 @@ def test_a_decoder_answers_every_step_and_says_what_its_mask_leaves(tmp_path: Pa
 
 
 def test_a_slide_alone_says_how_to_read_its_figure_and_never_has_the_notes() -> None:
-    number = next(number for number, step in enumerate(STEPS, 1) if step.look_at_answer)
-    for number, step in ((1, STEPS[0]), (number, STEPS[number - 1])):
+    for number, step in enumerate(STEPS, 1):
+        if number > 1 and not step.look_at_answer:
+            continue
         for answer in ("", "shown"):
             app = tour(number, present="true", notes="true", answer=answer)
             assert not app.exception and step.reading(answer == "shown").strip() in words(app), number
