@@ -15,11 +15,12 @@ from bertviz_core.corpora.treebank import RENAMED
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, first_number
 from bertviz_core.numbers import NATS, number
-from bertviz_core.overview.finder import columns_in, find_rows, simplified
+from bertviz_core.overview.finder import MAX_CHARACTERS, columns_in, find_rows, simplified
 from bertviz_core.overview.head_columns import Column, columns, frame, of_head
 from bertviz_core.plotting import BEHAVIORS
 
 LONGEST = 36  # characters of a term's name
+TRIES = 4  # beginnings of an unfinished expression that are read, the longest first
 JOINS = re.compile(r"\b(?:and|or)\b", re.IGNORECASE)
 
 
@@ -68,7 +69,8 @@ class Vocabulary:
     def count(self, text: str) -> str:
         """How many heads an unfinished expression finds, by what can be read of it before an "and" or an "or"; empty
         where nothing can."""
-        for end in (len(text), *(match.start() for match in reversed([*JOINS.finditer(text)]))):
+        joins = [match.start() for match in JOINS.finditer(text[:MAX_CHARACTERS])]
+        for end in (len(text), *joins[: -TRIES - 1 : -1]):
             with suppress(SettingsError):
                 return f"{len(self.find(text[:end]))} of {len(self.heads)} heads" + " so far" * (end < len(text))
         return ""
@@ -89,9 +91,9 @@ class Vocabulary:
         named = columns_in(expression, self.names)
         asked = [term for column in named for term in self.terms if term.column == column]
         across, up, color = (self.term(name) for name in chosen)
-        offered = [term for term in dict.fromkeys((*asked, *of_analyses)) if term not in (across, up)]
-        across = across or offered.pop(0)
-        return across, up or offered.pop(0), color or self.terms[-2]
+        left, right = [*dict.fromkeys((*asked, *of_analyses))][:2]
+        across = across or (left if left != up else right)
+        return across, up or (right if right != across else left), color or self.terms[-2]
 
     def completions(self) -> list[dict[str, str]]:
         """For each term its `name` and `title`, the `range` of its numbers, and in `words` every name that it has."""

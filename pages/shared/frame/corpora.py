@@ -63,7 +63,7 @@ def check(
         sample_name = getattr(HeaderChoices, KEYS[kind])
         label = f"Use the sample “{sample_name}”"
         st.button(label, key=f"sample-{kind}", on_click=_choose, args=(kind, sample_name), icon=":material/undo:")
-    if needed.intersection(missing):
+    if needed & set(missing):
         raise session.PageEnd
 
 

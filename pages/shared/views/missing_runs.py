@@ -14,8 +14,9 @@ from bertviz_core.comparison.result import checkpoint_names
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.uploads import Upload
-from bertviz_core.errors import InputError, ModelError
+from bertviz_core.errors import DownloadNeeded, InputError, ModelError
 from bertviz_core.models.checkpoint import find_checkpoint, label_of, short_names
+from bertviz_core.models.hub_questions import HubPending
 from bertviz_core.overview.stored_results import StoredResult
 from bertviz_core.settings import MODES, Settings
 from pages.shared import services, stored, uploads
@@ -179,7 +180,9 @@ def find_runs(runs: Runs, selection: Selection) -> tuple[str, str, str, Request 
             continue
         try:
             request = request_of(address, analysis, a, selection)
-        except (InputError, ModelError):  # not of a model that is downloaded first
+        except (DownloadNeeded, HubPending):
+            raise
+        except (InputError, ModelError):
             request = None
         if request is None:
             session.forget(field)
