@@ -25,7 +25,7 @@ from bertviz_core.models.checkpoint import Checkpoint, Model, checkpoint_of
 from bertviz_core.models.loaded_models import LoadedModels
 from bertviz_core.models.loading import model_in_memory
 from bertviz_core.models.model import AttentionModel, missing_lm_head
-from bertviz_core.one_head.clear_input import CaptionedSvg, clear_input, lines
+from bertviz_core.one_head.clear_input import CaptionedSvg, clear_input_of, lines
 from bertviz_core.one_head.description import one_head
 from bertviz_core.one_head.training import with_stored_training
 from bertviz_core.overview.stored_results import completed, results_of
@@ -179,7 +179,7 @@ def head(
     shown = with_stored_training(one_head(results, chosen), results, opened, checkpoint)
 
     def draw_lines() -> CaptionedSvg | None:
-        clear = clear_input(results, shown.head)
+        clear = clear_input_of(results, shown)
         return lines(_loaded(model, checkpoint, device, clear.settings.dtype), clear) if clear else None
 
     return HeadSummary(shown, draw_lines)

@@ -134,6 +134,11 @@ class HeadAverages(Result):
         return segments
 
     @property
+    def repeated(self) -> int:
+        """The number of tokens of the random sequence that its inputs repeat; 0 where they are texts."""
+        return 0
+
+    @property
     def counts_as_paper(self) -> bool:
         """Whether the paper's numbers are of the same language, and of tokens that see all others."""
         tokens = (token.strip() for text in self.texts.values() for token in text["tokens"])

@@ -66,6 +66,11 @@ def relation_columns(best: Sequence[Relation]) -> tuple[FactColumn, ...]:
     )
 
 
+def relation_row(counts: RelationCounts, relation: Relation) -> HeadRow:
+    """A relation of a head among the accuracies of all heads."""
+    return _relation_row(counts, relation, counts.intervals())
+
+
 def _relation_row(counts: RelationCounts, relation: Relation, ends: tuple[np.ndarray, np.ndarray]) -> HeadRow:
     """A relation among the accuracies of all heads; `ends` is `counts.intervals()`."""
     at = (relation.choice.direction, counts.relations.index(relation.name), *relation.choice.head)

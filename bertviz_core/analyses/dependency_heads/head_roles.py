@@ -1,0 +1,61 @@
+"""What a head is named for: relations, each with sentences that show it."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from bertviz_core.analyses.base.found_heads import HeadRole
+from bertviz_core.analyses.base.shown_inputs import Example
+from bertviz_core.analyses.dependency_heads.head_facts import relation_row
+from bertviz_core.analyses.dependency_heads.head_relations import Relation, relation_of, surest_sentences
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.analyses.dependency_heads.sentence_list import sentence_example
+from bertviz_core.analyses.dependency_heads.statements import named_heads, relation_finding
+from bertviz_core.heads import Head
+from bertviz_core.plotting.arcs import Arc, sentence_svg
+from bertviz_core.text_display import isolated
+
+SHORT = 50  # characters of a sentence that fits the page of a head
+CLEAR = 0.3  # the attention from which on a guess is drawn with its number; the others are faint
+
+
+def head_roles(counts: RelationCounts, head: Head) -> Iterator[HeadRole]:
+    """The relations of which it is the best head, as maps mark it."""
+    for named in named_heads(counts):
+        if named.label == head.key():
+            relation = relation_of(counts, named.name, head)
+            yield HeadRole(
+                name=named.name,
+                row=relation_row(counts, relation),
+                finding=relation_finding(counts, named.name),
+                examples=partial(_examples, counts, relation),
+                draw=partial(guesses_svg, direction=relation.choice.direction),
+            )
+
+
+def _examples(counts: RelationCounts, relation: Relation) -> list[Example]:
+    """The surest sentences; none of a checkpoint of a training, whose sentences are not stored."""
+    if counts.stored is None:
+        return []
+    sentences = surest_sentences(counts, relation, SHORT)
+    return [sentence_example(each, relation.name, relation.choice, every=False) for each in sentences]
+
+
+def guesses_svg(words: Sequence[str], weights: np.ndarray, direction: int) -> str:
+    """A sentence without annotation: the governor that the head guesses for each word, the stronger the nearer to the
+    words' color.
+
+    Args:
+        words: Two or more.
+        weights: (query, key) attention between them.
+        direction: 0 where the dependent attends to its governor, 1 where the governor attends to it.
+    """
+    others = np.where(np.eye(len(words), dtype=bool), -1, weights.T if direction else weights)  # (word, governor)
+    arcs = []
+    for word, governor in enumerate(others.argmax(1).tolist()):
+        weight = float(others[word, governor])
+        note = f"{isolated(words[word])} ← {isolated(words[governor])}: {weight:.2f}"
+        is_clear = weight >= CLEAR
+        arcs.append(Arc(word, governor, f"{weight:.2f}" if is_clear else "", note, faint=not is_clear))
+    return sentence_svg(words, [], arcs, f"Governors that the head guesses in: {' '.join(words)}")
