@@ -32,10 +32,10 @@ from pages.shared.costly import (
     findings,
     head_examples,
 )
-from pages.shared.frame import PANEL, links
+from pages.shared.frame import context, links
 from pages.shared.messages import joined, plain
 from pages.shared.state import session
-from pages.shared.state.choices import MAX_SENTENCE, AttentionViewerChoices, HeadChoices, OverviewChoices, TourChoices
+from pages.shared.state.choices import AttentionViewerChoices, HeadChoices, OverviewChoices, TourChoices
 from pages.shared.state.kinds import kind_of
 
 EXAMPLE = "Find heads: previous > 0.5 and loss change > 0.01"
@@ -186,27 +186,28 @@ def draw_card(example: ClearestHead) -> None:
 def draw_opening(chosen: OverviewChoices) -> None:
     """The reader's sentence, and three ways on."""
     with page.row("center", key="overview-opening"):
-        widgets.text(
+        widgets.sentence(
             "Sentence",
             "sentence",
             chosen.sentence,
-            max_chars=MAX_SENTENCE,
             placeholder="Type a sentence",
             label_visibility="collapsed",
             width="stretch",
             icon=":material/edit:",
         )
         links.to(TourChoices(), "Take the tour")
-        args = (PANEL,)
         icon = ":material/upload:"
-        st.button("Use your corpus", icon=icon, type="tertiary", on_click=widgets.open_popover, args=args)
+        st.button("Use your corpus", icon=icon, type="tertiary", on_click=context.open_for_upload)
         links.to(TourChoices(step=END), "The paper's findings", ":material/fact_check:")
+    if note := widgets.sentence_note("sentence"):
+        st.caption(note)
 
 
-def lines_on(sentence: str) -> bytes:
-    """The lines of every head on a sentence; none, and why, where the model cannot run it."""
+def lines_on(sentence: str, *, at_once: bool = False) -> bytes:
+    """The lines of every head on a sentence; none, and why, where the model cannot run it. Those on the example are
+    measured in the background unless they are wanted `at_once`."""
     try:
-        return preview.of_sentence(sentence, selection)
+        return preview.of_sentence(sentence, selection, at_once=at_once)
     except DownloadNeeded:
         raise
     except BertvizError as problem:
@@ -222,11 +223,10 @@ def viewer_address() -> str:
 def draw_before_results() -> None:
     """Draw the reader's sentence with the attention of every head, and one job for all results."""
     draw_opening(chosen)
-    st.markdown(
-        "**Nothing is computed yet for this model and these texts.** The map has each head's attention on the sentence."
-    )
+    st.markdown("**Nothing is computed yet for this model and these texts.**")
     stored.offer_missing(selection)
-    if lines := lines_on(chosen.sentence):
+    if lines := lines_on(chosen.sentence, at_once=True):
+        st.caption("Each picture is a head's attention on the sentence: from each row's token to each column's.")
         alt = "Map of all heads, layer by head, with a small picture of the attention of each on the sentence"
         opened = {links.LABEL: viewer_address()}
         squares = preview.pictures(chosen.sentence, selection)

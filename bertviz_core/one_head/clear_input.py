@@ -66,7 +66,9 @@ class ClearInput:
 
     @property
     def where(self) -> str:
-        """The location of the input: the corpus, and the passage, from 1."""
+        """The location of the input: the corpus, and the passage, from 1; of random tokens the sequence."""
+        if self.length:
+            return self.segment.where
         return f"{self.corpus}, passage {self.segment.number + 1}, {self.segment.where}"
 
 
@@ -127,7 +129,7 @@ def lines(model: AttentionModel, of: ClearInput) -> CaptionedSvg:
     highest = f"There {of.row.name} is {of.segment.value:.3g}; no input has more."
     if of.repetition:
         queries, keys = of.repetition
-        part = f"the repetition, left, of {of.length} random tokens, right; the first {len(labels[queries])} are drawn"
+        part = f"the repetition, left, of {of.length} random tokens, right; {len(labels[queries])} are drawn"
     else:
         first = window(weights, MOST_TOKENS)
         queries = keys = slice(first, first + MOST_TOKENS)

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import attrgetter, itemgetter
+from itertools import chain, islice, zip_longest
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,7 @@ class OneHead:
         role: What the head does, as the rest of a sentence that begins with the head.
         behaviors: Those of the overview, without what it finds, the one that says most first.
         roles: What it finds, each after the name of its analysis.
+        examples: Stored inputs that show what it finds, each after the name of its analysis and the role.
         facts: The numbers that it is named for, then those that set it apart, at most one of each analysis.
         is_far: Whether a number sets it apart from most heads.
         finding: What the first of these comes to; None where no finding is about it.
@@ -74,6 +76,7 @@ class OneHead:
     role: str
     behaviors: tuple[str, ...]
     roles: tuple[tuple[str, HeadRole], ...]
+    examples: tuple[tuple[str, HeadRole, Example], ...]
     facts: tuple[Fact, ...]
     is_far: bool
     finding: Finding | None
@@ -101,14 +104,6 @@ class OneHead:
     def every_finding(self) -> tuple[Finding, ...]:
         """The finding of the claim before the others."""
         return ((self.finding,) if self.finding else ()) + self.findings
-
-    @cached_property
-    def examples(self) -> tuple[tuple[str, HeadRole, Example], ...]:
-        """The first stored inputs that show what it finds, one of each role before a second one, each after the name of
-        its analysis."""
-        listed = [(analysis, role, role.examples()) for analysis, role in self.roles]
-        ranked = [(place, *each[:2], example) for each in listed for place, example in enumerate(each[2])]
-        return tuple(each[1:] for each in sorted(ranked, key=itemgetter(0))[:EXAMPLES])
 
     def beside(self, row: HeadRow) -> str:
         """What stands beside the strip of a fact: the number, unless the claim has it, and the rank."""
@@ -211,6 +206,7 @@ def one_head(results: Results, head: Head, known: OfModel | None = None) -> OneH
         role=role_of(results, head, known),
         behaviors=behaviors,
         roles=roles,
+        examples=_examples(roles),
         is_far=any(row.is_far for _, rows in _apart(results, head) for row in rows),
         facts=(*named_for, *distinctive(results, head, without=named_for)),
         finding=finding,
@@ -226,6 +222,12 @@ def findings_on(found: Sequence[Finding], head: Head) -> tuple[Finding, ...]:
     name = re.compile(rf"ead {head.label()}\b(?!-)")
     about = [each for each in found if each.head == head and each.state in DECIDED and name.search(each.sentence)]
     return tuple({each.sentence: each for each in reversed(about)}.values())[::-1]
+
+
+def _examples(roles: Sequence[tuple[str, HeadRole]]) -> tuple[tuple[str, HeadRole, Example], ...]:
+    """The first EXAMPLES, one of each role before a second one."""
+    rounds = zip_longest(*([(*named, example) for example in named[1].examples()] for named in roles))
+    return tuple(islice(filter(None, chain.from_iterable(rounds)), EXAMPLES))
 
 
 def _behavior_facts(results: Results, head: Head, behaviors: Sequence[str]) -> Iterator[Fact]:
@@ -245,9 +247,7 @@ def _finding_of(about: Sequence[Finding], facts: Sequence[Fact]) -> Finding | No
     return next((each for each in about if each.analysis == facts[0].analysis and each.quantity in quantities), None)
 
 
-def distinctive(
-    results: Results, head: Head, count: int = FACTS, without: Sequence[Fact] = ()
-) -> tuple[Fact, ...]:
+def distinctive(results: Results, head: Head, count: int = FACTS, without: Sequence[Fact] = ()) -> tuple[Fact, ...]:
     """The facts that set a head apart, the most telling first, at most one of each analysis (docs/methods.md, section
     18).
 

@@ -18,6 +18,7 @@ from bertviz_core.plotting.browser import THEME_CSS
 from bertviz_core.plotting.html import bullets, document, element
 
 CLEAREST = "Where it is clearest"
+OWN = "On your sentence"
 LIKE_MOST = "Where it is like most heads"
 SUFFIXES = (".html", ".json", ".csv")
 LOOK = """
@@ -110,10 +111,16 @@ def _without_nan(numbers: dict[str, Any]) -> dict[str, Any]:
     return {name: None if isinstance(value, float) and isnan(value) else value for name, value in numbers.items()}
 
 
-def to_html(shown: OneHead, lines: CaptionedSvg | None) -> str:
-    """One page that asks nothing of any server and can be framed in another; every text is escaped."""
+def to_html(shown: OneHead, lines: CaptionedSvg | None, own: CaptionedSvg | None = None) -> str:
+    """One page that asks nothing of any server and can be framed in another; every text is escaped.
+
+    Args:
+        lines: The lines on the input in which the head is clearest, where no stored inputs show what it finds.
+        own: The head on a reader's sentence.
+    """
     title = f"Head {shown.full_label} of {shown.model}"
-    evidence = [_figure(f"{role.name}: {example.title}", example.svg) for _, role, example in shown.examples]
+    evidence = [_figure(OWN, own.svg, own.caption)] if own else []
+    evidence += [_figure(f"{role.name}: {example.title}", example.svg) for _, role, example in shown.examples]
     evidence += [_figure(CLEAREST, lines.svg, lines.caption)] if lines else []
     facts = _figure(shown.facts_figure.title, figure_svg(shown.facts_figure, shown.beside)) if shown.facts else ""
     like_most = _figures(shown.like_most)
@@ -130,14 +137,9 @@ def to_html(shown: OneHead, lines: CaptionedSvg | None) -> str:
 
 
 def _figures(figures: Sequence[tuple[str, HeadFigure]]) -> str:
-    """Small figures in columns; what is said of one stands there where its numbers do not say it."""
-    drawn = (_figure(each.title, figure_svg(each), caption_of(each)) for _, each in figures)
+    """Small figures in columns."""
+    drawn = (_figure(each.title, figure_svg(each), each.sentence) for _, each in figures)
     return f'<div class="figures">{"".join(drawn)}</div>'
-
-
-def caption_of(figure: HeadFigure) -> str:
-    """What is said of a figure beside its numbers: nothing where these say it."""
-    return figure.sentence if figure.curve else ""
 
 
 def _figure(title: str, svg: str, sentence: str = "") -> str:
@@ -145,8 +147,8 @@ def _figure(title: str, svg: str, sentence: str = "") -> str:
     return f"<figure>{element('h2', title)}{caption}<div class=wide>{svg}</div></figure>"
 
 
-def to_bytes(shown: OneHead, suffix: str, draw_lines: DrawLines) -> bytes:
-    """The file of one of SUFFIXES; lines are drawn for HTML alone."""
+def to_bytes(shown: OneHead, suffix: str, draw_lines: DrawLines, own: CaptionedSvg | None = None) -> bytes:
+    """The file of one of SUFFIXES; lines, and a reader's own sentence, are drawn for HTML alone."""
     if suffix == ".csv":
         return csv_bytes(to_frame(shown))
-    return to_json(shown) if suffix == ".json" else to_html(shown, draw_lines()).encode()
+    return to_json(shown) if suffix == ".json" else to_html(shown, draw_lines(), own).encode()

@@ -3,6 +3,7 @@
 from concurrent.futures import Future
 from contextlib import suppress
 
+import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.base.result import Provenance
@@ -25,16 +26,28 @@ def of(selection: Selection) -> bytes:
     return shown
 
 
-def of_sentence(sentence: str, selection: Selection) -> bytes:
-    """The lines of every head on a reader's sentence as JSON, computed now; those of the example as `of` has them.
+def of_sentence(sentence: str, selection: Selection, *, at_once: bool = False) -> bytes:
+    """The lines of every head on a reader's sentence as JSON, computed now.
+
+    Args:
+        at_once: Whether those on the example are computed now too, where they are not stored; else they are as `of` has
+            them.
 
     Raises:
         BertvizError: The sentence has no tokens, or the model cannot run it.
     """
-    if sentence == SENTENCE:
-        return of(selection)
+    if sentence == SENTENCE and ((lines := of(selection)) or not at_once):
+        return lines
     single = _single(sentence, selection)
     return of_input(_attention(single, selection), len(single.example) + single.cut)
+
+
+def maps_of(sentence: str, selection: Selection) -> tuple[OneInput, np.ndarray]:
+    """A sentence as the chosen model reads it, and its (layer, head, query, key) weights; raises BertvizError as
+    `of_sentence` does."""
+    model = services.model(selection.checkpoint, selection.settings.dtype)
+    single = _single(sentence, selection)
+    return single, services.attention(model, single.example, selection.settings.weights)
 
 
 def pictures(sentence: str, selection: Selection) -> HeadMap:

@@ -15,7 +15,7 @@ from bertviz_core.analyses.coreference_heads.passages import cut_passage, first_
 from bertviz_core.analyses.coreference_heads.result import DocumentRecord
 from bertviz_core.analyses.coreference_heads.statements import type_finding
 from bertviz_core.corpora.coreference import Span
-from bertviz_core.heads import DirectedHead, Head
+from bertviz_core.heads import DirectedHead
 
 LETTERS = 50  # in a line of a passage
 SHORT = 45  # words of a passage that can be taken in at a glance
@@ -30,8 +30,7 @@ def head_roles(counts: AntecedentCounts, row: HeadRow) -> Iterator[HeadRole]:
 
 
 def _examples(counts: AntecedentCounts, choice: DirectedHead) -> list[Example]:
-    """The short run of whole sentences with the most right guesses less wrong ones, of those the one with the surest;
-    one that is long where no other is stored."""
+    """The clearest run of whole sentences; one that is long where no other is stored."""
     guesses = first_guesses(counts.stored, choice)
     found = []
     for number, document in enumerate(counts.stored.first_documents):
@@ -67,10 +66,10 @@ class Passage(NamedTuple):
         """The right guesses."""
         return [guess for guess in self.guesses if guess.right]
 
-    def clearness(self) -> tuple[bool, int, float]:
-        """What the clearest has most of."""
-        gain = 2 * len(self.right) - len(self.guesses)
-        return len(self.part["words"]) <= SHORT, gain, max(guess.weight for guess in self.right)
+    def clearness(self) -> tuple[bool, float]:
+        """What the clearest has most of: the attention of right guesses, less 1 for each wrong one."""
+        wrong = len(self.guesses) - len(self.right)
+        return len(self.part["words"]) <= SHORT, sum(guess.weight for guess in self.right) - wrong
 
     def example(self, choice: DirectedHead) -> Example:
         """It as it is shown; the mentions with a right guess are pinned in the attention viewer."""

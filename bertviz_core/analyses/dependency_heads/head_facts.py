@@ -32,11 +32,10 @@ def relations_figure(columns: Sequence[HeadColumn], result: DependencyHeads, hea
     best = relations(counts, head)
     ends = counts.intervals()
     uas = tuple(row for _, row in column_rows(columns, result, head))
-    sentence = best[0].sentence if best else "It finds no relation better than a fixed offset"
     return HeadFigure(
         title="Relations that it finds",
         rows=(*uas, *(_relation_row(counts, each, ends) for each in best)),
-        sentence=f"{sentence}.",
+        sentence="" if best else "It finds no relation better than a fixed offset.",
         candidates=(*uas, *(_relation_row(counts, each, ends) for each in every_relation(counts, head))),
         facts=(_best_relations(counts, best),) if best else (),
         searched={
@@ -90,11 +89,9 @@ def words_figure(result: DependencyHeads, view: str, scheme: str, head: Head) ->
     classes = result.word_classes
     rows = _word_rows(classes, scheme, head)
     best = max(rows, key=lambda row: row.value - row.baseline, default=None)
-    (preferred,) = classes.preferred(scheme, [head])
     return HeadFigure(
         title=f"Words that it attends to, by {'relation' if scheme == view else scheme}",
         rows=tuple(rows[:MAX_CLASSES]),
-        sentence=f"Of its attention to words most beyond their share: {preferred}." if preferred else "",
         distinctive=(_with_whole_name(best),) if best and best.value > best.baseline else (),
         candidates=tuple(map(_with_whole_name, rows)),
     )
