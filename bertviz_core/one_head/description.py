@@ -28,6 +28,7 @@ from bertviz_core.overview.head_columns import behavior_averages, behavior_heads
 
 FACTS = 3  # of what it is named for, and as many that set it apart
 EXAMPLES = 2  # stored inputs that show what it is named for
+LONGEST = 180  # characters of such an input
 APART = "What sets it apart"
 FURTHEST = "Furthest from the median of all heads"
 NOTHING = "has no named behavior"
@@ -226,7 +227,7 @@ def findings_on(found: Sequence[Finding], head: Head) -> tuple[Finding, ...]:
 
 def _examples(roles: Sequence[tuple[str, HeadRole]]) -> tuple[tuple[str, HeadRole, Example], ...]:
     """The first EXAMPLES, one of each role before a second one."""
-    rounds = zip_longest(*([(*named, example) for example in named[1].examples()] for named in roles))
+    rounds = zip_longest(*([(*named, example) for example in named[1].examples(LONGEST)] for named in roles))
     return tuple(islice(filter(None, chain.from_iterable(rounds)), EXAMPLES))
 
 

@@ -110,20 +110,21 @@ def sentence(label: str, field: str, value: str, **more: Any) -> str:
 
     def cut() -> None:
         entered = getattr(session.current().part(field), field)
-        st.session_state[_length(field)] = len(entered)
         session.choose(**{field: entered[:longest]})
+        st.session_state[_length(field)] = entered[:longest], len(entered)
 
     return _draw(st.text_input, label, field=field, value=value, on_change=cut, **more)
 
 
 def sentence_note(field: str) -> str:
     """What is not read of a text that was entered in the field of `sentence`; empty where all of it is."""
-    length, read = st.session_state.get(_length(field), 0), len(getattr(session.current().part(field), field))
-    return f"The first {read:,} of {length:,} characters are read." if length > read else ""
+    read, length = st.session_state.get(_length(field), ("", 0))
+    is_cut = read == getattr(session.current().part(field), field) and length > len(read)
+    return f"The first {len(read):,} of {length:,} characters are read." if is_cut else ""
 
 
 def _length(field: str) -> str:
-    """The key of the length of a text as it was entered."""
+    """The key of the text of a field that was read last, and of how long it was."""
     return f"length of {field}"
 
 

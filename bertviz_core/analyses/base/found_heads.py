@@ -86,14 +86,17 @@ class HeadRole:
     Attributes:
         name: What the head finds, as in `NamedHead`.
         row: The number for which it is named.
+        summary: What it does, after its name, as "finds direct objects in 79 of 100".
         finding: What that comes to.
-        examples: Lists stored inputs that show it, drawn, the clearest first; empty where none are stored.
+        examples: Lists stored inputs that show it, drawn, the clearest first, of so many characters at most where there
+            are such; empty where none are stored.
         draw: Draws the head on a reader's sentence as on these inputs, of its words and the (query, key) weights
             between them; empty where lines say it.
     """
 
     name: str
     row: HeadRow
+    summary: str
     finding: Finding
-    examples: Callable[[], list[Example]]
+    examples: Callable[[int], list[Example]]
     draw: Callable[[Sequence[str], np.ndarray], str] = _no_drawing

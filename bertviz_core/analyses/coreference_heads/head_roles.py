@@ -18,7 +18,6 @@ from bertviz_core.corpora.coreference import Span
 from bertviz_core.heads import DirectedHead
 
 LETTERS = 50  # in a line of a passage
-SHORT = 45  # words of a passage that can be taken in at a glance
 
 
 def head_roles(counts: AntecedentCounts, row: HeadRow) -> Iterator[HeadRole]:
@@ -26,17 +25,19 @@ def head_roles(counts: AntecedentCounts, row: HeadRow) -> Iterator[HeadRole]:
     best = counts.best()
     if row.head == best.head and counts.finds_antecedents():
         finding = type_finding(counts, TYPE_ROWS[0], best.direction)
-        yield HeadRole(COREFERENCE, row, finding, partial(_examples, counts, best))
+        summary = f"finds antecedents in {100 * row.value:.0f} of 100"
+        yield HeadRole(COREFERENCE, row, summary, finding, partial(_examples, counts, best))
 
 
-def _examples(counts: AntecedentCounts, choice: DirectedHead) -> list[Example]:
+def _examples(counts: AntecedentCounts, choice: DirectedHead, longest: int) -> list[Example]:
     """The clearest run of whole sentences; one that is long where no other is stored."""
     guesses = first_guesses(counts.stored, choice)
     found = []
     for number, document in enumerate(counts.stored.first_documents):
         own = guesses.take(guesses.items[:, 0] == number).guesses()
         found += [Passage(span, *cut_passage(document, own, span)) for span in dict.fromkeys(_spans(document, own))]
-    return [max(found, key=Passage.clearness).example(choice)] if found else []
+    short = [each for each in found if len(" ".join(each.part["words"])) <= longest]
+    return [max(short or found, key=Passage.clearness).example(choice)] if found else []
 
 
 def _spans(document: DocumentRecord, guesses: list[Guess]) -> Iterator[Span]:
@@ -66,10 +67,10 @@ class Passage(NamedTuple):
         """The right guesses."""
         return [guess for guess in self.guesses if guess.right]
 
-    def clearness(self) -> tuple[bool, float]:
+    def clearness(self) -> float:
         """What the clearest has most of: the attention of right guesses, less 1 for each wrong one."""
         wrong = len(self.guesses) - len(self.right)
-        return len(self.part["words"]) <= SHORT, sum(guess.weight for guess in self.right) - wrong
+        return sum(guess.weight for guess in self.right) - wrong
 
     def example(self, choice: DirectedHead) -> Example:
         """It as it is shown; the mentions with a right guess are pinned in the attention viewer."""

@@ -12,11 +12,11 @@ from bertviz_core.analyses.dependency_heads.head_relations import Relation, rela
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.sentence_list import sentence_example
 from bertviz_core.analyses.dependency_heads.statements import named_heads, relation_finding
+from bertviz_core.corpora.treebank import meaning
 from bertviz_core.heads import Head
 from bertviz_core.plotting.arcs import Arc, sentence_svg
 from bertviz_core.text_display import isolated
 
-SHORT = 50  # characters of a sentence that fits the page of a head
 CLEAR = 0.3  # the attention from which on a guess is drawn with its number; the others are faint
 
 
@@ -28,17 +28,26 @@ def head_roles(counts: RelationCounts, head: Head) -> Iterator[HeadRole]:
             yield HeadRole(
                 name=named.name,
                 row=relation_row(counts, relation),
+                summary=f"finds {_plural(named.name)} in {100 * relation.accuracy:.0f} of 100",
                 finding=relation_finding(counts, named.name),
                 examples=partial(_examples, counts, relation),
                 draw=partial(guesses_svg, direction=relation.choice.direction),
             )
 
 
-def _examples(counts: RelationCounts, relation: Relation) -> list[Example]:
+def _plural(relation: str) -> str:
+    """The words of a relation, as "direct objects" or "objects of a preposition"; its label where it has no meaning."""
+    noun, of, rest = meaning(relation).partition(" of ")
+    if not noun.replace(" ", "").isalpha():  # none, or more than a noun
+        return relation
+    return f"{noun.removesuffix('y')}ies{of}{rest}" if noun.endswith("y") else f"{noun}s{of}{rest}"
+
+
+def _examples(counts: RelationCounts, relation: Relation, longest: int) -> list[Example]:
     """The surest sentences; none of a checkpoint of a training, whose sentences are not stored."""
     if counts.stored is None:
         return []
-    sentences = surest_sentences(counts, relation, SHORT)
+    sentences = surest_sentences(counts, relation, longest)
     return [sentence_example(each, relation.name, relation.choice, every=False) for each in sentences]
 
 

@@ -69,9 +69,9 @@ def current_names(kind: type[Choices], parameters: Mapping[str, str]) -> dict[st
 def with_long_texts(read: C, before: C) -> C:
     """Choices read from an address, with the texts of `before` of which the address has only the beginning."""
     values = {}
-    for name, hint in hints(type(read)).items():
+    for name in hints(type(read)):
         text = getattr(before, name)
-        if isinstance(text, str) and text != getattr(read, name) == _text(text, hint):
+        if isinstance(text, str) and text != getattr(read, name) == _text(text, longest_of(type(read), name)):
             values[name] = text
     return replace(read, **values)
 

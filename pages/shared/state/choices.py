@@ -86,11 +86,14 @@ class OverviewChoices(PageChoices):
 
     Attributes:
         sentence: The sentence on which the map previews every head.
+        word: The position, from 1, of the token that the model is to guess; None for the last word of a sentence of the
+            reader's own, and for none of the example.
         heads: An expression that finds heads.
     """
 
     page_name: ClassVar[str] = "overview"
     sentence: Annotated[str, Longest(MAX_SENTENCE)] = SENTENCE
+    word: Positive | None = None
     heads: Text = ""
 
 
