@@ -24,7 +24,6 @@ from bertviz_core.analyses.coreference_heads.figure import (
     better_head,
     by_group,
     group_charts,
-    latex,
     maps_by_type,
     mention_map,
     paper_figure,
@@ -42,7 +41,7 @@ from bertviz_core.analyses.coreference_heads.statements import (
     method,
     type_finding,
 )
-from bertviz_core.analyses.coreference_heads.systems_table import all_heads, cards, systems_table
+from bertviz_core.analyses.coreference_heads.systems_table import all_heads, cards, latex, systems_table
 from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.inputs.annotated_words import Windows
 from bertviz_core.models.model import AttentionModel
