@@ -152,7 +152,8 @@ def head(
 ) -> HeadSummary:
     """All that the stored results of a model say of one head, each analysis on its largest corpus.
 
-    Nothing is computed but the lines on the input in which the head is clearest, when they are drawn.
+    Nothing is computed but the lines on the input in which the head is clearest, when they are drawn, and no stored
+    sentence or passage shows what it finds.
 
     Args:
         model, device: As in `analyze`.
