@@ -282,15 +282,22 @@ def draw_before_results() -> None:
     draw_opening(chosen)
     st.markdown("**Nothing is computed yet for this model and these texts.**")
     stored.offer_missing(selection)
+    place = st.container()
+    draw_table()
+    offer_report()
+    stored.offer_papers_model(selection)
+    with place:  # last, since a model that nobody has opened takes a while
+        draw_pictures()
+
+
+def draw_pictures() -> None:
+    """The map of every head's attention on the reader's sentence, computed now."""
     if lines := lines_on(chosen.sentence, at_once=True):
         st.caption("Each picture is a head's attention on the sentence: from each row's token to each column's.")
         alt = "Map of all heads, layer by head, with a small picture of the attention of each on the sentence"
         opened = {links.LABEL: viewer_address()}
         squares = preview.pictures(chosen.sentence, selection)
         page.head_map(squares, "pictures-map", alt, selection, lines=lines, opened=opened)
-    draw_table()
-    offer_report()
-    stored.offer_papers_model(selection)
 
 
 selection = session.selection()

@@ -110,8 +110,8 @@ def one_head(
     head: Annotated[str, typer.Argument(help="A head, such as 5-4, counted from 1, or L4H3, counted from 0.")],
 ) -> None:
     """What a model's stored results say of one head, and what sets it apart from all others; --out x.html is one page
-    that stands alone. Nothing is computed but the lines on the input in which the head is clearest, where no stored input shows what it
-    finds."""
+    that stands alone. Nothing is computed but the lines on the input in which the head is clearest, where no stored
+    input shows what it finds."""
     console.check_out(SUFFIXES)
     model = checkpoint.find_checkpoint(console.model, console.revision)
     store = Store(console.store)

@@ -32,7 +32,7 @@ class ClearInput:
     """The input in which a number of a head is highest.
 
     Attributes:
-        row: The number.
+        row: The number, beside those of all heads.
         settings: The settings of the result that it is from.
         is_only: Whether no other input has as much of it, as where a token is the sink of many.
         length: Of the random sequence that the input repeats, in tokens; 0 for a text.

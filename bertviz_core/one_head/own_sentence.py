@@ -16,7 +16,7 @@ def on_sentence(shown: OneHead, single: OneInput, maps: np.ndarray) -> Captioned
 
     Args:
         shown: What is known of the head, which decides how it is drawn.
-        single: The input.
+        single: The sentence as the model reads it.
         maps: (layer, head, query, key) its weights.
     """
     return _guesses(shown, single, maps) or _lines(shown, single, maps)

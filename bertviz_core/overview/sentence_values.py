@@ -20,8 +20,8 @@ SentenceValues = Mapping[str, np.ndarray]
 
 
 def sentence_values(model: AttentionModel, example: Encoded, settings: Settings) -> dict[str, np.ndarray]:
-    """The values of QUANTITIES of one input, as the analyses compute those of a segment (docs/methods.md, sections 2
-    and 4)."""
+    """(layer, head) values of one input, by QUANTITIES, as the analyses compute those of a segment (docs/methods.md,
+    sections 2 and 4)."""
     from bertviz_core.analyses.base.accumulators import SegmentSums
 
     source = from_bytes(b"", "sentence")

@@ -44,7 +44,8 @@ def guessable_of_stored(data: bytes) -> dict[int, str]:
 
 
 def values_of_stored(data: bytes) -> dict[str, np.ndarray]:
-    """The `sentence_values` of SENTENCE, of what `compute_preview` packed; raises ValueError for other bytes."""
+    """The (layer, head) `sentence_values` of SENTENCE, of what `compute_preview` packed; raises ValueError for other
+    bytes."""
     return {name.removeprefix(VALUES): each for name, each in unpack(data).items() if name.startswith(VALUES)}
 
 

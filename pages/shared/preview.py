@@ -51,8 +51,8 @@ def of_sentence(sentence: str, selection: Selection, *, at_once: bool = False) -
 
 
 def values_of(sentence: str, selection: Selection) -> dict[str, np.ndarray]:
-    """The numbers that decide behaviors, of a reader's sentence, computed now; those of the example as they are stored,
-    empty where they are not, or are of another mode. Raises BertvizError as `of_sentence` does."""
+    """The (layer, head) numbers that decide behaviors, of a reader's sentence, computed now; those of the example as
+    they are stored, empty where they are not, or are of another mode. Raises BertvizError as `of_sentence` does."""
     if sentence != SENTENCE:
         model = services.model(selection.checkpoint, selection.settings.dtype)
         return services.sentence_values(model, single(sentence, selection).example, selection.settings)

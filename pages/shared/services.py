@@ -200,7 +200,7 @@ def viewed(model: AttentionModel, single: single_input.OneInput, weights: Weight
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_by_content)
 def sentence_values(model: AttentionModel, example: Encoded, settings: Settings) -> dict[str, np.ndarray]:
-    """The numbers that decide behaviors, of one input."""
+    """The (layer, head) numbers that decide behaviors, of one input."""
     return compute_values(model, example, settings)
 
 

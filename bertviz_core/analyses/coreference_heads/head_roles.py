@@ -54,8 +54,8 @@ class Passage(NamedTuple):
 
     Attributes:
         span: Its words in the document.
-        part: It as a document.
-        guesses: The head's guesses between its mentions.
+        part: The same words, with positions from the first of them.
+        guesses: Those of the head between mentions of the part.
     """
 
     span: Span
