@@ -95,11 +95,7 @@ def numbers_of(result: Result) -> dict[str, set[str]]:
     for quantity in result.quantities:
         values = result[quantity]
         for value in (*values.flat, *values.mean(1), values.mean()):
-            forms = (
-                (".1f",)
-                if quantity == "uniform_ordinary"
-                else (".3f", ".2f", ".1%", ".0%", "+.3f", ".5f", "+.5f", ".3%")
-            )  # the last three beside intervals
+            forms = (".1f",) if quantity == "uniform_ordinary" else ALONE + WITH_INTERVAL
             for form in forms:
                 texts.setdefault(format(value, form), set()).add(quantity)
     return texts
