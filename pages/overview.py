@@ -12,7 +12,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import corpus_size, origin
 from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.errors import BertvizError, DownloadNeeded, SettingsError
-from bertviz_core.numbers import number, percentage
+from bertviz_core.numbers import fixed, number
 from bertviz_core.overview.clearest_heads import ClearestHead
 from bertviz_core.overview.finder import describe_found, searched_numbers
 from bertviz_core.overview.head_columns import in_order
@@ -253,10 +253,10 @@ def guess_table(place: int | None) -> page.GuessTable | None:
         return None
     found = preview.guesses_of(chosen.sentence, place, selection)
     how = "from what comes before it" if found.is_next else "masked"
-    rows = [
-        (f"✓ {each.label}" if each.is_right else each.label, percentage(each.whole), percentage(each.without))
-        for each in found.guesses
-    ]
+    rows = []
+    for each in found.guesses:
+        shares = [f"{fixed(100 * share, 1)}%" for share in (each.whole, each.without)]
+        rows.append((f"✓ {each.label}" if each.is_right else each.label, *shares))
     return {"header": (f"Guesses for “{found.label}”, {how}", "with", f"without {selection.label}"), "rows": rows}
 
 

@@ -19,7 +19,7 @@ class Start(NamedTuple):
     """A head, and a sentence that switches it on.
 
     Attributes:
-        name: What it finds, as the map's legend says.
+        name: What it finds, as the map's legend says, of a head that is offered again as a relation.
         summary: What it does, after its name.
         sentence: A stored input on which it finds all of that.
     """
@@ -42,7 +42,8 @@ def starts(results: Results) -> list[Start]:
     found = list[Start]()
     for _, head, role in sorted(roles, key=itemgetter(0)):
         if len(found) < COUNT and (sentence := _sentence(role)):
-            found.append(Start(head, names[head.key()], role.summary, sentence))
+            is_again = any(head == each.head for each in found)
+            found.append(Start(head, role.name if is_again else names[head.key()], role.summary, sentence))
     return found
 
 

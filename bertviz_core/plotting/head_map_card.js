@@ -23,7 +23,8 @@ function previewOf(tokens, maps, index, width, line) {
 function fillCard(card, { title, behavior, numbers, lines }, preview, part, guesses, links) {
   card.replaceChildren(html("strong", {}, title), html("p", {}, behavior));
   const { paddingLeft, fontSize } = getComputedStyle(card);
-  const drawn = preview(card.clientWidth - 2 * parseFloat(paddingLeft), parseFloat(fontSize));
+  const width = card.clientWidth - 2 * parseFloat(paddingLeft); // 0 or less while the page is not laid out
+  const drawn = width > 0 && preview(width, parseFloat(fontSize));
   if (drawn) card.append(html("p", { class: "part" }, "On your sentence"), drawn);
   if (part) card.append(html("p", { class: "part" }, part));
   if (guesses) card.append(tableOf(guesses.header, guesses.rows));

@@ -118,12 +118,12 @@ def _draw_choices(kinds: Sequence[CorpusKind]) -> None:
         widgets.close(PANEL)
         uploads.begin(files, kinds[0], ROLE)
 
-    for kind in kinds:
-        st.caption(FORMS[kind])
     label = "Several files of one kind, or those of a zip, become one corpus"
     st.file_uploader(label, key=uploader, accept_multiple_files=True, on_change=take_files)
     st.text_area("Or paste text", key=PASTE, height=140)
     st.button("Use the pasted text", on_click=take_paste, type="primary")
+    for kind in kinds:
+        st.caption(FORMS[kind])
 
 
 def _describe(upload: Upload, kind: CorpusKind, delete: Callable[[str], None]) -> None:
