@@ -17,6 +17,7 @@ from bertviz_core.heads import Head
 from bertviz_core.plotting.arcs import Arc, sentence_svg
 from bertviz_core.text_display import isolated
 
+FITS = 56  # characters of a sentence with arcs that need no scrolling beside small figures
 CLEAR = 0.3  # the attention from which on a guess is drawn with its number; the others are faint
 
 
@@ -47,7 +48,7 @@ def _examples(counts: RelationCounts, relation: Relation, longest: int) -> list[
     """The surest sentences; none of a checkpoint of a training, whose sentences are not stored."""
     if counts.stored is None:
         return []
-    sentences = surest_sentences(counts, relation, longest)
+    sentences = surest_sentences(counts, relation, min(longest, FITS))
     return [sentence_example(each, relation.name, relation.choice, every=False) for each in sentences]
 
 
