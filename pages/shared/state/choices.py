@@ -270,4 +270,4 @@ class TourChoices(PageChoices):
     answer: Literal["", "shown"] = ""
     present: bool = False
     notes: bool = False
-    sentence: str = "The dog that chased the cats barked at its owner."
+    sentence: Annotated[str, Longest(MAX_SENTENCE)] = "The dog that chased the cats barked at its owner."
