@@ -46,12 +46,12 @@ def cut_end(label: str, maximum: int = 24) -> str:
     return label if len(label) <= maximum else label[: maximum - 1] + "…"
 
 
-def written(words: Iterable[str]) -> str:
+def join_words(words: Iterable[str]) -> str:
     """Words of a treebank as they are written, with no space before what ends a word, and none inside quotation marks.
 
-    >>> written(["Do", "n't", "touch", "Ada", "'s", "wire", ",", "she", "said", "."])
+    >>> join_words(["Do", "n't", "touch", "Ada", "'s", "wire", ",", "she", "said", "."])
     "Don't touch Ada's wire, she said."
-    >>> written(['"', "Stop", "!", '"'])
+    >>> join_words(['"', "Stop", "!", '"'])
     '"Stop!"'
     """
     text = re.sub(r" (?=[.,;:!?)\]]|n't\b|'(?:s|m|d|ll|re|ve)\b)", "", " ".join(words))

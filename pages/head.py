@@ -8,18 +8,16 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
 from bertviz_core.analyses.base.head_figures import HeadFigure
-from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.shown_inputs import OpenedWords
 from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.errors import BertvizError
 from bertviz_core.heads import Head
 from bertviz_core.one_head.clear_input import CaptionedSvg, ClearInput, clear_input, lines
 from bertviz_core.one_head.description import OneHead, distinctive, of_model, one_head
 from bertviz_core.one_head.drawing import LEGEND, figure_svg
-from bertviz_core.one_head.files import CLEAREST, LIKE_MOST, OWN, SUFFIXES, missing, to_bytes
-from bertviz_core.one_head.own_sentence import on_sentence
+from bertviz_core.one_head.files import CLEAREST, LIKE_MOST, ON_SENTENCE, SUFFIXES, missing, to_bytes
+from bertviz_core.one_head.sentence_drawing import on_sentence
 from bertviz_core.one_head.training import with_training
-from pages.shared import endnotes, head_panel, jobs, messages, page, preview, services, stored, widgets
+from pages.shared import endnotes, head_panel, inputs, jobs, messages, page, preview, services, stored, widgets
 from pages.shared.components import component
 from pages.shared.costly import columns
 from pages.shared.frame import header, links
@@ -39,8 +37,8 @@ def draw_line() -> None:
     with page.row("center", key="head-line"):
         widgets.sentence(
             "Your sentence",
-            "own",
-            chosen.own,
+            "sentence",
+            chosen.sentence,
             placeholder="Type a sentence to see the head on it",
             label_visibility="collapsed",
             width="stretch",
@@ -48,47 +46,33 @@ def draw_line() -> None:
         )
         component("copy_link")(key="copy-link", width="content")
         page.offer_files({"Page to send": (f"{name}.html", partial(build, ".html"))})
-    if note := widgets.sentence_note("own"):
+    if note := widgets.sentence_note("sentence"):
         st.caption(note)
 
 
 def draw_evidence() -> DeltaGenerator | None:
     """The head on the reader's sentence, and stored inputs that show what it is named for; where there are none, the
     tokens of the input in which it is clearest, until the model has run: their place is returned."""
-    if own:
-        item = page.Drawing(OWN, own.svg, links.address_of(viewer_choices(), selection.head), [{"text": own.caption}])
-        page.drawings([item], "head-own", selection.basis)
+    if drawing:
+        viewer = AttentionViewerChoices(input="own text", text=chosen.sentence, back=session.here())
+        link, notes = links.address_of(viewer, selection.head), [{"text": drawing.caption}]
+        page.drawings([page.Drawing(ON_SENTENCE, drawing.svg, link, notes)], "head-sentence", selection.basis)
     items = []
     for analysis, role, example in shown.examples:
         notes = [{"text": "All its guesses", "link": links.address_of(kind_of(analysis).on(role.name), selection.head)}]
-        assert isinstance(example.opened, OpenedWords), "an input of an annotated corpus"
-        opened = example.opened
-        corpus = selection.corpora[ANALYSES[analysis].corpus].name
-        link = links.to_words(
-            opened.words,
-            selection.head,
-            opened.pinned,
-            opened.direction,
-            origin=f"{corpus}, {opened.where}",
-            **({"least": 0.0} if opened.every_line else {}),
-        )
+        link = inputs.address(example.opened, analysis)
         items.append(page.Drawing(f"{role.name}: {example.title}", example.svg, link, notes))
     if items:
         page.drawings(items, "head-examples", selection.basis)
     return draw_tokens(clear) if clear else None
 
 
-def viewer_choices() -> AttentionViewerChoices:
-    """The reader's sentence in the attention viewer."""
-    return AttentionViewerChoices(input="own text", text=chosen.own, back=session.here())
-
-
-def on_own_sentence() -> CaptionedSvg | None:
+def draw_sentence() -> CaptionedSvg | None:
     """The head on the reader's sentence; None without one, and where the model cannot run it, which is said."""
-    if not chosen.own.strip():
+    if not chosen.sentence.strip():
         return None
     try:
-        single, maps = preview.maps_of(chosen.own, selection)
+        single, maps = preview.maps_of(chosen.sentence, selection)
     except BertvizError as problem:
         messages.note(problem)
         return None
@@ -146,7 +130,7 @@ def draw_findings() -> None:
 
 def build(suffix: str) -> bytes:
     """A file of the page."""
-    return to_bytes(shown, suffix, run_model, own)
+    return to_bytes(shown, suffix, run_model, drawing)
 
 
 def run_model() -> CaptionedSvg | None:
@@ -191,19 +175,21 @@ if shown.finding:
 else:
     st.markdown(f"**{plain(shown.claim)}**")
 draw_line()
-own = on_own_sentence()
+drawing = draw_sentence()
 left, right = st.columns([4, 3] if shown.examples else 2, gap="medium")
 with left:
     place = draw_evidence()
 with right:
     if shown.facts:
-        facts = page.Drawing(shown.facts_figure.title, figure_svg(shown.facts_figure, shown.beside))
+        facts = page.Drawing(shown.facts_figure.title, figure_svg(shown.facts_figure, shown.fact_text))
         page.drawings([facts], "head-facts", selection.basis, in_columns=True)
-draw_figures(shown.telling, "head-figures")
+draw_figures(shown.salient_figures, "head-figures")
 if shown.findings:
     endnotes.folded("Findings that name it", ":material/fact_check:", "findings", draw_findings)
-if shown.like_most:
-    endnotes.folded(LIKE_MOST, ":material/unfold_more:", "like-most", draw_figures, shown.like_most, "head-like-most")
+if shown.other_figures:
+    endnotes.folded(
+        LIKE_MOST, ":material/unfold_more:", "like-most", draw_figures, shown.other_figures, "head-like-most"
+    )
 offer_missing(shown)
 title = f"Every number of head {selection.label}"
 endnotes.folded(title, ":material/table:", "numbers", head_panel.card, HeadChoices.page_name, results, selection)

@@ -225,7 +225,7 @@ def choose_word() -> int | None:
     """Draw the choice of the word that the model is to guess; its position, from 0, or None where none is chosen, or
     the model guesses none."""
     try:
-        words = preview.guessable(chosen.sentence, selection)
+        words = preview.words_to_guess(chosen.sentence, selection)
     except BertvizError:  # The lines say why.
         return None
     if not words:

@@ -115,7 +115,7 @@ def _highest(results: Results, head: Head) -> Iterator[tuple[HeadColumn, ClearIn
                     settings=Settings(**result.provenance["settings"]),
                     corpus=result.provenance["corpus"]["name"],
                     is_only=len(top) == 1 or top[0].value > top[1].value,
-                    length=result.repeated,
+                    length=result.repeat_length,
                 )
                 yield column, found
 

@@ -106,22 +106,22 @@ class OneHead:
         """The finding of the claim before the others."""
         return ((self.finding,) if self.finding else ()) + self.findings
 
-    def beside(self, row: HeadRow) -> str:
+    def fact_text(self, row: HeadRow) -> str:
         """What stands beside the strip of a fact: the number, unless the claim has it, and the rank."""
         rank = f"{row.rank} of {row.known.size}"
         is_claimed = row is self.facts[0].row and self.role != NOTHING
         return f"rank {rank}" if is_claimed else f"{row.text} · {rank}"
 
     @cached_property
-    def telling(self) -> tuple[tuple[str, HeadFigure], ...]:
+    def salient_figures(self) -> tuple[tuple[str, HeadFigure], ...]:
         """The figures that set it apart, the one that does most first, then courses along an axis, without the numbers
         that are among the facts."""
-        return tuple(each for each in self._ranked if _is_telling(each[1]))
+        return tuple(each for each in self._ranked if _is_salient(each[1]))
 
     @cached_property
-    def like_most(self) -> tuple[tuple[str, HeadFigure], ...]:
+    def other_figures(self) -> tuple[tuple[str, HeadFigure], ...]:
         """The other figures, likewise."""
-        return tuple(each for each in self._ranked if not _is_telling(each[1]))
+        return tuple(each for each in self._ranked if not _is_salient(each[1]))
 
     @property
     def _ranked(self) -> list[tuple[str, HeadFigure]]:
@@ -130,7 +130,7 @@ class OneHead:
             (name, replace(figure, rows=tuple(row for row in figure.rows if (name, row.name) not in named)))
             for name, figure in self.figures
         ]
-        return sorted((each for each in left if each[1].has_numbers), key=lambda each: _telling(each[1]), reverse=True)
+        return sorted((each for each in left if each[1].has_numbers), key=lambda each: _salience(each[1]), reverse=True)
 
     @property
     def apart(self) -> str:
@@ -260,8 +260,8 @@ def distinctive(results: Results, head: Head, count: int = FACTS, without: Seque
     for name, rows in _apart(results, head):
         left = [row for row in rows if (name, row.name) not in named]
         if left:
-            facts.append(Fact(name, max(left, key=attrgetter("telling"))))
-    facts.sort(key=lambda fact: fact.row.telling, reverse=True)
+            facts.append(Fact(name, max(left, key=attrgetter("salience"))))
+    facts.sort(key=lambda fact: fact.row.salience, reverse=True)
     return tuple(facts[:count])
 
 
@@ -272,12 +272,12 @@ def _apart(results: Results, head: Head) -> Iterator[tuple[str, list[HeadRow]]]:
         yield name, [row for each in head_rows for row in each.figure.apart if row.is_apart]
 
 
-def _telling(figure: HeadFigure) -> tuple[bool, float]:
+def _salience(figure: HeadFigure) -> tuple[bool, float]:
     """How telling a small figure is: as its most telling number."""
-    return max((row.telling for row in figure.rows if row.is_apart), default=(False, 0.0))
+    return max((row.salience for row in figure.rows if row.is_apart), default=(False, 0.0))
 
 
-def _is_telling(figure: HeadFigure) -> bool:
+def _is_salient(figure: HeadFigure) -> bool:
     return figure.curve is not None or any(row.is_apart and row.is_far for row in figure.rows)
 
 

@@ -18,7 +18,7 @@ from bertviz_core.plotting.browser import THEME_CSS
 from bertviz_core.plotting.html import bullets, document, element
 
 CLEAREST = "Where it is clearest"
-OWN = "On your sentence"
+ON_SENTENCE = "On your sentence"
 LIKE_MOST = "Where it is like most heads"
 SUFFIXES = (".html", ".json", ".csv")
 LOOK = """
@@ -111,25 +111,25 @@ def _without_nan(numbers: dict[str, Any]) -> dict[str, Any]:
     return {name: None if isinstance(value, float) and isnan(value) else value for name, value in numbers.items()}
 
 
-def to_html(shown: OneHead, lines: CaptionedSvg | None, own: CaptionedSvg | None = None) -> str:
+def to_html(shown: OneHead, lines: CaptionedSvg | None, on_sentence: CaptionedSvg | None = None) -> str:
     """One page that asks nothing of any server and can be framed in another; every text is escaped.
 
     Args:
         lines: The lines on the input in which the head is clearest, where no stored inputs show what it finds.
-        own: The head on a reader's sentence.
+        on_sentence: The head on a reader's sentence.
     """
     title = f"Head {shown.full_label} of {shown.model}"
-    evidence = [_figure(OWN, own.svg, own.caption)] if own else []
+    evidence = [_figure(ON_SENTENCE, on_sentence.svg, on_sentence.caption)] if on_sentence else []
     evidence += [_figure(f"{role.name}: {example.title}", example.svg) for _, role, example in shown.examples]
     evidence += [_figure(CLEAREST, lines.svg, lines.caption)] if lines else []
-    facts = _figure(shown.facts_figure.title, figure_svg(shown.facts_figure, shown.beside)) if shown.facts else ""
-    like_most = _figures(shown.like_most)
+    facts = _figure(shown.facts_figure.title, figure_svg(shown.facts_figure, shown.fact_text)) if shown.facts else ""
+    like_most = _figures(shown.other_figures)
     body = [
         element("h1", title),
         element("p class=lead", shown.claim),
         f'<div class="figures">{"".join(evidence)}{facts}</div>',
         bullets([finding.sentence for finding in shown.findings]),
-        _figures(shown.telling),
+        _figures(shown.salient_figures),
         f"<details>{element('summary', LIKE_MOST)}{like_most}</details>",
         *(element("p class=caption", text) for text in (LEGEND, *missing(shown), shown.about)),
     ]
@@ -147,8 +147,8 @@ def _figure(title: str, svg: str, sentence: str = "") -> str:
     return f"<figure>{element('h2', title)}{caption}<div class=wide>{svg}</div></figure>"
 
 
-def to_bytes(shown: OneHead, suffix: str, draw_lines: DrawLines, own: CaptionedSvg | None = None) -> bytes:
+def to_bytes(shown: OneHead, suffix: str, draw_lines: DrawLines, on_sentence: CaptionedSvg | None = None) -> bytes:
     """The file of one of SUFFIXES; lines, and a reader's own sentence, are drawn for HTML alone."""
     if suffix == ".csv":
         return csv_bytes(to_frame(shown))
-    return to_json(shown) if suffix == ".json" else to_html(shown, draw_lines(), own).encode()
+    return to_json(shown) if suffix == ".json" else to_html(shown, draw_lines(), on_sentence).encode()

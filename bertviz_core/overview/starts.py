@@ -9,7 +9,7 @@ from bertviz_core.analyses.base.result import Results
 from bertviz_core.analyses.behaviors import found_by_heads, linguistic
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_columns import in_order
-from bertviz_core.text_display import written
+from bertviz_core.text_display import join_words
 
 COUNT = 3
 LENGTHS = (42, 90)  # characters of a sentence that fits a button, and of a passage that the map has room for
@@ -56,5 +56,5 @@ def _sentence(role: HeadRole) -> str:
     for longest in LENGTHS:
         for example in role.examples(longest)[:1]:
             if len(example.text) <= longest:
-                return written(example.text.split())
+                return join_words(example.text.split())
     return ""

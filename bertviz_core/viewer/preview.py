@@ -36,7 +36,7 @@ def of_stored(data: bytes) -> bytes:
     return encoded(values["tokens"], values["maps"], f"Lines on “{SENTENCE}”")
 
 
-def guessable_of_stored(data: bytes) -> dict[int, str]:
+def words_of_stored(data: bytes) -> dict[int, str]:
     """The tokens of SENTENCE that the model can guess, by position, from 0, of what `compute_preview` packed; raises
     ValueError or KeyError for other bytes."""
     values = unpack(data)

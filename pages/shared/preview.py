@@ -1,7 +1,9 @@
 """The attention of all heads on a short sentence, for maps of heads: stored, or measured in the background."""
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from typing import TypeVar
 
 import numpy as np
 import streamlit as st
@@ -15,14 +17,17 @@ from bertviz_core.viewer.input_attention import InputAttention, InputView
 from bertviz_core.viewer.preview import (
     SENTENCE,
     compute_preview,
-    guessable_of_stored,
     of_stored,
     preview_key,
     values_of_stored,
+    words_of_stored,
 )
 from pages.shared import services
 from pages.shared.costly import of_input
 from pages.shared.state.selection import Selection
+
+K = TypeVar("K")
+T = TypeVar("T")
 
 
 def of(selection: Selection) -> bytes:
@@ -56,16 +61,14 @@ def values_of(sentence: str, selection: Selection) -> dict[str, np.ndarray]:
     if sentence != SENTENCE:
         model = services.model(selection.checkpoint, selection.settings.dtype)
         return services.sentence_values(model, single(sentence, selection).example, selection.settings)
-    data = None if selection.settings.paper else services.store().get(_key(selection))
-    return values_of_stored(data) if data else {}
+    return {} if selection.settings.paper else _of_example(values_of_stored, selection)
 
 
-def guessable(sentence: str, selection: Selection) -> dict[int, str]:
+def words_to_guess(sentence: str, selection: Selection) -> dict[int, str]:
     """The tokens of a reader's sentence that the model can guess, by position, from 0; those of the example as they are
     stored, none where they are not. Raises BertvizError as `of_sentence` does."""
     if sentence == SENTENCE:
-        data = services.store().get(_key(selection))
-        return guessable_of_stored(data) if data else {}
+        return _of_example(words_of_stored, selection)
     model = services.model(selection.checkpoint, selection.settings.dtype)
     read = single(sentence, selection)
     labels = read.layout.tokens.labels
@@ -73,7 +76,7 @@ def guessable(sentence: str, selection: Selection) -> dict[int, str]:
 
 
 def guesses_of(sentence: str, position: int, selection: Selection) -> WordGuesses:
-    """What the model guesses for one of `guessable`, with and without the chosen head."""
+    """What the model guesses for one of `words_to_guess`, with and without the chosen head."""
     model = services.model(selection.checkpoint, selection.settings.dtype)
     return services.guesses(model, single(sentence, selection), position, selection.head)
 
@@ -121,6 +124,14 @@ def _attention(single: OneInput, selection: Selection) -> InputAttention:
 
 def _key(selection: Selection) -> str:
     return preview_key(selection.checkpoint.fingerprint(), selection.settings.weights, selection.settings.dtype)
+
+
+def _of_example(read: Callable[[bytes], dict[K, T]], selection: Selection) -> dict[K, T]:
+    """What is read of the stored preview; empty where there is none, and where it is damaged."""
+    with suppress(ValueError, KeyError, StoreError):
+        if data := services.store().get(_key(selection)):
+            return read(data)
+    return {}
 
 
 def _stored(key: str) -> bytes:

@@ -35,7 +35,7 @@ def test_page_command_library_and_file_say_the_same(tmp_path):
     for number in numbers:
         written = number.replace("&", "&amp;").replace(">", "&gt;").replace("<", "&lt;").replace("'", "&#x27;")
         assert number in printed and written in file and written in drawn
-    assert {each["title"] for each in drawings(app)} >= {shown.title for _, shown in of_library.shown.telling}
+    assert {each["title"] for each in drawings(app)} >= {shown.title for _, shown in of_library.shown.salient_figures}
     assert file == of_library.to_html()
 
 
@@ -52,15 +52,15 @@ def test_a_named_head_shows_the_input_that_it_is_named_for_and_the_way_to_all_ot
 
 
 def test_a_sentence_of_one_s_own_is_drawn_as_the_stored_ones_are_and_cut_aloud():
-    app = open_app("head", head="3-1", own="She bought a red bicycle.")
+    app = open_app("head", head="3-1", sentence="She bought a red bicycle.")
     (own,) = [each for each in drawings(app) if each["title"] == "On your sentence"]
     assert "bicycle ← bought" in own["svg"] and "own+text" in own["link"].replace("%20", "+")
-    app.text_input(key="own").set_value("word " * 100).run()
+    app.text_input(key="sentence").set_value("word " * 100).run()
     assert "The first 300 of 500 characters are read." in words(app) and "24 of 60 words" in str(drawings(app))
-    lines = open_app("head", head="1-3", own="<b>cats</b> \U0001f600")
+    lines = open_app("head", head="1-3", sentence="<b>cats</b> \U0001f600")
     (own,) = [each for each in drawings(lines) if each["title"] == "On your sentence"]
     assert "&lt;" in own["svg"] and "<b>" not in own["svg"] and "[UNK]" in own["svg"]
-    empty = open_app("head", head="1-3", own="\u200b")
+    empty = open_app("head", head="1-3", sentence="\u200b")
     assert not empty.exception and "There is no token in this text." in unescaped(empty.info[0].value)
 
 

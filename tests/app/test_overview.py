@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.heads import Head
 from pages.shared import page
 from pages.shared.frame import PANEL
-from pages.shared.frame.context import ADDING
+from pages.shared.frame.context import UPLOAD_FIRST
 from tests.support import shipped
 from tests.support.driving import ROOT, open_app, parameter, paste, unescaped, wait_for_job, words
 from tests.support.running import run
@@ -112,9 +112,9 @@ def test_three_ways_lead_on() -> None:
     next(b for b in app.button if b.label == "Use your corpus").click().run()
     assert app.session_state[PANEL] is True
     assert [each.label for each in app.text_area] == ["Or paste text"]
-    assert app.session_state[ADDING] is True  # upload and paste stand above the model
+    assert app.session_state[UPLOAD_FIRST] is True  # upload and paste stand above the model
     app.session_state[PANEL] = False
-    assert app.run().session_state[ADDING] is False
+    assert app.run().session_state[UPLOAD_FIRST] is False
 
 
 def test_what_is_folded_is_drawn_once_it_is_open() -> None:

@@ -53,13 +53,13 @@ def test_facts_are_chosen_by_effect_and_rank_one_of_each_analysis(results):
                 numbers = [number for number in row.others.reshape(-1).tolist() if not isnan(number)]
                 below, above = sum(other < row.value for other in numbers), sum(other > row.value for other in numbers)
                 if max(below, above) >= 0.75 * len(numbers) and not row.low <= row.median <= row.high:
-                    found.append((row.is_worth, oracle.telling(row.value, numbers, row.limits)))
+                    found.append((row.is_worth, oracle.salience(row.value, numbers, row.limits)))
                     is_far |= row.is_worth and abs(oracle.score(row.value, numbers)) >= 3
             if found:
                 best[name] = max(found)
         expected = sorted(best.values(), reverse=True)[:FACTS]
         facts = distinctive(results, head)
-        assert [fact.row.telling[1] for fact in facts] == pytest.approx([telling for _, telling in expected])
+        assert [fact.row.salience[1] for fact in facts] == pytest.approx([salience for _, salience in expected])
         assert len({fact.analysis for fact in facts}) == len(facts)
         assert one_head(results, head).is_far == is_far
 
@@ -70,13 +70,15 @@ def test_a_head_begins_with_what_it_is_named_for_and_stored_inputs_that_show_it(
         shown = one_head(results, Head.parse(label))
         assert [role.name for _, role in shown.roles] == names.split(", ")
         assert shown.facts[0].row is shown.roles[0][1].row and shown.claim == shown.roles[0][1].finding.claim
-        assert shown.examples and shown.beside(shown.facts[0].row) == f"rank {shown.facts[0].row.rank} of 72"
+        assert shown.examples and shown.fact_text(shown.facts[0].row) == f"rank {shown.facts[0].row.rank} of 72"
         assert clear_input_of(results, shown) is None
         for _, role, example in shown.examples:
             right, total = map(int, re.search(r"(\d+) of (\d+) (?:guesses )?right", example.title).groups())
             assert 0 < right == total and ET.fromstring(example.svg).tag.endswith("svg"), role.name
         rows = [(fact.analysis, fact.row.name) for fact in shown.facts]
-        others = {(name, row.name) for name, each in (*shown.telling, *shown.like_most) for row in each.rows}
+        others = {
+            (name, row.name) for name, each in (*shown.salient_figures, *shown.other_figures) for row in each.rows
+        }
         assert len({*rows}) == len(rows) and not others & {*rows}
 
 
@@ -101,11 +103,11 @@ def test_a_head_that_repeats_is_drawn_on_the_repetition(results, demo):
 def test_figures_that_say_nothing_are_the_last(results):
     for head in (Head(0, 2), Head(3, 3), Head(1, 1)):
         shown = one_head(results, head)
-        apart = [[row.telling for row in each.rows if row.is_apart] for _, each in shown.telling]
+        apart = [[row.salience for row in each.rows if row.is_apart] for _, each in shown.salient_figures]
         scores = [max(each, default=(False, 0)) for each in apart]
         assert scores == sorted(scores, reverse=True)
-        assert not any(row.is_apart and row.is_far for _, each in shown.like_most for row in each.rows)
-        assert {name for name, _ in shown.telling} | {name for name, _ in shown.like_most} <= {*results}
+        assert not any(row.is_apart and row.is_far for _, each in shown.other_figures for row in each.rows)
+        assert {name for name, _ in shown.salient_figures} | {name for name, _ in shown.other_figures} <= {*results}
 
 
 def test_a_head_that_looks_far_because_it_looks_at_its_sink_is_not_set_apart_by_that(results):

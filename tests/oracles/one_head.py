@@ -35,7 +35,7 @@ def quantile(share, numbers):
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
-def telling(own, numbers, limits):
+def salience(own, numbers, limits):
     """The distance from the median as a share of the scale, over the number of heads as far out on its side."""
     known = [number for number in numbers if not math.isnan(number)]
     center = middle(known)

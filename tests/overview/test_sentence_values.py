@@ -7,7 +7,7 @@ from bertviz_core.analyses.behaviors import QUANTITIES
 from bertviz_core.models.single_input import attention, from_text
 from bertviz_core.overview.sentence_values import sentence_values
 from bertviz_core.settings import Settings
-from bertviz_core.viewer.preview import SENTENCE, compute_preview, guessable_of_stored, values_of_stored
+from bertviz_core.viewer.preview import SENTENCE, compute_preview, values_of_stored, words_of_stored
 
 
 def test_they_are_means_over_the_tokens_of_the_sentence(demo):
@@ -29,4 +29,4 @@ def test_those_of_the_example_are_stored_with_the_words_that_can_be_guessed(demo
     single = from_text(SENTENCE, "", demo.tokens, Settings())
     for name, expected in sentence_values(demo, single.example, Settings()).items():
         np.testing.assert_allclose(values_of_stored(stored)[name], expected, rtol=1e-6)
-    assert [*guessable_of_stored(stored)] in ([*range(1, len(single.example) - 1)], [])
+    assert [*words_of_stored(stored)] in ([*range(1, len(single.example) - 1)], [])

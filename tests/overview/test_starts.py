@@ -7,7 +7,7 @@ from bertviz_core.inputs.encoding import maps_of_one
 from bertviz_core.models.single_input import attention, from_text
 from bertviz_core.overview.starts import COUNT, LENGTHS, starts
 from bertviz_core.settings import Settings
-from bertviz_core.text_display import written
+from bertviz_core.text_display import join_words
 from tests.support import shipped
 
 
@@ -30,7 +30,7 @@ def test_the_head_is_on_in_each_of_three_sentences_as_it_is_read_there(demo):
         assert len(start.sentence) <= max(LENGTHS) and re.fullmatch(r"finds [a-z ]+ in \d+ of 100", start.summary)
         role = next(each for each in roles(results, start.head) if each.summary == start.summary)
         listed = [each for length in LENGTHS for each in role.examples(length)[:1]]
-        example = next(each for each in listed if written(each.text.split()) == start.sentence)
+        example = next(each for each in listed if join_words(each.text.split()) == start.sentence)
         words, weights = between_words(demo, start.sentence, start.head)
         for note in example.notes:  # of relations: "✓ dobj: water ← use, 0.90"
             word, guess = re.fullmatch(r"✓ \S+: (\S+) ← (\S+), .*", note).groups()

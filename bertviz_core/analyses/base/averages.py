@@ -134,7 +134,7 @@ class HeadAverages(Result):
         return segments
 
     @property
-    def repeated(self) -> int:
+    def repeat_length(self) -> int:
         """The number of tokens of the random sequence that its inputs repeat; 0 where they are texts."""
         return 0
 

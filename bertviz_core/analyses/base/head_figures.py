@@ -85,7 +85,7 @@ class HeadRow:
         return (self.value - self.median) / scale if scale else 0.0
 
     @cached_property
-    def beyond(self) -> int:
+    def outer_rank(self) -> int:
         """How many heads are as far out on its side of the median, or further: 1 where it is the outermost."""
         is_beyond = self.known >= self.value if self.value >= self.median else self.known <= self.value
         return int(is_beyond.sum())
@@ -97,10 +97,10 @@ class HeadRow:
         return abs(self.value - self.median) / (high - low) if high > low else 0.0
 
     @property
-    def telling(self) -> tuple[bool, float]:
+    def salience(self) -> tuple[bool, float]:
         """By what numbers are chosen and ordered, the largest first: those whose distance from the median one can see,
         then by effect and rank (docs/methods.md, section 18)."""
-        return self.is_worth, self.effect / self.beyond
+        return self.is_worth, self.effect / self.outer_rank
 
     @property
     def is_apart(self) -> bool:

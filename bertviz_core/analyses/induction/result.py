@@ -87,5 +87,5 @@ class Induction(HeadAverages):
     length: int
 
     @property
-    def repeated(self) -> int:
+    def repeat_length(self) -> int:
         return self.length

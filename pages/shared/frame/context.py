@@ -22,7 +22,7 @@ from pages.shared.state.kinds import kind_of
 MAX_LENGTH = "Maximum tokens per input"
 USUAL_LENGTH = 128  # tokens, where the model takes as many
 DEFAULT_MAX_TOKENS = 512  # tokens, where the model does not say
-ADDING = "panel for a corpus"  # key of whether the panel begins with what adds a corpus
+UPLOAD_FIRST = "panel for a corpus"  # key of whether the panel begins with what adds a corpus
 METHODS = {"corrected": "corrected", "paper": "as published"}
 MEASURES = {"attention": "weights", "norms": "weights × vector length"}
 
@@ -43,7 +43,7 @@ def settings(chosen: HeaderChoices, checkpoint: Checkpoint) -> Settings:
 def open_for_upload() -> None:
     """Open the panel on what adds a corpus, in a callback."""
     widgets.open_popover(PANEL)
-    widgets.open_popover(ADDING)
+    widgets.open_popover(UPLOAD_FIRST)
 
 
 def draw(
@@ -70,7 +70,7 @@ def draw(
             if panel.open:
                 _draw_panel(entry, kinds, checkpoint, opened)
             else:
-                widgets.close(ADDING)
+                widgets.close(UPLOAD_FIRST)
                 if widgets.entered(PASTE):  # Streamlit would forget a text that is not drawn
                     corpora.offer_upload(kinds)
 
@@ -118,7 +118,7 @@ def _draw_panel(
     opened: Mapping[CorpusKind, Source | InputError],
 ) -> None:
     chosen = session.current().header
-    if widgets.entered(ADDING):
+    if widgets.entered(UPLOAD_FIRST):
         corpora.offer_upload(kinds)
         st.divider()
     if entry.has_model:
@@ -127,7 +127,7 @@ def _draw_panel(
             size = f"{checkpoint.layers} × {checkpoint.heads} heads"
             st.caption(f"{size}, {checkpoint.parameters() / 1e6:,.0f} M parameters, device: auto.")
     corpora.choose(kinds, opened)
-    if not widgets.entered(ADDING):
+    if not widgets.entered(UPLOAD_FIRST):
         corpora.offer_upload(kinds)
     with st.expander("Settings", icon=":material/tune:"):
         if _has_settings(entry):

@@ -102,11 +102,11 @@ class HeadChoices(PageChoices):
     """Of the page of one head.
 
     Attributes:
-        own: The reader's sentence, on which the head is drawn beside what is stored; empty for none.
+        sentence: The reader's sentence, on which the head is drawn beside what is stored; empty for none.
     """
 
     page_name: ClassVar[str] = "head"
-    own: Annotated[str, Longest(MAX_SENTENCE)] = ""
+    sentence: Annotated[str, Longest(MAX_SENTENCE)] = ""
 
 
 @dataclass(frozen=True)
