@@ -134,6 +134,11 @@ class HeadAverages(Result):
         return segments
 
     @property
+    def repeat_length(self) -> int:
+        """The number of tokens of the random sequence that its inputs repeat; 0 where they are texts."""
+        return 0
+
+    @property
     def counts_as_paper(self) -> bool:
         """Whether the paper's numbers are of the same language, and of tokens that see all others."""
         tokens = (token.strip() for text in self.texts.values() for token in text["tokens"])
@@ -302,12 +307,12 @@ class HeadColumn:
         return head_map.value_map(values, limits=(minimum, maximum), unit=unit, scale=scale, texts=hover)
 
     def _text(self, result: HeadAverages, value: float, half: float) -> str:
-        scale = (1 + self.signed if self.percent else self.maximum) or math.inf
-        if self.percent or math.isnan(value) or 2 * half > scale:
-            return self.text(value) + numbers.plus_minus(half, ".1%", scale=scale, units=result.unit)
+        if math.isnan(value):
+            return "–"
         if self.maximum and 0 < value + half < 5e-5:  # a share of attention, next to nothing
             return numbers.fixed(value, 4)
-        return numbers.measured(value, half)
+        scale = (1 + self.signed if self.percent else self.maximum) or math.inf
+        return numbers.measured(value, half, percent=self.percent, scale=scale, units=result.unit)
 
 
 def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:

@@ -16,7 +16,7 @@ from bertviz_core.analyses.base.findings import (
 )
 from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.heads import first_number, highest
-from bertviz_core.numbers import plus_minus
+from bertviz_core.numbers import measured
 
 BROAD = 0.1  # A broad head's largest weight, the mean over rows, is below this.
 BROADER = 0.5  # nats: the smallest difference of entropies that is worth the name
@@ -33,8 +33,8 @@ def broad_early_head(result: Entropy) -> Answer:
     largest = result["max_weight"]
     early = result["entropy"][: max(1, round(len(largest) / 3))]
     head = highest(early)
-    half = 100 * float(result.interval("max_weight")[head])
-    width = plus_minus(half, ".2f", scale=100, units=result.unit, unit=" percentage points")
+    half = result.interval("max_weight")[head]
+    weight = measured(largest[head], half, percent=True, scale=1, units=result.unit)
     low, high, enough = head_intervals(result, "max_weight", 1)
     everywhere = decide(Interval(low.mean(), high.mean(), enough), BROAD)
     highest_of_all = highest(result["entropy"])
@@ -52,8 +52,8 @@ def broad_early_head(result: Entropy) -> Answer:
     return Answer(
         state=all_of(is_broad, everywhere),
         sentence=f"Of {layers} head {head.label()} has the highest entropy: {entropy:.2f} nats, where uniform "
-        f"attention would have {uniform:.2f}; its largest weight per token is {largest[head]:.1%}{width} "
-        f"on average, that of all heads {largest.mean():.1%}.{deeper}{others}",
+        f"attention would have {uniform:.2f}; its largest weight per token is {weight} on "
+        f"average, that of all heads {largest.mean():.1%}.{deeper}{others}",
         head=head,
         quantity="entropy",
         number=f"{entropy:.2f} of {uniform:.2f} nats",

@@ -12,7 +12,7 @@ from bertviz_core.analyses.base.averages import HeadAverages, averaged_column
 from bertviz_core.analyses.base.result import tidy, to_lists
 from bertviz_core.analyses.base.statistics import MIN_UNITS, t_quantile, wilson
 from bertviz_core.heads import Head, all_keys
-from bertviz_core.numbers import plus_minus
+from bertviz_core.numbers import measured
 
 ALL = "all phenomena"  # the choice of all pairs together
 QUANTITIES = ("accuracy_change", "margin_change")
@@ -335,7 +335,7 @@ class MinimalPairs(HeadAverages):
 
 def points_text(change: float, half: float, units: str, unit: str = " points") -> str:
     """A change of accuracy (-1 to 1) in points, with half its 95% interval."""
-    return f"{100 * change:+.1f}{plus_minus(100 * half, '.1f', scale=200, units=units, unit=unit)}"
+    return measured(100 * change, 100 * half, "+", unit=unit, scale=200, units=units)
 
 
 def against_others(change: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from bertviz_core.analyses.base.findings import (
 from bertviz_core.analyses.base.statistics import MIN_UNITS
 from bertviz_core.analyses.minimal_pairs.result import MinimalPairs, points_text
 from bertviz_core.heads import Head
-from bertviz_core.numbers import half_width, plural
+from bertviz_core.numbers import measured, plural
 
 POINTS = f"{100 * GAIN:.0f} points"
 CAUTION = (
@@ -105,10 +105,9 @@ def needed_finding(result: MinimalPairs, head: Head) -> Answer:
         f"Without {head.label()} the model prefers the grammatical sentence in {before + change:.0%} of the pairs, "
         f"with it in {before:.0%}{without_others}"
     )
-    margin_half = half_width(float(result.interval("margin_change")[head]))
+    nats = measured(margin, float(result.interval("margin_change")[head]), "+")
     sentence = (
-        f"{claim} ({result.shown_name}, {plural(result.shown_pairs, 'pairs')}: {points}; "
-        f"margin {margin:+.2f} ± {margin_half} nats). {CAUTION}"
+        f"{claim} ({result.shown_name}, {plural(result.shown_pairs, 'pairs')}: {points}; margin {nats} nats). {CAUTION}"
     )
     return Answer(
         state=state,
