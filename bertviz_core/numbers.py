@@ -64,8 +64,8 @@ def measured(
 ) -> str:
     """A value and half of its 95% interval, of which two digits are shown, and the value to the last of them: the
     precision that the sample has. Beyond six decimals they are powers of ten; without an interval, and where that has
-    no width, the value is as `number` has it, percents and points with one decimal. Of a value that has a scale, an interval that
-    is wider than the scale, or not known, says nothing.
+    no width, the value is as `number` has it, percents and points with one decimal. Of a value that has a scale, an
+    interval that is wider than the scale, or not known, says nothing.
 
     Args:
         half: None, or NaN, where no interval is known.
