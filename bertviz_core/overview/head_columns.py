@@ -53,8 +53,9 @@ class Column:
         return ranks(self.values)
 
     def rank(self, head: Head) -> str:
-        """The head's rank, as "3 of 72"."""
-        return f"{self.ranks[head]} of {self.values.size}"
+        """The head's rank among those that have a value, as "3 of 72"; a dash without one."""
+        known = int((~np.isnan(self.values)).sum())
+        return "–" if np.isnan(self.values[head]) else f"{self.ranks[head]} of {known}"
 
 
 def in_order(results: Results) -> list[tuple[str, Result]]:

@@ -136,8 +136,8 @@ def test_every_head_stands_at_its_layer_and_number_under_its_behavior():
         assert name == ("" if LABELS[layer, head] == "other" else f"{words} ({count})"), "the rest has no entry"
         assert symbol == marker
     assert seen[1, 1][2].startswith("2-2: dobj")
-    assert seen[1, 0][2] == "2-1: broad attention; entropy 4.200 nats, rank 1 of 6"
-    assert seen[0, 2][2] == "1-3: [SEP]; attention to [SEP] 0.03, rank 3 of 6"
+    assert seen[1, 0][2] == "2-1: broad attention; entropy 4.200 nats, rank 1 of 5"
+    assert seen[0, 2][2] == "1-3: [SEP]; attention to [SEP] 0.03, rank 3 of 5"
     with counting_from(0):
         from_zero = behavior_map(members(LABELS), COLUMNS, {})  # labels are, and clicks stay from one
     assert from_zero.groups[0].heads[0] == "1-1" and from_zero.hover[0].startswith("0-0: ")
@@ -209,10 +209,10 @@ def test_both_roles_of_a_head_are_on_map_and_card_in_its_sentence_and_among_name
 
 def test_rows_say_value_rank_and_baseline():
     rows = head_rows(COLUMNS, Head(1, 0))
-    assert rows[0] == {"quantity": "entropy, nats", "value": "4.200", "rank": "1 of 6", "baseline": ""}
+    assert rows[0] == {"quantity": "entropy, nats", "value": "4.200", "rank": "1 of 5", "baseline": ""}
     assert (rows[2]["value"], rows[2]["baseline"]) == ("42.0%", "40.0% (head match)")
     absent = head_rows(COLUMNS, Head(1, 2))[0]
-    assert (absent["value"], absent["rank"]) == ("–", "6 of 6")
+    assert (absent["value"], absent["rank"]) == ("–", "–")
 
 
 def test_a_relation_stands_beside_its_offset():
