@@ -16,6 +16,7 @@ from bertviz_core.heads import Head, highest
 LEAST = 0.1  # the smallest way of a share from the first checkpoint to the last that has a half
 RELATIONS = 2  # relations, beside UAS
 NEIGHBORS = ("previous", "next")
+SECOND_COPY = "loss of a second copy"
 
 
 class Way(NamedTuple):
@@ -23,8 +24,8 @@ class Way(NamedTuple):
 
     Attributes:
         name: As in figures.
-        values: (step,) in nats for the loss, else shares, 0 to 1; NaN at a step that lacks it.
-        head: The label of the head that is highest, or has the best accuracy, at the end; empty for the loss.
+        values: (step,) in nats for a loss, else shares, 0 to 1; NaN at a step that lacks it.
+        head: The label of the head that is highest, or has the best accuracy, at the end; empty for a loss.
     """
 
     name: str
@@ -85,6 +86,8 @@ def _has_half(way: Way) -> bool:
 
 def _all_ways(result: Emergence) -> Iterator[Way]:
     yield Way(result.loss_name, result.loss)
+    if result.copy_losses is not None:
+        yield Way(SECOND_COPY, result.copy_losses[:, 1])
     for name, values in _shares(result):
         has_value = ~np.isnan(values).all((1, 2))
         course = np.full(len(values), np.nan)

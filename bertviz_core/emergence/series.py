@@ -14,6 +14,7 @@ from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance, Result
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.entropy.result import Entropy
+from bertviz_core.analyses.induction.result import Induction
 from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.analyses.sep_gradients.result import SepGradients
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
@@ -26,14 +27,14 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings
 
-SHIPPED = Path(__file__).parent.parent / "assets" / "emergence" / "small-bert.safetensors"
+SHIPPED = Path(__file__).parent.parent / "assets" / "emergence" / "demo-decoder.safetensors"
 LOSS = SepGradients.analysis  # the analysis whose masked-word loss is shown, where a checkpoint has the head for it
 RELATIONS = RelationCounts.analysis
 UNKNOWN_TOKENS = -1  # a checkpoint does not say how many they were trained on
 
 
 def shipped() -> Emergence:
-    """The emergence that ships, of the training of a small BERT that is not the demo model."""
+    """The emergence that ships, of the training of the demo decoder."""
     return Emergence.from_bytes(SHIPPED.read_bytes())
 
 
@@ -108,6 +109,7 @@ class CheckpointRequests:
             unit=last[Entropy.analysis].unit,
             uniform=last[Entropy.analysis].uniform,
             **_curves(followed),
+            copy_losses=_copy_losses(followed),
         )
 
     def _provenance(self, results: Mapping[str, Any], checkpoints: list[Any], skipped: Skipped) -> Provenance:
@@ -175,6 +177,13 @@ def _curves(steps: Sequence[Mapping[str, Result | None]]) -> dict[str, Any]:
         return {}
     means, low, high = np.stack(curves, axis=2).swapaxes(0, 1).astype(np.float32)
     return {"curves": names, "curve_means": means, "curve_low": low, "curve_high": high}
+
+
+def _copy_losses(steps: Sequence[Mapping[str, Result | None]]) -> np.ndarray | None:
+    """(step, copy) the mean losses of induction, NaN at a step without; None where no step has them."""
+    found = [step.get(Induction.analysis) for step in steps]
+    losses = [each.losses if isinstance(each, Induction) and each.has_losses else (np.nan, np.nan) for each in found]
+    return None if np.isnan(losses).all() else np.array(losses, dtype=np.float32)
 
 
 def _with_limits(result: Result, quantity: str) -> np.ndarray:

@@ -57,7 +57,7 @@ def result_or_stop(name: str, selection: Selection) -> tuple[Emergence, Mapping[
     """A training, and the checkpoints by their steps, which the one that ships has not; the page ends where nothing is
     stored."""
     if name == SHIPPED:
-        st.caption("A small BERT (6 × 8 heads) trained from scratch on Wikipedia and novels. It is not the demo model.")
+        st.caption("The training of `demo-decoder` (4 × 8 heads) from random weights, on Wikipedia and novels.")
         return shipped(), {}
     training = find_training(name, services.access())
     sources = selection.corpora["text"], selection.corpora["treebank"]
