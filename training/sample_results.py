@@ -40,13 +40,12 @@ def requests() -> list[Request]:
 def reports() -> list[ReportRequest]:
     """The report requests whose attention lines ship with the project."""
     corpora = {kind: sample(next(iter(names))) for kind, names in SAMPLES.items()}
-    return [
-        ReportRequest(find_checkpoint(model), corpora, Settings(mode=mode)) for model in SHIPPED_MODELS for mode in MODES
-    ]
+    models = map(find_checkpoint, SHIPPED_MODELS)
+    return [ReportRequest(model, corpora, Settings(mode=mode)) for model in models for mode in MODES]
 
 
 def add_previews(store: Store) -> list[str]:
-    """Compute what the map of a model shows before anything is chosen; returns the keys."""
+    """Compute the attention that maps preview, of each model; returns the keys."""
     keys = []
     for checkpoint in map(find_checkpoint, SHIPPED_MODELS):
         keys.append(preview_key(checkpoint.fingerprint(), "attention", "float32"))
