@@ -204,9 +204,8 @@ def draw_figure(step: Step, findings: list[Finding], is_answered: bool) -> None:
         alt = "Map of all heads, with a marker for what each head does"
         page.head_map(squares, f"tour-{number}-map", alt, with_weights, height=HEIGHT, ringed=False)
     elif step.page == Emergence.analysis:
-        training = shipped()
-        basis = with_weights.basis if chosen.present else Basis(*page_blocks.basis(training))
-        page.chart(order_figure(training), f"tour-{number}-figure", f"{step.title} {step.look}", basis, height=HEIGHT)
+        figure = page.drawn(order_figure, shipped())
+        page.chart(figure, f"tour-{number}-figure", f"{step.title} {step.look}", basis_of(step), height=HEIGHT)
     else:
         draw_analysis(step, ANALYSES[step.page], is_answered)
 
@@ -232,7 +231,9 @@ def draw_analysis(step: Step, analysis: Analysis[Any, Any], is_answered: bool) -
 
 
 def basis_of(step: Step) -> Basis:
-    """The model and the corpus of an analysis's slide; other slides' figures have several sources."""
+    """The model and the corpus of an analysis's slide, or the training; other slides' figures have several sources."""
+    if step.page == Emergence.analysis and not chosen.present:
+        return Basis(*page_blocks.basis(shipped()))
     if step.page not in ANALYSES or chosen.present:
         return with_weights.basis
     model = with_weights.checkpoint
@@ -351,6 +352,8 @@ with_weights = selection.of_weights("attention")
 number = chosen.step
 if 1 <= number <= len(STEPS) and STEPS[number - 1].of_decoder:
     with_weights = with_weights.of_decoder()
+    if not chosen.present:
+        session.rebase(basis_of(STEPS[number - 1]))
 if not chosen.present:
     with header.title_line():
         draw_lecturers_buttons()

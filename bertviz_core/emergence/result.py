@@ -18,6 +18,7 @@ from bertviz_core.analyses.dependency_heads.guess_counts import NO_RELATION
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.entropy.result import Entropy
+from bertviz_core.analyses.induction.result import Induction
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns, sinks
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.errors import SettingsError
@@ -78,6 +79,9 @@ class Emergence(Result):
         curve_means: (step, curve, layer, head) document averages, NaN at a step without a result; None without curves.
         curve_low: (step, curve, layer, head) lower ends of their 95% intervals over units.
         curve_high: (step, curve, layer, head) upper ends.
+        repeats: (step, 2, quantity, layer, head) averages and standard errors of induction, in the order of its
+            columns; NaN at a step without, None where no step has it.
+        sequences: How many inputs each of these rests on.
         copy_losses: (step, copy) mean loss of a token of the first and of the second copy of repeated random tokens,
             nats; NaN at a step without, None where no step has it.
     """
@@ -108,6 +112,8 @@ class Emergence(Result):
     curve_means: np.ndarray | None = None
     curve_low: np.ndarray | None = None
     curve_high: np.ndarray | None = None
+    repeats: np.ndarray | None = None
+    sequences: int = 0
     copy_losses: np.ndarray | None = None
 
     def __getitem__(self, quantity: str) -> np.ndarray:
@@ -162,7 +168,6 @@ class Emergence(Result):
             columns = (column.quantity for column in ANALYSES[analysis].columns)
             names = [name for name in columns if name in self.present]
             rows = [self.quantities.index(name) for name in names]
-            none = np.zeros((len(rows), *self.shape, 0))
             results[analysis] = result_class(
                 origin,
                 quantities=names,
@@ -172,11 +177,33 @@ class Emergence(Result):
                 units=self.units[rows],
                 effective_units=self.effective_units[rows],
                 unit=self.unit,
-                top=none.astype(int),
-                top_values=none,
-                texts={},
+                **self._no_segments(len(rows)),
             )
+        if self.repeats is not None and not np.isnan(self.repeats[index]).all():
+            results[Induction.analysis] = self._induction(self.repeats[index], self._origin(Induction.analysis, index))
         return results
+
+    def _induction(self, values: np.ndarray, origin: Provenance) -> Induction:
+        """The induction of one step, without its losses, from (2, quantity, layer, head) averages and errors."""
+        mean, error = values
+        count = np.full(len(mean), self.sequences)
+        return Induction(
+            origin,
+            quantities=[column.quantity for column in ANALYSES[Induction.analysis].columns],
+            mean=mean,
+            error=error,
+            segments=count,
+            units=count,
+            effective_units=count.astype(float),
+            unit="sequences",
+            length=0,
+            **self._no_segments(len(mean)),
+        )
+
+    def _no_segments(self, quantities: int) -> dict[str, Any]:
+        """The fields of HeadAverages that keep segments of high values: none are kept."""
+        none = np.zeros((quantities, *self.shape, 0))
+        return {"top": none.astype(int), "top_values": none, "texts": {}}
 
     def origin_at(self, index: int) -> Provenance:
         """Where the numbers of a step come from."""

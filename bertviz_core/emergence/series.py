@@ -109,7 +109,7 @@ class CheckpointRequests:
             unit=last[Entropy.analysis].unit,
             uniform=last[Entropy.analysis].uniform,
             **_curves(followed),
-            copy_losses=_copy_losses(followed),
+            **_induction(followed),
         )
 
     def _provenance(self, results: Mapping[str, Any], checkpoints: list[Any], skipped: Skipped) -> Provenance:
@@ -179,11 +179,17 @@ def _curves(steps: Sequence[Mapping[str, Result | None]]) -> dict[str, Any]:
     return {"curves": names, "curve_means": means, "curve_low": low, "curve_high": high}
 
 
-def _copy_losses(steps: Sequence[Mapping[str, Result | None]]) -> np.ndarray | None:
-    """(step, copy) the mean losses of induction, NaN at a step without; None where no step has them."""
-    found = [step.get(Induction.analysis) for step in steps]
-    losses = [each.losses if isinstance(each, Induction) and each.has_losses else (np.nan, np.nan) for each in found]
-    return None if np.isnan(losses).all() else np.array(losses, dtype=np.float32)
+def _induction(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The fields of induction, NaN at a step without a result; empty where no step has one."""
+    found: list[Induction | None] = [step[Induction.analysis] for step in steps]
+    known = [each for each in found if each is not None]
+    if not known:
+        return {}
+    none = np.full((2, *known[-1].mean.shape), np.nan)
+    repeats = [none if each is None else np.stack([each.mean, each.error]) for each in found]
+    losses = [(np.nan, np.nan) if each is None or not each.has_losses else each.losses for each in found]
+    fields = {"repeats": np.stack(repeats).astype(np.float32), "sequences": int(known[-1].units.max())}
+    return fields if np.isnan(losses).all() else fields | {"copy_losses": np.array(losses, dtype=np.float32)}
 
 
 def _with_limits(result: Result, quantity: str) -> np.ndarray:
