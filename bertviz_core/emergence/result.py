@@ -79,8 +79,9 @@ class Emergence(Result):
         curve_means: (step, curve, layer, head) document averages, NaN at a step without a result; None without curves.
         curve_low: (step, curve, layer, head) lower ends of their 95% intervals over units.
         curve_high: (step, curve, layer, head) upper ends.
-        repeats: (step, 2, quantity, layer, head) averages and standard errors of induction, in the order of its
-            columns; NaN at a step without, None where no step has it.
+        repeated: Names of the quantities of induction; empty where no step has it.
+        repeats: (step, 2, quantity, layer, head) averages and standard errors of these, NaN at a step without; None
+            where no step has it.
         sequences: How many inputs each of these rests on.
         copy_losses: (step, copy) mean loss of a token of the first and of the second copy of repeated random tokens,
             nats; NaN at a step without, None where no step has it.
@@ -112,6 +113,7 @@ class Emergence(Result):
     curve_means: np.ndarray | None = None
     curve_low: np.ndarray | None = None
     curve_high: np.ndarray | None = None
+    repeated: list[str] = field(default_factory=list)
     repeats: np.ndarray | None = None
     sequences: int = 0
     copy_losses: np.ndarray | None = None
@@ -189,7 +191,7 @@ class Emergence(Result):
         count = np.full(len(mean), self.sequences)
         return Induction(
             origin,
-            quantities=[column.quantity for column in ANALYSES[Induction.analysis].columns],
+            quantities=self.repeated,
             mean=mean,
             error=error,
             segments=count,

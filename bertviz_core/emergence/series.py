@@ -188,7 +188,11 @@ def _induction(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     none = np.full((2, *known[-1].mean.shape), np.nan)
     repeats = [none if each is None else np.stack([each.mean, each.error]) for each in found]
     losses = [(np.nan, np.nan) if each is None or not each.has_losses else each.losses for each in found]
-    fields = {"repeats": np.stack(repeats).astype(np.float32), "sequences": int(known[-1].units.max())}
+    fields: dict[str, Any] = {
+        "repeated": known[-1].quantities,
+        "repeats": np.stack(repeats).astype(np.float32),
+        "sequences": int(known[-1].units.max()),
+    }
     return fields if np.isnan(losses).all() else fields | {"copy_losses": np.array(losses, dtype=np.float32)}
 
 

@@ -121,6 +121,7 @@ def test_what_other_analyses_follow_is_each_checkpoints_own_and_absent_at_a_step
     partly = training.assemble(lambda request: None if request == middle else compute.find(filled, request))
     assert np.isnan(partly.curve("induction_prefix")[1]).all()
     assert not np.isnan(partly.curve("induction_prefix")[[0, 2]]).any()
+    assert ["induction" in partly.results(index) for index in range(3)] == [True, False, True]
     none = training.assemble(
         lambda each: None if each.analysis in ("reach", "induction") else compute.find(filled, each)
     )
@@ -147,6 +148,12 @@ def test_a_folder_of_llama_checkpoints(store, tmp_path):
         arcs = compute.find(store, training.requests_of(step)["dependency_heads"]).default_view()
         np.testing.assert_array_equal(emergence.dependencies[index].accuracy, arcs.accuracy)
         np.testing.assert_array_equal(emergence.dependencies[index].random, arcs.random)
+        induction = compute.find(store, training.requests_of(step)["induction"])
+        assert emergence.copy_losses[index].tolist() == pytest.approx(induction.losses)
+        again = emergence.results(index)["induction"]
+        for quantity in induction.quantities:
+            np.testing.assert_allclose(again[quantity], induction[quantity], rtol=1e-6)
+            np.testing.assert_allclose(again.interval(quantity), induction.interval(quantity), rtol=1e-5)
     figure = relations_figure(Emergence.from_bytes(emergence.to_bytes()), [UAS])
     row, final = emergence.relations.index(UAS), arcs.best_n
     assert figure.layout.annotations[0].text == f"UAS (n = {final[row]:,})" and final[row] < emergence.n[:, row].sum()
