@@ -66,6 +66,7 @@ def test_what_ships_is_listed_too(tmp_path):
 def test_every_analysis_of_a_model_that_ships_is_there(model, tmp_path):
     found = largest(Store(tmp_path), find_checkpoint(model).fingerprint(), Settings())
     assert {*found} == {*BUILT_IN}
+    assert {result.provenance["model"]["name"] for result in found.values()} == {model}
 
 
 def test_results_of_another_version_are_not_listed(filled, tiny, monkeypatch):
