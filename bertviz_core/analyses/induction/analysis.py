@@ -73,10 +73,9 @@ class InductionAnalysis(Analysis[Induction, ColumnView[Induction]]):
 def loss_cards(result: Induction) -> list[Card]:
     """What a token of each copy costs, and the difference, in nats."""
     first, second = result.losses
-    difference = f"{abs(first - second):.2f} ± {result.saving_half:.2f} nats {'less' if first > second else 'more'}"
     return [
         ("Loss of the first copy", f"{first:.2f} nats", "a token"),
-        ("Loss of the second copy", f"{second:.2f} nats", difference),
+        ("Loss of the second copy", f"{second:.2f} nats", result.saving_text),
     ]
 
 

@@ -111,6 +111,13 @@ class Induction(HeadAverages):
         """Half the width of the 95% interval of their difference, nats; NaN of a single input."""
         return float(t_quantile(self.units[0] - 1)) * self.saving_error
 
+    @property
+    def saving_text(self) -> str:
+        """How much less the second copy costs, or more, with half the width of the interval where it is known."""
+        first, second = self.losses
+        interval = "" if np.isnan(self.saving_half) else f" ± {self.saving_half:.2f}"
+        return f"{abs(first - second):.2f}{interval} nats {'less' if first > second else 'more'}"
+
     def summary(self) -> dict[str, Any]:
         """The losses, in JSON exports."""
         return {} if self.copy_losses is None else {"copy_losses": to_lists(self.copy_losses)}

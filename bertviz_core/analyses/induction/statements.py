@@ -50,10 +50,9 @@ def cheaper(result: Induction) -> Answer:
     first, second = result.losses
     saving, half = first - second, result.saving_half
     interval = Interval(saving - half, saving + half, bool(result.units[0] >= MIN_UNITS))
-    amount = f"{abs(saving):.2f} ± {half:.2f} nats {'less' if saving > 0 else 'more'}"
     return Answer(
         state=decide_worth(interval, saving, SAVING),
-        sentence=f"A token of the second copy costs {second:.2f} nats, {amount} than one of the first "
+        sentence=f"A token of the second copy costs {second:.2f} nats, {result.saving_text} than one of the first "
         f"({first:.2f} nats).{tiny(interval, saving, SAVING, IN_NATS)}",
         number=f"{saving:.1f} nats",
     )

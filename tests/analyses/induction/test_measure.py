@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import AutoModel, AutoModelForCausalLM
 
-from bertviz_core.analyses.base.findings import ABSENT, NOT_SHOWN, SHOWN
+from bertviz_core.analyses.base.findings import ABSENT, NOT_SHOWN, SHOWN, UNDECIDED
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.induction.measure import measure
@@ -109,6 +109,14 @@ def test_the_second_copy_is_cheaper_by_a_nat_or_it_is_not_shown(saving: float, s
     (finding,) = (each for each in ANALYSES["induction"].findings(result) if each.id == "induction.copies")
     assert finding.state == state
     assert f"{abs(saving):.2f} ± 0.02 nats {'less' if saving > 0 else 'more'}" in finding.sentence
+
+
+def test_the_loss_of_a_single_sequence_has_no_interval() -> None:
+    request = Request("induction", find_checkpoint(DEMO_DECODER), sample("random"), replace(SETTINGS, limit=1))
+    result = compute(request, None, Execution("cpu"))
+    assert result.saving_text.replace(".", "").split()[0].isdecimal() and "±" not in result.saving_text
+    (finding,) = (each for each in ANALYSES["induction"].findings(result) if each.id == "induction.copies")
+    assert finding.state == UNDECIDED and "nan" not in finding.sentence
 
 
 def test_inputs_too_short_for_a_repetition_are_refused(tmp_path: Path) -> None:
