@@ -49,7 +49,7 @@ from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 
 NONE = "no named behavior"
 REPEATED = {INDUCTION: "what followed the same token earlier", DUPLICATE: "the same token earlier"}
-ENCODER = ("an encoder", "each token sees all others")
+ENCODER = ("an encoder", "tokens see those after them, too")
 DECODER = ("a decoder", "each token sees only itself and those before it")
 ON_CARD = 2  # quantities in which the head ranks highest, on its card
 

@@ -227,8 +227,6 @@ def test_a_relation_stands_beside_its_offset():
 
 def test_a_model_is_described_in_a_sentence():
     demo, decoder = (describe_model(find_checkpoint(name)) for name in ("demo", "demo-decoder"))
-    assert demo.startswith(
-        "demo is an encoder (bert) with 6 layers of 12 heads and 22.9 million weights: each token sees"
-    )
+    assert demo.startswith("demo is an encoder (bert) with 6 layers of 12 heads and 22.9 million weights: tokens see")
     assert "is a decoder (llama) with 4 layers of 8 heads and 4.1 million weights" in decoder
     assert decoder.endswith("each token sees only itself and those before it.")
