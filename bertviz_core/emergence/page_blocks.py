@@ -114,13 +114,14 @@ def whole_blocks(result: Emergence, head: Head | None) -> list[Block]:
     """What follows neither the step nor the relations: the further quantities, a head of the training, all steps."""
     training_blocks: list[Block] = []
     if result.curves:
+        note = "The highest head of each step, and the mean of all heads"
         curves = Chart(
             name="emergence-curves",
             title="Sinks, distances and induction",
             build=curves_figure,
             arguments=(result,),
             alt="For each further quantity the highest head and the mean over heads, over the training",
-            note="The highest head of each step, and the mean of all heads.",
+            note=f"{note}; the losses are the whole model's." if result.copy_losses is not None else f"{note}.",
         )
         training_blocks.append(curves)
     if head is not None and head in all_heads(*result.shape):

@@ -27,6 +27,7 @@ from bertviz_core.errors import Cancelled, InputError, ModelError, SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import loading
+from bertviz_core.models.checkpoint import DEMO_DECODER, find_checkpoint
 from bertviz_core.overview.head_columns import behavior_labels
 from bertviz_core.settings import Settings
 from tests.support import families
@@ -120,6 +121,7 @@ def test_what_other_analyses_follow_is_each_checkpoints_own_and_absent_at_a_step
     partly = training.assemble(lambda request: None if request == middle else compute.find(filled, request))
     assert np.isnan(partly.curve("induction_prefix")[1]).all()
     assert not np.isnan(partly.curve("induction_prefix")[[0, 2]]).any()
+    assert ["induction" in partly.results(index) for index in range(3)] == [True, False, True]
     none = training.assemble(
         lambda each: None if each.analysis in ("reach", "induction") else compute.find(filled, each)
     )
@@ -146,6 +148,12 @@ def test_a_folder_of_llama_checkpoints(store, tmp_path):
         arcs = compute.find(store, training.requests_of(step)["dependency_heads"]).default_view()
         np.testing.assert_array_equal(emergence.dependencies[index].accuracy, arcs.accuracy)
         np.testing.assert_array_equal(emergence.dependencies[index].random, arcs.random)
+        induction = compute.find(store, training.requests_of(step)["induction"])
+        assert emergence.copy_losses[index].tolist() == pytest.approx(induction.losses)
+        again = emergence.results(index)["induction"]
+        for quantity in induction.quantities:
+            np.testing.assert_allclose(again[quantity], induction[quantity], rtol=1e-6)
+            np.testing.assert_allclose(again.interval(quantity), induction.interval(quantity), rtol=1e-5)
     figure = relations_figure(Emergence.from_bytes(emergence.to_bytes()), [UAS])
     row, final = emergence.relations.index(UAS), arcs.best_n
     assert figure.layout.annotations[0].text == f"UAS (n = {final[row]:,})" and final[row] < emergence.n[:, row].sum()
@@ -254,7 +262,9 @@ def test_a_large_share_that_was_skipped_is_said_of_the_corpus_it_is_of(folder, s
 
 def test_what_ships_opens_without_torch_and_is_small():
     emergence = shipped()
-    assert len(emergence.steps) >= 10 and (np.diff(emergence.steps) > 0).all()
+    assert len(emergence.steps) >= 12 and (np.diff(emergence.steps) > 0).all()
+    assert emergence.provenance["checkpoints"][-1]["fingerprint"] == find_checkpoint(DEMO_DECODER).fingerprint()
+    assert emergence.copy_losses is not None and {"induction_prefix", "reach_sink_first"} <= {*emergence.curves}
     assert set(emergence.provenance["model"]) >= {"name", "fingerprint", "layers", "heads"}
     assert len(emergence.to_bytes()) < 1_500_000
     code = "from bertviz_core.emergence.series import shipped; e = shipped(); e.to_frame(); e.behaviors()"
