@@ -27,9 +27,9 @@ def run(decoder: Any, inputs: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
 
 
 def random_tokens(repeated: bool) -> torch.Tensor:
-    """(16, 1 + 2N): BOS, then distinct tokens, the second N the first ones again or others."""
+    """(16, 1 + 2N): BOS, then distinct pieces, none of the single bytes, the second N the first ones again or others."""
     draw = np.random.default_rng(11)
-    rows = [draw.choice(np.arange(1, 4096), 2 * N, replace=False) for _ in range(16)]
+    rows = [draw.choice(np.arange(257, 4096), 2 * N, replace=False) for _ in range(16)]
     inputs = [np.r_[0, row[:N], row[:N] if repeated else row[N:]] for row in rows]
     return torch.from_numpy(np.stack(inputs))
 
