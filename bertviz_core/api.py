@@ -51,8 +51,8 @@ def analyze(
 
     Args:
         analysis: Its name, as "surface_patterns" or "dependency_heads"; also that of an installed package.
-        model: "demo", a folder, a hub name, also as "owner/name@revision", or a pair `(model, tokenizer)` of
-            transformers in memory, left unchanged.
+        model: "demo", "demo-decoder", a folder, a hub name, also as "owner/name@revision", or a pair
+            `(model, tokenizer)` of transformers in memory, left unchanged.
         corpus: A file, a sample's name, a list of texts (each a document), of (words, governors, relations) or of dicts
             as a JSON corpus has them; or an object of spaCy, Stanza, conllu, datasets or pandas. An iterator of such
             entries does as well as a list, and is read once. The sample of the analysis's kind where it is None.

@@ -12,6 +12,9 @@ from bertviz_core.analyses.base.findings import DECIDED, SHOWN, YES_OR_NO, Findi
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result, Results
 from bertviz_core.analyses.behaviors import linguistic
+from bertviz_core.emergence import order
+from bertviz_core.emergence.result import Emergence
+from bertviz_core.emergence.series import shipped
 from bertviz_core.heads import Head
 from bertviz_core.overview.summary import every_finding, roles
 from bertviz_core.plotting.head_map import HeadMap
@@ -51,6 +54,7 @@ class Step:
         as_map: Whether its figure is a map of the answer's quantity.
         asks_for_head: Whether the answer is a head, which is chosen only with the answer.
         causal: What differs of a causal model: names of these attributes, each with its value.
+        of_decoder: Whether it is about decoders: an encoder's slide shows the decoder that ships.
     """
 
     title: str
@@ -66,6 +70,7 @@ class Step:
     as_map: bool = False
     asks_for_head: bool = False
     causal: tuple[tuple[str, str], ...] = ()
+    of_decoder: bool = False
 
     @classmethod
     def from_toml(cls, table: dict[str, Any]) -> Self:
@@ -80,7 +85,8 @@ class Step:
 
     def select(self, results: Results) -> list[Finding]:
         """The step's findings; without a result only their statements."""
-        by_id = {finding.id: finding for finding in every_finding(results)}
+        found = [order.finding(shipped())] if self.page == Emergence.analysis else every_finding(results)
+        by_id = {finding.id: finding for finding in found}
         return [by_id[name] for name in self.findings]
 
     def asked(self, findings: Sequence[Finding]) -> list[Finding]:

@@ -36,7 +36,7 @@ PAGES = {
     "clustering": f"clustering?head={CLEAREST}",
     "ablation": f"ablation?head={CLEAREST}",
     "minimal_pairs": "minimal_pairs",
-    "induction": "induction",
+    "induction": "induction?model=demo-decoder",
 }
 SYNTAX = '.point[aria-label*="dobj"]'  # the head of direct objects, on the overview's map
 VIEWER = "attention_viewer?input=own+text&text=She+bought+a+red+bicycle+for+her+brother.&pin=from6,from9&head={}"

@@ -17,7 +17,7 @@ from bertviz_core.overview.clearest_heads import ClearestHead
 from bertviz_core.overview.finder import describe_found, searched_numbers
 from bertviz_core.overview.head_columns import in_order
 from bertviz_core.overview.stored_results import SUFFIXES, to_bytes
-from bertviz_core.overview.summary import roles
+from bertviz_core.overview.summary import describe_model, roles
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.report import ReportRequest
 from bertviz_core.tour import END
@@ -247,6 +247,7 @@ if labels is None:
 
 draw_opening(chosen)
 page.finding(behaviors_finding(results), bold=True)
+st.caption(plain(describe_model(selection.checkpoint)))
 expression = choose_heads()
 if expression.strip():
     st.caption(links.to_heads(describe_found(find(results, expression), labels.size)))

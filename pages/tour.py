@@ -11,7 +11,11 @@ from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.averages import HeadAverages
 from bertviz_core.analyses.base.findings import STATES, Finding
 from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.heads import Head
+from bertviz_core.emergence import page_blocks
+from bertviz_core.emergence.figure import order_figure
+from bertviz_core.emergence.result import Emergence
+from bertviz_core.heads import Head, all_heads
+from bertviz_core.models.checkpoint import DEMO_DECODER
 from bertviz_core.models.single_input import from_text
 from bertviz_core.overview.summary import count_states
 from bertviz_core.tour import (
@@ -30,7 +34,7 @@ from bertviz_core.viewer import files
 from bertviz_core.viewer.input_attention import InputView
 from pages.shared import head_panel, page, services, stored, widgets
 from pages.shared.components import component
-from pages.shared.costly import column_map, every_finding, head_roles, linguistic, select
+from pages.shared.costly import column_map, every_finding, head_roles, linguistic, select, shipped
 from pages.shared.frame import header, links
 from pages.shared.messages import plain
 from pages.shared.state import session
@@ -128,6 +132,8 @@ def draw_slide(step: Step) -> None:
     with left:
         st.header(plain(step.title), anchor=False)
         draw_place(step.section)
+        if with_weights.checkpoint != selection.checkpoint:
+            st.caption(f"{plain(selection.checkpoint.label)} is no decoder: this slide is about `{DEMO_DECODER}`.")
         if not is_answered and not chosen.present:
             st.markdown(plain(f"{step.background} {step.look}".strip()))
         st.markdown(f"**{plain(step.question)}**")
@@ -154,12 +160,13 @@ def draw_slide(step: Step) -> None:
 
 def draw_link(step: Step, decided: list[Finding], head: Head | None) -> None:
     """The link to the page where more of a step is shown, at the head of its answer."""
+    model = with_weights.checkpoint.name if with_weights.checkpoint != selection.checkpoint else ""
     at = f" at head {head.label()}" if head else ""
     opened = kind_of(step.page)()
     if decided and decided[0].quantity:
         opened = kind_of(step.page).on(decided[0].quantity)
     label = plain(f"Open {links.entry(step.page).title}{at}")
-    links.to(replace(opened, tour=number), label, head=head)
+    links.to(replace(opened, tour=number), label, head=head, model=model)
 
 
 def draw_answer(step: Step, findings: list[Finding]) -> None:
@@ -196,6 +203,9 @@ def draw_figure(step: Step, findings: list[Finding], is_answered: bool) -> None:
             squares = replace(squares, groups=groups)
         alt = "Map of all heads, with a marker for what each head does"
         page.head_map(squares, f"tour-{number}-map", alt, with_weights, height=HEIGHT, ringed=False)
+    elif step.page == Emergence.analysis:
+        figure = page.drawn(order_figure, shipped())
+        page.chart(figure, f"tour-{number}-figure", f"{step.title} {step.look}", basis_of(step), height=HEIGHT)
     else:
         draw_analysis(step, ANALYSES[step.page], is_answered)
 
@@ -221,10 +231,12 @@ def draw_analysis(step: Step, analysis: Analysis[Any, Any], is_answered: bool) -
 
 
 def basis_of(step: Step) -> Basis:
-    """The model and the corpus of an analysis's slide; other slides' figures have several sources."""
+    """The model and the corpus of an analysis's slide, or the training; other slides' figures have several sources."""
+    if step.page == Emergence.analysis and not chosen.present:
+        return Basis(*page_blocks.basis(shipped()))
     if step.page not in ANALYSES or chosen.present:
         return with_weights.basis
-    model = selection.checkpoint
+    model = with_weights.checkpoint
     source = selection.request(step.page).source
     described = f"{model.label} ({model.fingerprint()[:8]}), {source.name} ({source.digest[:8]})"
     caption = f"{described}, {selection.settings.mode}; after Clark et al. 2019"
@@ -238,7 +250,8 @@ def draw_maps(step: Step, findings: list[Finding], is_answered: bool) -> None:
     shown = [*reversed(about.values())][:2]
     columns = [ANALYSES[finding.analysis].column(finding.quantity) for finding in shown]
     maps = [column_map(column, results[finding.analysis]) for column, finding in zip(columns, shown, strict=True)]
-    chosen_head = session.current().header.head
+    heads = all_heads(with_weights.checkpoint.layers, with_weights.checkpoint.heads)
+    chosen_head = head if (head := session.current().header.head) in heads else None
     panels = st.columns(len(shown), vertical_alignment="bottom")
     for panel, column, finding, squares in zip(panels, columns, shown, on_one_scale(maps), strict=True):
         head = chosen_head or finding.head or selection.head
@@ -337,6 +350,10 @@ if chosen.present:  # the slide alone says no source
 # Of weights, also where norms are chosen.
 with_weights = selection.of_weights("attention")
 number = chosen.step
+if 1 <= number <= len(STEPS) and STEPS[number - 1].of_decoder:
+    with_weights = with_weights.of_decoder()
+    if not chosen.present:
+        session.rebase(basis_of(STEPS[number - 1]))
 if not chosen.present:
     with header.title_line():
         draw_lecturers_buttons()

@@ -1,1 +1,1 @@
-"""How the demo model was made. Nothing in the app imports this folder."""
+"""How the models that ship were made. Nothing in the app imports this folder."""

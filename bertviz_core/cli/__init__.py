@@ -39,7 +39,7 @@ class Console:
     """The options that every analysis takes; a command receives them as `console`."""
 
     input: Annotated[list[str], typer.Argument(help=INPUT)]
-    model: Annotated[str, Doc("`demo`, a local folder, or a hub name, also NAME@REVISION.")] = "demo"
+    model: Annotated[str, Doc("`demo`, `demo-decoder`, a local folder, or a hub name, also NAME@REVISION.")] = "demo"
     revision: Annotated[str | None, Doc("A hub model's branch, tag or commit.")] = None
     device: Annotated[str, Doc("auto, cpu, cuda or mps.")] = "auto"
     dtype: Annotated[str, Doc("float32, or bfloat16 for previews.")] = "float32"

@@ -15,9 +15,11 @@ from bertviz_core.emergence.order import ways
 from bertviz_core.emergence.result import Emergence, followed
 from bertviz_core.heads import Head, highest
 from bertviz_core.overview.head_columns import behavior_counts
-from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, OVERLAY, RING, finish
+from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, OVERLAY, RING, SEP, finish
 
 FOLLOWED = "#cc7000"  # color of the head that is best at the end
+INDUCED = SEP[0]  # color of the second copy, as of prefix matching
+COPIES = ("first copy", "second copy")
 SHARES = ("previous", "next", "current", "to_cls", "to_first", "to_sep", "to_punct")
 AXIS = "training step"
 FAINT = 0.25  # opacity of the areas of heads that an untrained network has too
@@ -102,13 +104,15 @@ def relations_figure(result: Emergence, names: Sequence[str]) -> go.Figure:
 
 def curves_figure(result: Emergence) -> go.Figure:
     """A panel for each of the further quantities: the highest head of each step, the highest of the last step, and the
-    mean over heads."""
+    mean over heads; then one for the losses of both copies of repeated tokens."""
     columns = followed()
-    rows = -(-len(result.curves) // ACROSS)
+    titles = [escape(columns[name].short if name in columns else name) for name in result.curves]
+    titles += ["loss of repeated tokens, nats"] * (result.copy_losses is not None)
+    rows = -(-len(titles) // ACROSS)
     figure = make_subplots(
         rows,
         ACROSS,
-        subplot_titles=[escape(columns[name].short if name in columns else name) for name in result.curves],
+        subplot_titles=titles,
         vertical_spacing=0.36 / rows,
         horizontal_spacing=0.06,
     )
@@ -125,6 +129,12 @@ def curves_figure(result: Emergence) -> go.Figure:
             figure.add_trace(trace | {"showlegend": panel == 0}, row=panel // ACROSS + 1, col=panel % ACROSS + 1)
         if name in columns and columns[name].maximum == 1:
             figure.update_yaxes(range=[-0.02, 1.02], row=panel // ACROSS + 1, col=panel % ACROSS + 1)
+    if result.copy_losses is not None:
+        panel = len(result.curves)
+        for values, name, color in zip(result.copy_losses.T, COPIES, (NEUTRAL[0], INDUCED), strict=True):
+            trace = _line(result, values, name, color, "circle", unit=" nats")
+            figure.add_trace(trace, row=panel // ACROSS + 1, col=panel % ACROSS + 1)
+        figure.update_yaxes(rangemode="tozero", row=panel // ACROSS + 1, col=panel % ACROSS + 1)
     figure.update_annotations(font_size=13)
     figure.update_xaxes(title=AXIS, row=rows)
     return _finish(figure, result, 210 * rows + 90)

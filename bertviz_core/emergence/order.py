@@ -6,8 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from bertviz_core.analyses.base.findings import ABSENT, NOT_SHOWN, SHOWN, UNDECIDED, Finding
 from bertviz_core.analyses.base.registry import display_label
 from bertviz_core.analyses.base.result import cached_on_result
+from bertviz_core.analyses.induction.result import COLUMNS
 from bertviz_core.analyses.surface_patterns.result import sinks
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence.result import Emergence, followed
@@ -16,6 +18,8 @@ from bertviz_core.heads import Head, highest
 LEAST = 0.1  # the smallest way of a share from the first checkpoint to the last that has a half
 RELATIONS = 2  # relations, beside UAS
 NEIGHBORS = ("previous", "next")
+PREFIX = next(column.short for column in COLUMNS if column.quantity == "prefix")
+SAVING = "saving of a second copy"
 
 
 class Way(NamedTuple):
@@ -23,8 +27,8 @@ class Way(NamedTuple):
 
     Attributes:
         name: As in figures.
-        values: (step,) in nats for the loss, else shares, 0 to 1; NaN at a step that lacks it.
-        head: The label of the head that is highest, or has the best accuracy, at the end; empty for the loss.
+        values: (step,) in nats for a loss or a saving, else shares, 0 to 1; NaN at a step that lacks it.
+        head: The label of the head that is highest, or has the best accuracy, at the end; empty for nats.
     """
 
     name: str
@@ -47,7 +51,8 @@ class Way(NamedTuple):
 
 @cached_on_result
 def ways(result: Emergence) -> list[Way]:
-    """The loss, and the shares of attention and of right guesses that change by LEAST, by the step of their half."""
+    """The loss, what a second copy saves, and the shares of attention and of right guesses, of those that change by
+    LEAST, by the step of their half."""
     found = [way for way in _all_ways(result) if _has_half(way)]
     return sorted(found, key=lambda way: way.half)
 
@@ -61,6 +66,35 @@ def sentence(result: Emergence) -> str:
         return ""
     parts = (f"{' and '.join(names)} by step {result.steps[half]:,}" for half, names in steps.items())
     return f"Half of the way from the first checkpoint to the last: {', then '.join(parts)}."
+
+
+def finding(result: Emergence) -> Finding:
+    """Whether attention to the previous token has its half before prefix matching; ABSENT where one has none."""
+    found = {way.name: way for way in ways(result)}
+    previous, prefix = found.get(display_label("previous")), found.get(PREFIX)
+    state, number = ABSENT, ""
+    if previous and prefix:
+        state = UNDECIDED if previous.half == prefix.half else SHOWN if previous.half < prefix.half else NOT_SHOWN
+        first, second = sorted((previous, prefix), key=lambda way: way.half)
+        number = f"First {_at(first, result)}, then {_at(second, result)}"
+        if saving := found.get(SAVING):
+            number += f"; a second copy becomes cheaper by step {result.steps[saving.half]:,}"
+    return Finding(
+        id=f"{result.analysis}.order",
+        analysis=result.analysis,
+        section="",
+        statement="",
+        rule="At an earlier checkpoint than prefix matching, attention to the previous token has half of its way from "
+        "the first checkpoint to the last behind it.",
+        state=state,
+        sentence=sentence(result),
+        number=number,
+    )
+
+
+def _at(way: Way, result: Emergence) -> str:
+    """A way with its head and the step of its half."""
+    return f"{way.name} (head {way.head}, step {result.steps[way.half]:,})"
 
 
 def order_table(result: Emergence) -> pd.DataFrame:
@@ -85,6 +119,8 @@ def _has_half(way: Way) -> bool:
 
 def _all_ways(result: Emergence) -> Iterator[Way]:
     yield Way(result.loss_name, result.loss)
+    if result.copy_losses is not None:
+        yield Way(SAVING, result.copy_losses[:, 0] - result.copy_losses[:, 1])
     for name, values in _shares(result):
         has_value = ~np.isnan(values).all((1, 2))
         course = np.full(len(values), np.nan)

@@ -18,6 +18,7 @@ from bertviz_core.analyses.dependency_heads.guess_counts import NO_RELATION
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.entropy.result import Entropy
+from bertviz_core.analyses.induction.result import Induction
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns, sinks
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.errors import SettingsError
@@ -59,8 +60,7 @@ class Emergence(Result):
         masked_accuracy: (step,) share of the masked (or next) words that are guessed, 0 to 1.
         quantities: Names along the axis `quantity`.
         averages: (step, quantity, layer, head) document averages; NaN for a quantity that no segment has.
-        errors: (step, quantity, layer, head) standard errors of these over units; NaN for under two units, and for the
-            training that ships.
+        errors: (step, quantity, layer, head) standard errors of these over units; NaN for under two units.
         units: (quantity,) how many units have the quantity, at every step.
         effective_units: (quantity,) how many units of equal size carry the same information.
         unit: What the units are, in the plural.
@@ -74,12 +74,16 @@ class Emergence(Result):
         random_correct: (direction, relation) mean right guesses of a random word, of a causal model; None of others.
         unit_moments: (2, fold, relation) sums over units of 1 and n^2; None where they are not known.
         offset_moments: (2, offset, relation) sums over units for fixed offsets; None where they are not known.
-        head_moments: (step, ...) sums over units for heads; None for the training that ships, of which they are not
-            known.
+        head_moments: (step, ...) sums over units for heads; None where they are not known.
         curves: Names of the further quantities that are followed, see `followed`, without those that no step has.
         curve_means: (step, curve, layer, head) document averages, NaN at a step without a result; None without curves.
         curve_low: (step, curve, layer, head) lower ends of their 95% intervals over units.
         curve_high: (step, curve, layer, head) upper ends.
+        repeats: (step, 2, quantity, layer, head) averages and standard errors of induction, in the order of its
+            columns; NaN at a step without, None where no step has it.
+        sequences: How many inputs each of these rests on.
+        copy_losses: (step, copy) mean loss of a token of the first and of the second copy of repeated random tokens,
+            nats; NaN at a step without, None where no step has it.
     """
 
     analysis: ClassVar[str] = "emergence"
@@ -108,6 +112,9 @@ class Emergence(Result):
     curve_means: np.ndarray | None = None
     curve_low: np.ndarray | None = None
     curve_high: np.ndarray | None = None
+    repeats: np.ndarray | None = None
+    sequences: int = 0
+    copy_losses: np.ndarray | None = None
 
     def __getitem__(self, quantity: str) -> np.ndarray:
         """(step, layer, head) document averages; raises KeyError for an unknown name."""
@@ -161,7 +168,6 @@ class Emergence(Result):
             columns = (column.quantity for column in ANALYSES[analysis].columns)
             names = [name for name in columns if name in self.present]
             rows = [self.quantities.index(name) for name in names]
-            none = np.zeros((len(rows), *self.shape, 0))
             results[analysis] = result_class(
                 origin,
                 quantities=names,
@@ -171,11 +177,33 @@ class Emergence(Result):
                 units=self.units[rows],
                 effective_units=self.effective_units[rows],
                 unit=self.unit,
-                top=none.astype(int),
-                top_values=none,
-                texts={},
+                **self._no_segments(len(rows)),
             )
+        if self.repeats is not None and not np.isnan(self.repeats[index]).all():
+            results[Induction.analysis] = self._induction(self.repeats[index], self._origin(Induction.analysis, index))
         return results
+
+    def _induction(self, values: np.ndarray, origin: Provenance) -> Induction:
+        """The induction of one step, without its losses, from (2, quantity, layer, head) averages and errors."""
+        mean, error = values
+        count = np.full(len(mean), self.sequences)
+        return Induction(
+            origin,
+            quantities=[column.quantity for column in ANALYSES[Induction.analysis].columns],
+            mean=mean,
+            error=error,
+            segments=count,
+            units=count,
+            effective_units=count.astype(float),
+            unit="sequences",
+            length=0,
+            **self._no_segments(len(mean)),
+        )
+
+    def _no_segments(self, quantities: int) -> dict[str, Any]:
+        """The fields of HeadAverages that keep segments of high values: none are kept."""
+        none = np.zeros((quantities, *self.shape, 0))
+        return {"top": none.astype(int), "top_values": none, "texts": {}}
 
     def origin_at(self, index: int) -> Provenance:
         """Where the numbers of a step come from."""
@@ -331,6 +359,7 @@ class Emergence(Result):
             **{name: to_lists(self[name]) for name in self.present},
             "standard_errors": {name: to_lists(self.error(name)) for name in self.with_errors},
             "curves": {name: to_lists(self.curve(name)) for name in self.curves},
+            **({} if self.copy_losses is None else {"copy_losses": to_lists(self.copy_losses)}),
             "uniform_entropy": self.uniform,
             "behaviors": self.behaviors().tolist(),
             "directions": list(DIRECTIONS),
@@ -356,6 +385,8 @@ class Emergence(Result):
         sink = sinks(dict(zip(self.quantities, self.averages[-1], strict=True)))[:1]
         columns |= {name: self[name].mean((1, 2)) for name in (*sink, "entropy")}
         columns |= {f"highest_{name}": np.nanmax(self.curve(name), axis=(1, 2)) for name in self.curves}
+        if self.copy_losses is not None:
+            columns |= {"first_copy_loss": self.copy_losses[:, 0], "second_copy_loss": self.copy_losses[:, 1]}
         best = self.best_accuracy
         heldout = self.heldout
         for name in [UAS, *self.clearest_relations(TABLE_RELATIONS)]:

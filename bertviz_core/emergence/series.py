@@ -14,6 +14,7 @@ from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance, Result
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.entropy.result import Entropy
+from bertviz_core.analyses.induction.result import Induction
 from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.analyses.sep_gradients.result import SepGradients
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
@@ -26,14 +27,14 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings
 
-SHIPPED = Path(__file__).parent.parent / "assets" / "emergence" / "small-bert.safetensors"
+SHIPPED = Path(__file__).parent.parent / "assets" / "emergence" / "demo-decoder.safetensors"
 LOSS = SepGradients.analysis  # the analysis whose masked-word loss is shown, where a checkpoint has the head for it
 RELATIONS = RelationCounts.analysis
 UNKNOWN_TOKENS = -1  # a checkpoint does not say how many they were trained on
 
 
 def shipped() -> Emergence:
-    """The emergence that ships, of the training of a small BERT that is not the demo model."""
+    """The emergence that ships, of the training of the demo decoder."""
     return Emergence.from_bytes(SHIPPED.read_bytes())
 
 
@@ -108,6 +109,7 @@ class CheckpointRequests:
             unit=last[Entropy.analysis].unit,
             uniform=last[Entropy.analysis].uniform,
             **_curves(followed),
+            **_induction(followed),
         )
 
     def _provenance(self, results: Mapping[str, Any], checkpoints: list[Any], skipped: Skipped) -> Provenance:
@@ -175,6 +177,19 @@ def _curves(steps: Sequence[Mapping[str, Result | None]]) -> dict[str, Any]:
         return {}
     means, low, high = np.stack(curves, axis=2).swapaxes(0, 1).astype(np.float32)
     return {"curves": names, "curve_means": means, "curve_low": low, "curve_high": high}
+
+
+def _induction(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The fields of induction, NaN at a step without a result; empty where no step has one."""
+    found: list[Induction | None] = [step[Induction.analysis] for step in steps]
+    known = [each for each in found if each is not None]
+    if not known:
+        return {}
+    none = np.full((2, *known[-1].mean.shape), np.nan)
+    repeats = [none if each is None else np.stack([each.mean, each.error]) for each in found]
+    losses = [(np.nan, np.nan) if each is None or not each.has_losses else each.losses for each in found]
+    fields = {"repeats": np.stack(repeats).astype(np.float32), "sequences": int(known[-1].units.max())}
+    return fields if np.isnan(losses).all() else fields | {"copy_losses": np.array(losses, dtype=np.float32)}
 
 
 def _with_limits(result: Result, quantity: str) -> np.ndarray:

@@ -28,7 +28,7 @@ from bertviz_core.errors import BertvizError, ModelError, StoreError
 from bertviz_core.inputs import tokenizer_file
 from bertviz_core.models import checkpoint as checkpoints
 from bertviz_core.models import devices, loading
-from bertviz_core.models.checkpoint import DEMO_FOLDER, Checkpoint
+from bertviz_core.models.checkpoint import SHIPPED_MODELS, Checkpoint
 from bertviz_core.models.checkpoint_files import tokenizer_folder
 
 MEMORY = 2 << 30  # bytes that reading a tokenizer may take, and those that a model may take beyond its weights
@@ -71,7 +71,7 @@ class FirstOpenings:
             return opening
 
     def _begin(self, checkpoint: Checkpoint, dtype: str) -> Future[None]:
-        if checkpoint.folder != DEMO_FOLDER and not was_opened(self.store, checkpoint):
+        if checkpoint.folder not in SHIPPED_MODELS.values() and not was_opened(self.store, checkpoint):
             return self._threads.submit(self._open, checkpoint, dtype)
         done: Future[None] = Future()
         done.set_result(None)

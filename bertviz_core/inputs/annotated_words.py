@@ -40,7 +40,7 @@ class Sentences(EncodedCorpus[EncodedSentence]):
         maximum = self.settings.max_length
         counts = reading.counts
         is_unit = not treebank.names_documents(self.settings.limit)
-        counts |= {"format": treebank.form.name, "words": 0, "split_words": 0}
+        counts |= {"format": treebank.form.name, "words": 0, "split_words": 0, "vocabulary": len(self.tokens.ordinary)}
         counts |= {"unit": "sentences"} if is_unit else {"unit": "documents", "documents": 0}
         last = -1
         for sentence in treebank.sentences(reading.skipped):
@@ -98,7 +98,7 @@ class Windows(EncodedCorpus[DocumentWindow]):
         counts = reading.counts
         numbers = count()
         decided = set()
-        counts |= {"format": corpus.form.name, "head_words": ""}
+        counts |= {"format": corpus.form.name, "head_words": "", "vocabulary": len(self.tokens.ordinary)}
         counts |= dict.fromkeys(("documents", "sentences", "words", "split_words", "mentions", "chains", "items"), 0)
         for document in corpus.documents(reading.skipped):
             decided.add(head_word_source(document))

@@ -17,7 +17,10 @@ from bertviz_core.models.configuration import HEADS, LAYERS, common_numbers, con
 from bertviz_core.settings import LOCAL, Access
 
 DEMO = "demo"
-DEMO_FOLDER = Path(__file__).parent.parent / "assets" / "demo-bert"
+DEMO_DECODER = "demo-decoder"
+ASSETS = Path(__file__).parent.parent / "assets"
+DEMO_FOLDER = ASSETS / "demo-bert"
+SHIPPED_MODELS = {DEMO: DEMO_FOLDER, DEMO_DECODER: ASSETS / "demo-decoder"}  # name -> folder
 PAPER_MODEL = "bert-base-uncased"
 PAPER_LENGTH = 512  # the longest input of BERT-base in tokens
 PAPER_CONFIG: dict[str, Any] = {"model_type": "bert", "hidden_size": 768, "type_vocab_size": 2}
@@ -90,8 +93,8 @@ def find_checkpoint(name: str, revision: str | None = None, access: Access = LOC
     """Find a model on this machine.
 
     Args:
-        name: `demo`, a folder, or a hub name, also with a revision: `owner/name@revision`. Where `access` limits the
-            folders, a name is looked up among theirs and is never a path.
+        name: `demo`, `demo-decoder`, a folder, or a hub name, also with a revision: `owner/name@revision`. Where
+            `access` limits the folders, a name is looked up among theirs and is never a path.
         revision: A branch, tag or commit of a hub name; None for that of the name, or the default one.
 
     Raises:
@@ -106,7 +109,7 @@ def find_checkpoint(name: str, revision: str | None = None, access: Access = LOC
     if folder is not None:
         if revision is not None:
             raise SettingsError(f"Only hub models have revisions, and {name!r} is not one.", hint="Omit the revision.")
-        return _demo() if name == DEMO else reopen(name, folder, None)
+        return _shipped(name) if name in SHIPPED_MODELS else reopen(name, folder, None)
     is_path = Path(name).is_absolute() or name.startswith((".", "~")) or name.count("/") > 1 or not name.strip()
     if access.folders is not None and (is_path or access.downloads == 0):
         raise model_sources.not_available("model")
@@ -117,8 +120,8 @@ def find_checkpoint(name: str, revision: str | None = None, access: Access = LOC
 
 def _folder(name: str, access: Access) -> Path | None:
     """The folder of a model that needs no hub."""
-    if name == DEMO:
-        return DEMO_FOLDER
+    if name in SHIPPED_MODELS:
+        return SHIPPED_MODELS[name]
     return local_folder(name) if access.folders is None else model_sources.models(access).get(name)
 
 
@@ -132,9 +135,9 @@ def reopen(name: str, folder: Path | str, revision: str | None) -> Checkpoint:
 
 
 @cache
-def _demo() -> Checkpoint:
-    """The model that ships. Its files do not change, and every run of a page asks for it."""
-    return replace(reopen(DEMO, DEMO_FOLDER, None), digest=fingerprint(DEMO_FOLDER))
+def _shipped(name: str) -> Checkpoint:
+    """A model that ships. Its files do not change, and every run of a page asks for it."""
+    return replace(reopen(name, SHIPPED_MODELS[name], None), digest=fingerprint(SHIPPED_MODELS[name]))
 
 
 def local_folder(name: str) -> Path | None:

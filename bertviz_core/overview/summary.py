@@ -33,6 +33,7 @@ from bertviz_core.analyses.behaviors import (
     with_behavior,
 )
 from bertviz_core.heads import Head, all_heads
+from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import quantity
 from bertviz_core.overview.head_columns import (
     Column,
@@ -48,6 +49,8 @@ from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 
 NONE = "no named behavior"
 REPEATED = {INDUCTION: "what followed the same token earlier", DUPLICATE: "the same token earlier"}
+ENCODER = ("an encoder", "each token sees all others")
+DECODER = ("a decoder", "each token sees only itself and those before it")
 ON_CARD = 2  # quantities in which the head ranks highest, on its card
 
 
@@ -72,6 +75,15 @@ def count_states(findings: Iterable[Finding]) -> str:
     counts = Counter(finding.state for finding in findings if finding.statement)
     listed = ", ".join(counted(state, counts[state]) for state in STATES if counts[state])
     return f"Of {counts.total()} statements of the paper: {listed}"
+
+
+def describe_model(checkpoint: Checkpoint) -> str:
+    """What kind of model it is and how large, as a sentence."""
+    kind, sight = ENCODER if not checkpoint.reads_one_text else DECODER
+    family = checkpoint.config.get("model_type", "of unknown family")
+    size = f"{checkpoint.layers} layers of {checkpoint.heads} heads"
+    weights = f"{checkpoint.parameters() / 1e6:,.1f} million weights"
+    return f"{checkpoint.label} is {kind} ({family}) with {size} and {weights}: {sight}."
 
 
 def behaviors_finding(results: Results) -> Finding:
@@ -140,7 +152,8 @@ def _describe(labels: np.ndarray, members: Mapping[str, np.ndarray], named: Mapp
 def one_line(labels: np.ndarray) -> str:
     """How many heads of (layer, head) labels do one thing; the legend of their map says which."""
     broad = int((labels == BROAD).sum())
-    others = f"; {broad} attend broadly, as heads of an untrained network do" if broad else ""
+    attend = "attends" if broad == 1 else "attend"
+    others = f"; {broad} {attend} broadly, as heads of an untrained network do" if broad else ""
     return f"{with_behavior(labels)} of {labels.size} heads do something recognizable{others}."
 
 

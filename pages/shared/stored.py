@@ -9,7 +9,7 @@ from typing import TypeVar
 import streamlit as st
 
 from bertviz_core import tasks
-from bertviz_core.analyses.base.reading_warnings import reading_warnings, split_warning
+from bertviz_core.analyses.base.reading_warnings import USUAL_VOCABULARY, reading_warnings, split_warning
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Options, Request
 from bertviz_core.analyses.base.result import Result
@@ -19,7 +19,7 @@ from bertviz_core.analyses.run.run_pass import can_compute, check_model
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence.training import training_of
 from bertviz_core.errors import DownloadNeeded, ModelError, SettingsError
-from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, find_checkpoint, paper_model
+from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, Checkpoint, find_checkpoint, paper_model
 from bertviz_core.numbers import plural
 from bertviz_core.settings import LOCAL, Access
 from pages.shared import jobs, messages, services, uploads
@@ -120,12 +120,18 @@ def _introduce(request: Request) -> None:
         share = services.split_share(request.checkpoint, kind, request.source)
         if not share.done():
             services.rerun_after(share)
-        elif warning := split_warning(request.source.name, share.result()):
+        elif warning := split_warning(request.source.name, share.result(), _vocabulary(request.checkpoint)):
             st.warning(messages.plain(warning), icon=":material/translate:")
     st.caption(
         "Nothing computed yet for this model and this corpus. The analysis runs on this machine, and its result is "
         "stored for later visits. You can use other pages meanwhile."
     )
+
+
+def _vocabulary(checkpoint: Checkpoint) -> int:
+    """How many tokens a model has, as its configuration says."""
+    size = checkpoint.config.get("vocab_size")
+    return size if isinstance(size, int) else USUAL_VOCABULARY
 
 
 def offer_missing(selection: Selection) -> None:

@@ -12,7 +12,7 @@ from bertviz_core.analyses.base.request import Request
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.emergence.series import shipped
 from bertviz_core.exports import to_json
-from bertviz_core.models.checkpoint import find_checkpoint
+from bertviz_core.models.checkpoint import DEMO_DECODER, find_checkpoint
 from pages.shared import services
 from tests.support import families
 from tests.support.driving import analyze, metrics, open_app, parameter, paste, unescaped, wait_for_job, words
@@ -35,9 +35,9 @@ def test_it_opens_at_the_end_of_the_shipped_training() -> None:
     assert [title.value for title in app.title] == ["Emergence"]
     assert not app.error and len(app.metric) == 4
     assert metrics(app)["Training step"] == f"{result.steps[-1]:,}"
-    assert metrics(app)["Masked-word loss"] == f"{result.loss[-1]:.2f} nats"
-    assert f"Steps {result.steps[0]:,} to {result.steps[-1]:,}: the masked-word loss" in words(app)
-    assert "trained from scratch on Wikipedia and novels. It is not the demo model." in words(app)
+    assert metrics(app)["Next-word loss"] == f"{result.loss[-1]:.2f} nats"
+    assert f"Steps {result.steps[0]:,} to {result.steps[-1]:,}: the next-word loss" in words(app)
+    assert "The training of demo-decoder (4 × 8 heads) from random weights" in words(app).replace("`", "")
     assert list(app.dataframe[-1].value["step"]) == result.steps.tolist()
 
 
@@ -51,7 +51,7 @@ def test_the_slider_moves_every_number_and_the_address_holds_it() -> None:
         app.select_slider(key="at_step").set_value(int(result.steps[place])).run()
         found = metrics(app)
         assert found["Training step"] == f"{result.steps[place]:,}"
-        assert found["Masked-word loss"] == f"{result.loss[place]:.2f} nats"
+        assert found["Next-word loss"] == f"{result.loss[place]:.2f} nats"
         learned = (~np.isin(labels[place], ["broad", "other"])).sum()
         assert found["Heads with a behavior"] == f"{learned} of {labels[place].size}"
 
@@ -94,7 +94,7 @@ def test_a_folder_that_holds_no_training_is_refused_and_the_choice_stays(
     app = open_app("emergence", training=str(tmp_path / name))
     assert message in unescaped(app.error[0].value)
     assert [title.value for title in app.title] == ["Emergence"]
-    app.selectbox(key="training").set_value("small-bert").run()
+    app.selectbox(key="training").set_value(DEMO_DECODER).run()
     assert not app.error and len(app.metric) == 4
 
 
@@ -111,7 +111,7 @@ def test_the_table_is_that_of_the_file_and_its_columns_have_names_in_words() -> 
         assert [row[name] for row in table] == pytest.approx(shown.value[name].tolist(), abs=1e-14)
     looks = json.loads(shown.proto.columns)
     titles = {name: look["label"] for name, look in looks.items() if "label" in look}
-    assert titles["to_sep"] == "mean attention to [SEP]" and titles["masked_right"] == "masked words right"
+    assert titles["to_first"].startswith("mean attention") and titles["masked_right"] == "next words right"
     assert titles["UAS_heldout"] == "UAS, held out" and not any("_" in title for title in titles.values())
 
 

@@ -193,7 +193,7 @@ def test_page_files_and_command_say_the_same(name, address, command, files, draw
 @pytest.mark.parametrize(
     ("name", "address"),
     [
-        ("emergence", {"training": "small-bert", "at_step": "1000", "relations_of": "det,UAS", "head": "3-1"}),
+        ("emergence", {"training": "demo-decoder", "at_step": "1000", "relations_of": "det,UAS", "head": "3-1"}),
         ("emergence", {}),
         ("compare", {"analysis": "surface_patterns", "compared": "next", "head": "2-1"}),
         ("compare", {"analysis": "dependency_heads"}),

@@ -32,7 +32,7 @@ def test_allowed_models_and_trainings_are_offered_by_name(
     monkeypatch.setenv("BERTVIZ_MODELS", str(tmp_path / "models"))
     model_sources._scan.cache_clear()
     app = open_app("surface_patterns")
-    assert app.selectbox(key="model").options == ["demo", "tiny"]
+    assert app.selectbox(key="model").options == ["demo", "demo-decoder", "tiny"]
     app.selectbox(key="model").set_value("tiny").run()
     assert "tiny on encyclopedia" in words(app) and not app.error
     app = open_app("emergence", training="mine")

@@ -7,17 +7,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.request import Request
-from bertviz_core.analyses.run.compute import compute_all
-from bertviz_core.corpora.files import SAMPLES, sample
-from bertviz_core.engine.store import Store
-from bertviz_core.models.checkpoint import find_checkpoint as find_model
+from bertviz_core.models.checkpoint import DEMO_DECODER
 from bertviz_core.overview.summary import every_finding
-from bertviz_core.settings import Settings
 from bertviz_core.tour import END, OWN, STEPS, TERMS, answers, head_roles
 from pages.shared.frame import links
-from tests.support import predicting
+from tests.support import shipped
 from tests.support.driving import open_app, unescaped, wait_for_job, words
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
@@ -38,7 +32,8 @@ def test_the_slides_one_after_the_other(results: dict) -> None:
     for number, step in enumerate(STEPS, 1):
         press(app, "Next")
         assert not app.exception and not app.error
-        text, findings = words(app), answers(step.select(results))
+        told = {"induction": shipped.result("induction", DEMO_DECODER)} if step.of_decoder else results
+        text, findings = words(app), answers(step.select(told))
         assert f"Slide {number} of {OWN}" in text
         assert all(part in text for part in (step.title, step.background, step.look, step.question))
         assert step.notes.strip() not in text and step.short_answer(findings) not in text
@@ -141,18 +136,16 @@ def test_without_a_result_every_step_offers_to_compute_it_and_the_end_all_of_the
             ) and "has no head that predicts" in words(app)
             continue
         offers = [button for button in app.main.button if button.label.startswith(("Analyze", "Run all"))]
+        if number < END and STEPS[number - 1].page == "emergence":
+            assert not offers and app.main.get("plotly_chart")
+            continue
         assert len(offers) == 1, number
         assert not app.main.get("plotly_chart")
     count = sum(bool(finding.statement) for finding in every_finding({}))
     assert f"Of {count} statements of the paper: {count} not computed." in words(app)
 
 
-def test_a_decoder_answers_every_step_and_says_what_its_mask_leaves(tmp_path: Path) -> None:
-    model, settings = find_model(str(predicting.save("llama", tmp_path / "llama"))), Settings(max_length=48, limit=12)
-    computed = [analysis for analysis in ANALYSES.values() if analysis.name != "probes"]
-    corpora = {analysis.name: sample(next(iter(SAMPLES[analysis.corpus]))) for analysis in computed}
-    requests = [Request(each.name, model, corpora[each.name], each.relevant(settings)) for each in computed]
-    compute_all(requests, Store(tmp_path / "store"))
+def test_a_decoder_answers_every_step_and_says_what_its_mask_leaves() -> None:
     expected = {
         "surface_patterns": "The inputs have no [CLS] and no [SEP], and no token sees the next one",
         "sep_gradients": "first token",
@@ -161,9 +154,18 @@ def test_a_decoder_answers_every_step_and_says_what_its_mask_leaves(tmp_path: Pa
         "coreference_heads": "only mentions with an antecedent whose head word comes earlier count",
     }
     for number in range(OWN + 1):
-        app = tour(number, model=model.name, max_length="48", limit="12", answer="shown")
+        app = tour(number, model=DEMO_DECODER, answer="shown")
         assert not app.exception and not app.error, number
         page = STEPS[number - 1].page if 0 < number < END else ""
-        if page not in ("", "probes"):
+        if page:
             assert "The paper" in words(app) or "Beyond the paper" in words(app), number
         assert expected.get(page, "") in words(app), number
+
+
+def test_slides_about_decoders_show_the_one_that_ships_to_whoever_has_chosen_an_encoder() -> None:
+    number = next(number for number, step in enumerate(STEPS, 1) if step.title == "How does it copy?")
+    app = tour(number, answer="shown")
+    assert "demo is no decoder: this slide is about demo-decoder." in words(app).replace("`", "")
+    (link,) = app.main.get("page_link")
+    assert "model=demo-decoder" in link.proto.query_string
+    assert "is no decoder" not in words(tour(number, model=DEMO_DECODER))

@@ -121,14 +121,14 @@ def test_bytes_and_back(emergence):
     again = Emergence.from_bytes(emergence.to_bytes())
     assert again.arrays() == emergence.arrays()
     assert again.correct.dtype == np.uint8 and again.provenance == emergence.provenance
-    without = replace(emergence, errors=np.full_like(emergence.errors, np.nan))  # as the training that ships
+    without = replace(emergence, errors=np.full_like(emergence.errors, np.nan))
     assert not any(name.endswith("_interval") for name in without.tables()["heads"])
     with pytest.raises(KeyError):
         emergence["attention to nothing"]
 
 
 @pytest.fixture(scope="module")
-def small_bert() -> Emergence:
+def training() -> Emergence:
     return shipped()
 
 
@@ -136,59 +136,60 @@ def named(figure, name: str):
     return [trace for trace in figure.data if trace.name == name]
 
 
-def test_checkpoints_stand_at_even_distances_and_the_axis_names_their_steps(small_bert):
-    short = replace(small_bert, steps=np.array([0, 4, 200]), averages=small_bert.averages[:3])
+def test_checkpoints_stand_at_even_distances_and_the_axis_names_their_steps(training):
+    short = replace(training, steps=np.array([0, 4, 200]), averages=training.averages[:3])
     axis = head_figure(short, Head(0, 0)).layout.xaxis
     assert list(axis.ticktext) == ["0", "4", "200"] and list(axis.tickvals) == [0, 1, 2]
-    axis = head_figure(small_bert, Head(0, 0)).layout.xaxis
-    assert axis.ticktext[0] == f"{small_bert.steps[0]:,}" and axis.ticktext[-1] == f"{small_bert.steps[-1]:,}"
+    axis = head_figure(training, Head(0, 0)).layout.xaxis
+    assert axis.ticktext[0] == f"{training.steps[0]:,}" and axis.ticktext[-1] == f"{training.steps[-1]:,}"
 
 
-def test_the_course_holds_loss_and_counts_and_marks_the_step(small_bert):
-    labels = small_bert.behaviors()
-    figure = paper_figure(small_bert, labels, 3)
-    np.testing.assert_array_equal(named(figure, "loss")[0].y, small_bert.loss)
+def test_the_course_holds_loss_and_counts_and_marks_the_step(training):
+    labels = training.behaviors()
+    figure = paper_figure(training, labels, 3)
+    np.testing.assert_array_equal(named(figure, "loss")[0].y, training.loss)
     np.testing.assert_array_equal(named(figure, "previous token")[0].y, (labels == "previous").sum((1, 2)))
     counted = sum(np.array(trace.y) for trace in figure.data if trace.name != "loss")
     assert set(counted.tolist()) == {labels[0].size}
     assert {trace.stackgroup for trace in figure.data if trace.name != "loss"} == {"heads"}
     assert {shape.x0 for shape in figure.layout.shapes} == {3}
-    assert len(figure.layout.shapes) == 2 and not paper_figure(small_bert).layout.shapes
+    assert len(figure.layout.shapes) == 2 and not paper_figure(training).layout.shapes
 
 
-def test_without_a_loss_there_is_no_panel_for_it(small_bert):
-    without = replace(small_bert, loss=np.full(len(small_bert.steps), np.nan))
-    figure = paper_figure(without, small_bert.behaviors())
+def test_without_a_loss_there_is_no_panel_for_it(training):
+    without = replace(training, loss=np.full(len(training.steps), np.nan))
+    figure = paper_figure(without, training.behaviors())
     assert not named(figure, "loss") and len(figure.layout.annotations) == 1
 
 
 @pytest.mark.parametrize("count", [1, 2, 6])
-def test_a_panel_for_each_relation_with_its_offset(small_bert, count):
-    names = small_bert.relations[1 : 1 + count]
+def test_a_panel_for_each_relation_with_its_offset(training, count):
+    names = training.relations[1 : 1 + count]
     with counting_from(0):
-        figure = relations_figure(small_bert, names)
+        figure = relations_figure(training, names)
     best, level = named(figure, "best head of each step"), named(figure, "best fixed offset")
     assert len(best) == len(level) == count
     for panel, name in enumerate(names):
-        row = small_bert.relations.index(name)
-        np.testing.assert_allclose(best[panel].y, 100 * small_bert.best_accuracy[:, row])
-        assert set(level[panel].y) == {100 * small_bert.baseline[row]}
+        row = training.relations.index(name)
+        np.testing.assert_allclose(best[panel].y, 100 * training.best_accuracy[:, row])
+        assert set(level[panel].y) == {100 * training.baseline[row]}
         followed = named(figure, "final best head")[panel]
-        np.testing.assert_allclose(followed.y, 100 * small_bert.followed()[:, row])
-        _, layer, head = small_bert.dependencies[-1].best()[row]
+        np.testing.assert_allclose(followed.y, 100 * training.followed()[:, row])
+        _, layer, head = training.dependencies[-1].best()[row]
         assert f"head {layer}-{head}" in followed.hovertemplate
 
 
-def test_one_heads_own_course(small_bert):
-    (trace,) = named(head_figure(small_bert, Head(0, 2)), "the previous token")
-    np.testing.assert_array_equal(trace.y, small_bert["previous"][:, 0, 2])
+def test_one_heads_own_course(training):
+    (trace,) = named(head_figure(training, Head(0, 2)), "the previous token")
+    np.testing.assert_array_equal(trace.y, training["previous"][:, 0, 2])
 
 
-def test_a_relation_of_a_file_is_no_markup(small_bert):
-    named = replace(small_bert, relations=("<a href='x'>", *small_bert.relations[1:]))
+def test_a_relation_of_a_file_is_no_markup(training):
+    named = replace(training, relations=("<a href='x'>", *training.relations[1:]))
     title = relations_figure(named, named.relations[:1]).layout.annotations[0].text
     assert title.startswith("&lt;a href=&#x27;x&#x27;&gt; (n = ")
 
 
-def test_notes_say_what_intervals_are_over(small_bert: Emergence) -> None:
-    assert small_bert.notes == ["Trees: function words as governors.", "95% intervals are over 160 sentences."]
+def test_notes_say_what_intervals_are_over(training: Emergence) -> None:
+    assert training.notes[:2] == ["Trees: function words as governors.", "95% intervals are over 160 sentences."]
+    assert "sees only what comes earlier" in training.notes[2]

@@ -27,6 +27,7 @@ from bertviz_core.errors import Cancelled, InputError, ModelError, SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.inputs.segments import Segments
 from bertviz_core.models import loading
+from bertviz_core.models.checkpoint import DEMO_DECODER, find_checkpoint
 from bertviz_core.overview.head_columns import behavior_labels
 from bertviz_core.settings import Settings
 from tests.support import families
@@ -254,7 +255,9 @@ def test_a_large_share_that_was_skipped_is_said_of_the_corpus_it_is_of(folder, s
 
 def test_what_ships_opens_without_torch_and_is_small():
     emergence = shipped()
-    assert len(emergence.steps) >= 10 and (np.diff(emergence.steps) > 0).all()
+    assert len(emergence.steps) >= 12 and (np.diff(emergence.steps) > 0).all()
+    assert emergence.provenance["checkpoints"][-1]["fingerprint"] == find_checkpoint(DEMO_DECODER).fingerprint()
+    assert emergence.copy_losses is not None and {"induction_prefix", "reach_sink_first"} <= {*emergence.curves}
     assert set(emergence.provenance["model"]) >= {"name", "fingerprint", "layers", "heads"}
     assert len(emergence.to_bytes()) < 1_500_000
     code = "from bertviz_core.emergence.series import shipped; e = shipped(); e.to_frame(); e.behaviors()"

@@ -137,6 +137,7 @@ def test_every_word_has_its_pieces_in_order(tokens):
     assert set(second.words.tolist()) == {-1, 0, 1} and (np.diff(second.words[1:-1]) >= 0).all()
     reading = read_whole(sentences)
     counted = {"words": 4, "split_words": 1, "sentences": 2, "tokens": len(first) + len(second)}
+    counted |= {"vocabulary": len(tokens.ordinary)}
     assert reading.counts == {"format": "word head-label", "unit": "sentences"} | counted
     assert {entry["reason"]: entry["count"] for entry in reading.skipped.to_json()} == {
         "a word the tokenizer cleans to nothing (read as unknown)": 1,

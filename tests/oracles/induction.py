@@ -1,5 +1,6 @@
 """Section 15 of the methods word for word: the library's eager maps of one input, loops over positions."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,3 +21,18 @@ def of_input(model: Any, ids: list[int], before: int, n: int) -> np.ndarray:
                 for kind, target in enumerate((before + place + 1, before + place, token - 1)):
                     found[kind, layer, head] += weights[token][target] / n
     return found
+
+
+def losses_of_input(model: Any, ids: list[int], before: int, n: int) -> list[list[float]]:
+    """[copy][place] what tokens 2 to n of both copies cost a model with its head, nats."""
+    import torch
+
+    with torch.no_grad():
+        scores = model(input_ids=torch.tensor([ids])).logits[0].double().tolist()
+    return [
+        [
+            math.log(sum(map(math.exp, scores[token - 1]))) - scores[token - 1][ids[token]]
+            for token in range(start + 1, start + n)
+        ]
+        for start in (before, before + n)
+    ]

@@ -11,12 +11,14 @@ from bertviz_core.analyses.dependency_heads.head_facts import relation_columns
 from bertviz_core.analyses.dependency_heads.head_relations import Relation, relations
 from bertviz_core.analyses.surface_patterns.result import SINKS, sinks
 from bertviz_core.heads import DirectedHead, Head, all_heads, counting_from
+from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.one_head.description import one_head
 from bertviz_core.overview.clearest_heads import clearest
 from bertviz_core.overview.head_columns import Column, behavior_heads, behavior_labels, columns, frame
 from bertviz_core.overview.summary import (
     behavior_map,
     behaviors_finding,
+    describe_model,
     encoded_cards,
     every_finding,
     head_rows,
@@ -221,3 +223,12 @@ def test_a_relation_stands_beside_its_offset():
     columns = relation_columns([Relation("dobj", DirectedHead(0, Head(7, 9)), 0.868, 0.4, -2, 1591, others)])
     row = {column.title: column.values[0] for column in columns}
     assert (row["found"], row["best offset"], row["rank"], row["words"]) == ("86.8%", "40.0% (-2)", "1 of 144", "1,591")
+
+
+def test_a_model_is_described_in_a_sentence():
+    demo, decoder = (describe_model(find_checkpoint(name)) for name in ("demo", "demo-decoder"))
+    assert demo.startswith(
+        "demo is an encoder (bert) with 6 layers of 12 heads and 22.9 million weights: each token sees"
+    )
+    assert "is a decoder (llama) with 4 layers of 8 heads and 4.1 million weights" in decoder
+    assert decoder.endswith("each token sees only itself and those before it.")

@@ -9,7 +9,7 @@ from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.engine.store import SHIPPED, Store
 from bertviz_core.errors import InputError
-from bertviz_core.models.checkpoint import DEMO, find_checkpoint
+from bertviz_core.models.checkpoint import SHIPPED_MODELS, find_checkpoint
 from bertviz_core.overview.stored_results import largest, results_of, stored_results
 from bertviz_core.settings import Settings
 from bertviz_core.viewer.preview import preview_key
@@ -58,8 +58,14 @@ def test_damaged_and_foreign_entries_are_skipped(filled):
 def test_what_ships_is_listed_too(tmp_path):
     store = Store(tmp_path / "store")
     stored = {one.key for one in stored_results(store)} | {str(report.lines_key(store)) for report in reports()}
-    stored.add(preview_key(find_checkpoint(DEMO).fingerprint(), "attention", "float32"))
+    stored |= {preview_key(find_checkpoint(name).fingerprint(), "attention", "float32") for name in SHIPPED_MODELS}
     assert stored == {path.stem for path in SHIPPED.glob("*.safetensors")}
+
+
+@pytest.mark.parametrize("model", SHIPPED_MODELS)
+def test_every_analysis_of_a_model_that_ships_is_there(model, tmp_path):
+    found = largest(Store(tmp_path), find_checkpoint(model).fingerprint(), Settings())
+    assert {*found} == {*BUILT_IN}
 
 
 def test_results_of_another_version_are_not_listed(filled, tiny, monkeypatch):

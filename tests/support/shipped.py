@@ -1,4 +1,4 @@
-"""What ships of the demo model: tests ask it which head to look at, so that they hold for any demo model."""
+"""What ships of the models that ship: tests ask it which head to look at, so that they hold for any demo model."""
 
 import tempfile
 from functools import cache
@@ -21,12 +21,12 @@ COUNT = find_model(DEMO).layers * find_model(DEMO).heads  # heads of the demo mo
 
 
 @cache
-def result(analysis: str, **settings: Any) -> Any:
-    """What ships of an analysis on the first sample of its kind; tests must not change it."""
+def result(analysis: str, model: str = DEMO, **settings: Any) -> Any:
+    """What ships of an analysis of a model on the first sample of its kind; tests must not change it."""
     kind = ANALYSES[analysis]
     corpus, relevant = sample(next(iter(SAMPLES[kind.corpus]))), kind.relevant(Settings(**settings))
     with tempfile.TemporaryDirectory() as folder:
-        stored = find(Store(Path(folder)), Request(analysis, find_model(DEMO), corpus, relevant))
+        stored = find(Store(Path(folder)), Request(analysis, find_model(model), corpus, relevant))
     assert stored is not None, "run python -m training.sample_results"
     return stored
 

@@ -153,6 +153,10 @@ class Analysis(Presentation[R, V]):
         lines = f"{start}{rest}".lstrip().splitlines(keepends=True)
         return "".join(inspect.getblock(lines)).rstrip()
 
+    def reads_predictions(self, checkpoint: Checkpoint) -> bool:
+        """Whether a model is loaded with the head that predicts words; an override may do so only where it has one."""
+        return self.language_model
+
     def relevant(self, settings: Settings) -> Settings:
         """The settings that affect it: without norms if it reads no maps, with its limit if they have none."""
         if not self.reads_maps:

@@ -10,6 +10,9 @@ REPEATED_SHARE = 0.02  # Above this share of the inputs a warning says how many 
 EXAMPLES = ("windows", "segments", "sequences", "sentences")  # inputs, of which provenance counts one kind first
 UNKNOWN_SHARE = 0.02  # Above this share of the tokens a warning says that they are unknown.
 SPLIT_SHARE = 0.3  # Above this share of the words a warning says that they are split.
+SPLIT_SHARE_OF_SMALL = 0.6  # the same for a small vocabulary
+SMALL_VOCABULARY = 10_000  # tokens
+USUAL_VOCABULARY = 30_000  # tokens; of results that do not say how many there are
 FILES = "files"  # the unit of what was left out of archives
 LOOKS = {
     MARKUP: "mark-up, with tags",
@@ -43,17 +46,24 @@ def warnings_of(provenance: Provenance) -> list[str]:
             what = f"{count:,} lines of {name} look like {LOOKS[pattern]} that are read as words"
             lines.append(f"{what}, first at {first}. {TEXT_HINT}")
     if words := provenance.get("words", 0):
-        lines.append(split_warning(name, provenance.get("split_words", 0) / words))
+        share = provenance.get("split_words", 0) / words
+        lines.append(split_warning(name, share, provenance.get("vocabulary", USUAL_VOCABULARY)))
     return [*filter(None, lines), *_repeated(entries, provenance), *_unknown(entries, provenance)]
 
 
-def split_warning(name: str, share: float) -> str:
-    """What follows where a model splits this share of a corpus's words, from 0 to 1; "" where it is small."""
-    if share <= SPLIT_SHARE:
+def split_warning(name: str, share: float, vocabulary: int = USUAL_VOCABULARY) -> str:
+    """What follows where a model splits this share of a corpus's words, from 0 to 1; "" where that is to be expected.
+
+    Args:
+        vocabulary: How many tokens the model has: with few it splits words of its own language, too.
+    """
+    is_small = vocabulary < SMALL_VOCABULARY
+    if share <= (SPLIT_SHARE_OF_SMALL if is_small else SPLIT_SHARE):
         return ""
+    expected = f"40% with its {vocabulary:,} tokens" if is_small else "8%"
     return (
         f"This model splits {share:.0%} of the words of {name} into pieces; of its own language it would split about "
-        "8%. If its vocabulary is that of another language, the numbers say little about these words."
+        f"{expected}. If its vocabulary is that of another language, the numbers say little about these words."
     )
 
 

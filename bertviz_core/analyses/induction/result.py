@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bertviz_core.analyses.base.averages import HeadAverages, HeadColumn, averaged_column
 from bertviz_core.analyses.base.findings import SHOWN, decide_worth, head_intervals
+from bertviz_core.analyses.base.result import to_lists
+from bertviz_core.analyses.base.statistics import t_quantile
 from bertviz_core.analyses.behaviors import DUPLICATE, INDUCTION
 from bertviz_core.plotting import BROAD, PREVIOUS, SEP
 
@@ -81,7 +83,34 @@ class Induction(HeadAverages):
 
     Attributes:
         length: Of the sequence that is repeated, in tokens.
+        copy_losses: (copy, place) mean loss of tokens 2 to `length` of both copies, nats; None of a model that does not
+            predict the next word.
+        saving_error: The standard error of the mean loss of the first copy minus that of the second, over inputs.
     """
 
     analysis: ClassVar[str] = "induction"
     length: int
+    copy_losses: np.ndarray | None = None
+    saving_error: float = 0.0
+
+    @property
+    def has_losses(self) -> bool:
+        """Whether the model predicts the next word."""
+        return self.copy_losses is not None
+
+    @property
+    def losses(self) -> tuple[float, float]:
+        """The mean loss of a token of the first copy and of the second, nats; raises KeyError without losses."""
+        if self.copy_losses is None:
+            raise KeyError("a loss")
+        first, second = self.copy_losses.mean(1).tolist()
+        return first, second
+
+    @property
+    def saving_half(self) -> float:
+        """Half the width of the 95% interval of their difference, nats; NaN of a single input."""
+        return float(t_quantile(self.units[0] - 1)) * self.saving_error
+
+    def summary(self) -> dict[str, Any]:
+        """The losses, in JSON exports."""
+        return {} if self.copy_losses is None else {"copy_losses": to_lists(self.copy_losses)}

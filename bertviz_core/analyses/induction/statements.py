@@ -2,11 +2,14 @@
 
 from functools import partial
 
-from bertviz_core.analyses.base.findings import Answer, Statement, decide_worth, head_intervals, tiny
+from bertviz_core.analyses.base.findings import Answer, Interval, Statement, decide_worth, head_intervals, tiny
+from bertviz_core.analyses.base.statistics import MIN_UNITS
 from bertviz_core.analyses.induction.result import CONTROL_QUANTITY, CONTROLS, KINDS, LEAST, Induction
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 
+SAVING = 1.0  # nats; the smallest saving that is worth the name, by which a token becomes e times as likely
+IN_NATS = f"{SAVING:.0f} nat"
 IN_POINTS = f"{100 * LEAST:.0f} points"
 ROLES = {"prefix": "induction", "duplicate": "duplicate token"}
 
@@ -42,7 +45,21 @@ def strongest(result: Induction, quantity: str) -> Answer:
     )
 
 
-STATEMENTS = tuple(
+def cheaper(result: Induction) -> Answer:
+    """Whether the tokens of the second copy cost less, by SAVING or more; raises KeyError without losses."""
+    first, second = result.losses
+    saving, half = first - second, result.saving_half
+    interval = Interval(saving - half, saving + half, bool(result.units[0] >= MIN_UNITS))
+    amount = f"{abs(saving):.2f} ± {half:.2f} nats {'less' if saving > 0 else 'more'}"
+    return Answer(
+        state=decide_worth(interval, saving, SAVING),
+        sentence=f"A token of the second copy costs {second:.2f} nats, {amount} than one of the first "
+        f"({first:.2f} nats).{tiny(interval, saving, SAVING, IN_NATS)}",
+        number=f"{saving:.1f} nats",
+    )
+
+
+OF_HEADS = tuple(
     Statement(
         name=kind,
         section="",
@@ -54,3 +71,12 @@ STATEMENTS = tuple(
     )
     for kind, (label, *_) in KINDS.items()
 )
+OF_LOSSES = Statement(
+    name="copies",
+    section="",
+    statement="",
+    rule=f"A token of the second copy costs less than one of the first, by {IN_NATS} or more and with the 95% interval "
+    "of the difference above 0; only of a decoder that predicts the next word.",
+    answer=cheaper,
+)
+STATEMENTS = (*OF_HEADS, OF_LOSSES)

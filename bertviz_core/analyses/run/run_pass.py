@@ -214,7 +214,7 @@ Load = Callable[[Sequence[Request], Execution], AttentionModel]
 
 def needs_language_model(together: Sequence[Request]) -> bool:
     """Whether one of the requests needs the head that predicts words."""
-    return any(ANALYSES[request.analysis].language_model for request in together)
+    return any(ANALYSES[request.analysis].reads_predictions(request.checkpoint) for request in together)
 
 
 def as_observed(model: AttentionModel, together: Sequence[Request]) -> AttentionModel:

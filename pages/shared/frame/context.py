@@ -178,7 +178,7 @@ def choose_model(label: str, known: list[str], field: str, value: str) -> str:
         known,
         field,
         value,
-        help=f"`demo` ships with the project. Choose from the list{entered}.{chosen}",
+        help=f"`demo`, an encoder, and `demo-decoder` ship with the project. Choose from the list{entered}.{chosen}",
         format_func=lambda name: names.get(name, name),
         accept_new_options=bool(entered),
     )

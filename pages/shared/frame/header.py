@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core.engine.recent_models import recent_models, remember_model
 from bertviz_core.errors import BertvizError, InputError
 from bertviz_core.heads import Head, all_heads, all_keys, all_labels
-from bertviz_core.models.checkpoint import DEMO, Checkpoint, find_checkpoint
+from bertviz_core.models.checkpoint import DEMO, SHIPPED_MODELS, Checkpoint, find_checkpoint
 from bertviz_core.models.model_sources import models as allowed_models
 from pages.shared import jobs, messages, services, widgets
 from pages.shared.components import component
@@ -123,7 +123,7 @@ def _basis(entry: links.PageEntry, selection: Selection) -> Basis:
 def _find_model(now: session.Session, entry: links.PageEntry) -> Checkpoint | BertvizError:
     """The model of the header, or why it cannot be used; it is remembered where the page is about it."""
     access = services.access()
-    own = [DEMO, *allowed_models(access)]
+    own = [*SHIPPED_MODELS, *allowed_models(access)]
     if not now.models:
         latest = [] if access.public else recent_models(services.store())
         now.models = list(dict.fromkeys([*own, *latest]))

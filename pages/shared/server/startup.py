@@ -24,6 +24,7 @@ from pages.shared.server.limits import Limits
 LATER = (
     "bertviz_core.models.libraries",
     "transformers.models.bert.modeling_bert",
+    "transformers.models.llama.modeling_llama",
     "plotly.express",
     "scipy.cluster.hierarchy",
     "sklearn.manifold",

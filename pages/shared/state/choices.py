@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from bertviz_core.choices import MOST, Between, Choices, Count, Longest, Positive
 from bertviz_core.emergence.result import MAX_RELATIONS, Emergence
 from bertviz_core.heads import Head
-from bertviz_core.models.checkpoint import DEMO
+from bertviz_core.models.checkpoint import DEMO, DEMO_DECODER
 from bertviz_core.settings import Mode, Weights
 from bertviz_core.tour import OWN
 from bertviz_core.viewer.preview import SENTENCE
@@ -227,7 +227,7 @@ class EmergenceChoices(PageChoices):
     """
 
     page_name: ClassVar[str] = "emergence"
-    training: str = "small-bert"
+    training: str = DEMO_DECODER
     at_step: Count | None = None
     relations_of: tuple[str, ...] | None = None
 

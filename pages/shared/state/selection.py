@@ -12,7 +12,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.corpora.source import Source
 from bertviz_core.heads import Head
-from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.checkpoint import DEMO_DECODER, Checkpoint, find_checkpoint
 from bertviz_core.settings import Settings, Weights
 
 
@@ -67,6 +67,11 @@ class Selection:
     def of_weights(self, weights: Weights) -> "Selection":
         """The same of attention weights, or of norms."""
         return replace(self, settings=replace(self.settings, weights=weights))
+
+    def of_decoder(self) -> "Selection":
+        """The same of a decoder: the chosen model, or the one that ships."""
+        is_decoder = self.checkpoint.reads_one_text
+        return self if is_decoder else replace(self, checkpoint=find_checkpoint(DEMO_DECODER))
 
     def analyses(self) -> list[Analysis[Any, Any]]:
         """The analyses of which a corpus is chosen."""

@@ -11,7 +11,7 @@ from bertviz_core.comparison.result import Comparison, checkpoint_names, checkpo
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import model_sources
-from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
+from bertviz_core.models.checkpoint import DEMO, SHIPPED_MODELS, Checkpoint, short_names
 from bertviz_core.settings import Settings
 from pages.shared import services, uploads, widgets
 from pages.shared.costly import compare, shipped
@@ -81,7 +81,7 @@ def _runs(analysis: str, chosen: Checkpoint) -> dict[str, Run]:
     with default settings first, and mode paper last; then checkpoints of the training that ships."""
     corpora = _corpora(analysis)
     access = services.access()
-    models = None if access.folders is None else {DEMO, *model_sources.models(access)}
+    models = None if access.folders is None else {*SHIPPED_MODELS, *model_sources.models(access)}
     stored_runs = services.runs()
     names = short_names(sorted({run.provenance["model"]["name"] for run in stored_runs}))
     ranked = []

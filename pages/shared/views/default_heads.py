@@ -57,12 +57,13 @@ def _tour(selection: Selection) -> Head | None:
     """The head that a slide is about; where it is the answer, once that is shown."""
     chosen = session.page(TourChoices)
     number = chosen.step
-    results = stored.results(selection.of_weights("attention"))
+    selection = selection.of_weights("attention")
     if number == OWN:
-        return next(iter(head_roles(results)), None)
+        return next(iter(head_roles(stored.results(selection))), None)
     if not 1 <= number <= len(STEPS):
         return None
     step = STEPS[number - 1]
+    results = stored.results(selection.of_decoder() if step.of_decoder else selection)
     if step.asks_for_head and not chosen.answer:
         return Head(0, 0)
     return first_head(select(step, results))

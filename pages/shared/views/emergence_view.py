@@ -10,7 +10,7 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.emergence import series
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.training import find_training
-from bertviz_core.models.checkpoint import Checkpoint, short_names
+from bertviz_core.models.checkpoint import DEMO_DECODER, Checkpoint, find_checkpoint, short_names
 from bertviz_core.models.model_sources import trainings
 from pages.shared import jobs, page, services, stored, widgets
 from pages.shared.costly import renamed, shipped
@@ -54,11 +54,11 @@ def choose_training() -> str:
 
 
 def result_or_stop(name: str, selection: Selection) -> tuple[Emergence, Mapping[int, Checkpoint]]:
-    """A training, and the checkpoints by their steps, which the one that ships has not; the page ends where nothing is
-    stored."""
+    """A training, and the checkpoints by their steps, of the one that ships only the last; the page ends where nothing
+    is stored."""
     if name == SHIPPED:
-        st.caption("A small BERT (6 × 8 heads) trained from scratch on Wikipedia and novels. It is not the demo model.")
-        return shipped(), {}
+        st.caption("The training of `demo-decoder` (4 × 8 heads) from random weights, on Wikipedia and novels.")
+        return shipped(), {int(shipped().steps[-1]): find_checkpoint(DEMO_DECODER)}
     training = find_training(name, services.access())
     sources = selection.corpora["text"], selection.corpora["treebank"]
     passes = series.CheckpointRequests(training, *sources, selection.settings)

@@ -1,12 +1,15 @@
 """Attention within repeated sequences of random tokens."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModel
+from transformers import AutoModel, AutoModelForCausalLM
 
+from bertviz_core.analyses.base.findings import ABSENT, NOT_SHOWN, SHOWN
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.induction.measure import measure
 from bertviz_core.analyses.induction.result import CONTROL_QUANTITY, KINDS, Induction
@@ -17,10 +20,11 @@ from bertviz_core.inputs.encoding import Encoded, collate
 from bertviz_core.inputs.segments import RandomSequences
 from bertviz_core.models import checkpoint
 from bertviz_core.models.attention import LayerAttention
+from bertviz_core.models.checkpoint import DEMO_DECODER, find_checkpoint
 from bertviz_core.models.loading import load_tokens
 from bertviz_core.settings import Execution, Settings
 from tests.oracles import induction as oracle
-from tests.support import families, maps
+from tests.support import families, maps, shipped
 
 SETTINGS = Settings(max_length=30, limit=12, seed=3)
 
@@ -73,6 +77,38 @@ def test_equals_loops_over_the_maps_of_each_input(family: str, tmp_path: Path) -
     for repeated, form in ((True, "{}"), (False, CONTROL_QUANTITY)):
         for name, values in zip(KINDS, np.mean(found[repeated], axis=0), strict=True):
             np.testing.assert_allclose(result[form.format(name)], values, atol=1e-6)
+
+
+def test_losses_equal_loops_over_both_copies_of_each_input() -> None:
+    found = find_checkpoint(DEMO_DECODER)
+    result = compute(Request("induction", found, sample("random"), SETTINGS), None, Execution("cpu", batch_tokens=90))
+    eager = AutoModelForCausalLM.from_pretrained(found.folder, dtype=torch.float32).eval()
+    inputs = list(RandomSequences(sample("random"), load_tokens(found), SETTINGS))
+    losses = np.array([oracle.losses_of_input(eager, each.ids.tolist(), 1, 14) for each in inputs[::2]])
+    np.testing.assert_allclose(result.copy_losses, losses.mean(0), atol=1e-4)
+    savings = losses[:, 0].mean(1) - losses[:, 1].mean(1)
+    assert result.saving_error == pytest.approx(savings.std(ddof=1) / len(savings) ** 0.5, abs=1e-5)
+    again = Induction.from_bytes(result.to_bytes())
+    assert again.losses == result.losses and again.losses == pytest.approx(losses.mean((0, 2)), abs=1e-4)
+
+
+def test_a_model_without_the_head_that_predicts_has_no_losses(tmp_path: Path) -> None:
+    result = computed(families.save(families.FAMILIES["gpt2"], tmp_path))
+    assert not result.has_losses
+    (finding,) = (each for each in ANALYSES["induction"].findings(result) if each.id == "induction.copies")
+    assert finding.state == ABSENT
+
+
+@pytest.mark.parametrize(("saving", "state"), [(2.0, SHOWN), (0.5, NOT_SHOWN), (-2.0, NOT_SHOWN)])
+def test_the_second_copy_is_cheaper_by_a_nat_or_it_is_not_shown(saving: float, state: str) -> None:
+    """Losses of 8 and 10 nats in the first copy, mean 9; the second costs `saving` less, the error is 0.01."""
+    first = np.array([8.0, 10.0])
+    result = replace(
+        shipped.result("induction"), copy_losses=np.stack([first, first - saving]), saving_error=0.01, length=3
+    )
+    (finding,) = (each for each in ANALYSES["induction"].findings(result) if each.id == "induction.copies")
+    assert finding.state == state
+    assert f"{abs(saving):.2f} ± 0.02 nats {'less' if saving > 0 else 'more'}" in finding.sentence
 
 
 def test_inputs_too_short_for_a_repetition_are_refused(tmp_path: Path) -> None:
