@@ -38,7 +38,9 @@ def test_it_is_the_default_page_and_tells_every_head_of_the_model() -> None:
     cards = {each["title"]: each for each in listed}
     card = f"Head {Head.parse(head).full_label()}"
     assert len(cards) == COUNT and cards[card]["behavior"] == "previous token"
-    first = [(label, rank) for label, _, rank in cards[card]["numbers"]]
+    first = [(label, rank) for label, _, _, rank in cards[card]["numbers"]]
+    here = {label: value for label, value, *_ in cards[card]["numbers"]}
+    assert float(here["attention to the previous token"]) > 0.9  # on the example, whose numbers ship
     assert ("attention to the previous token", f"1 of {COUNT}") in first and len(set(first)) == 2
     rows = app.dataframe[0].value.set_index("quantity")
     assert rows.loc["attention to the previous token", "rank"] == f"1 of {COUNT}"

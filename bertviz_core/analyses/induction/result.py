@@ -114,3 +114,7 @@ class Induction(HeadAverages):
     def summary(self) -> dict[str, Any]:
         """The losses, in JSON exports."""
         return {} if self.copy_losses is None else {"copy_losses": to_lists(self.copy_losses)}
+
+    @property
+    def repeated(self) -> int:
+        return self.length
