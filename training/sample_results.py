@@ -18,6 +18,7 @@ from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.minimal_pairs.head_sets import RELATIONS
 from bertviz_core.analyses.minimal_pairs.options import MinimalPairsOptions
 from bertviz_core.analyses.run.compute import compute_all
+from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import SHIPPED, Store
@@ -32,15 +33,17 @@ SETS = (RELATIONS, "dobj")  # whose heads are removed together
 
 
 def requests() -> list[Request]:
-    """What the pages ask for when a newcomer opens them; and norms, where they are nearly free."""
+    """What the pages ask for when a newcomer opens them, of each model what it allows; and norms, where they are nearly
+    free."""
     modes, norms = [Settings(mode=mode) for mode in MODES], Settings(weights="norms")
-    return [
+    asked = [
         Request(analysis, find_checkpoint(model), sample(name), ANALYSES[analysis].relevant(settings))
         for model in SHIPPED_MODELS
         for analysis in BUILT_IN
         for name in SAMPLES[ANALYSES[analysis].corpus]
         for settings in (*modes, *([norms] if ANALYSES[analysis].shared else []))
     ]
+    return list(filter(can_compute, asked))
 
 
 def with_sets(store: Store) -> list[Request]:

@@ -1,17 +1,20 @@
 """Attention observed inside the layers, on the device: models hand a registered attention function their keyword
 arguments, among them an `observer`. Families that ignore it (DeBERTa-v2, MPNet, XLNet) return their maps instead."""
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bertviz_core.inputs.encoding import Batch
-from bertviz_core.inputs.tensors import Tensor
+from bertviz_core.inputs.tensors import Tensor, at_least_float32
 from bertviz_core.models.layer_mask import LayerMask, full_visibility, layer_masks, mask_of_maps
 from bertviz_core.models.model import AttentionModel, norm_logits, running
 from bertviz_core.models.surroundings import in_standard_arithmetic
+
+if TYPE_CHECKING:
+    from bertviz_core.models.residual import Written
 
 REGISTERED = "bertviz_observed"
 # Arguments of attention functions that change no map: their effect is in the mask, the query or the key already, or
@@ -193,11 +196,6 @@ def _softmax_with_sink(logits: Tensor, sink: Tensor) -> Tensor:
     return at_least_float32(joined - joined.amax(-1, keepdim=True)).softmax(-1)[..., :-1]
 
 
-def at_least_float32(values: Tensor) -> Tensor:
-    """Values of any shape in float32, or unchanged if float64."""
-    return values if values.dtype.itemsize > 4 else values.float()
-
-
 def register() -> str:
     """Register the function and, so that padding is masked, a mask function; returns their name in transformers."""
     from transformers import AttentionInterface, AttentionMaskInterface
@@ -222,8 +220,17 @@ class _LastLayerObserved(Exception):
 
 
 @in_standard_arithmetic
-def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAttention], None]) -> None:
-    """Run the encoder over a batch up to the last layer's maps; each observer gets every layer, the first one first."""
+def forward(
+    model: AttentionModel,
+    batch: Batch,
+    *observers: Callable[[LayerAttention], None],
+    at_end: Sequence[Callable[["Written"], None]] = (),
+) -> None:
+    """Run the encoder over a batch up to the last layer's maps; each observer gets every layer, the first one first.
+
+    Args:
+        at_end: What gets the residual stream of a model that has one: then the encoder is run to its end.
+    """
     import torch
 
     layers = count()
@@ -234,10 +241,11 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
         attention = replace(_layer_attention(model, layer, scores), mask=masks(scores.mask))
         for observe in observers:
             observe(attention)
-        if layer == model.layers - 1:
+        if layer == model.layers - 1 and not at_end:
             raise _LastLayerObserved
 
-    with torch.inference_mode(), suppress(_LastLayerObserved), running(model, batch.ids):
+    recording = _recorded(model, at_end)
+    with torch.inference_mode(), suppress(_LastLayerObserved), running(model, batch.ids), recording:
         if model.observable:
             model.encoder(**model.inputs(batch), observer=observer)
         else:
@@ -249,6 +257,19 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
                     observe(attention)
     if (captured := next(layers)) != model.layers:
         raise RuntimeError(f"{captured} layers were captured in a model of {model.layers}.")
+
+
+@contextmanager
+def _recorded(model: AttentionModel, at_end: Sequence[Callable[["Written"], None]]) -> Iterator[None]:
+    """Show observers what the passes of a `with` block write into the residual stream."""
+    if not at_end:
+        yield
+        return
+    assert model.residual is not None, "the model was loaded with its residual stream"
+    with model.residual.recorded() as written:
+        yield
+    for observe in at_end:
+        observe(written)
 
 
 def _layer_attention(model: AttentionModel, layer: int, scores: AttentionInternals) -> LayerAttention:
