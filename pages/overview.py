@@ -57,7 +57,7 @@ def draw_table() -> None:
         elif analysis.language_model:
             state = "no MLM head"
         else:
-            state = "norms not known"
+            state = "norms not known" if request.settings.weights == "norms" else "family not known"
         row = {
             "analysis": links.entry(analysis.name).title,
             "corpus": request.source.name,

@@ -12,7 +12,7 @@ from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.tensors import Tensor
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.families import LAYER_NAMES
+from bertviz_core.models.families import LAYER_NAMES, WEIGHT_NAMES
 from bertviz_core.settings import Weights
 
 PACKAGE = Path(__file__).parents[1]
@@ -22,6 +22,7 @@ MASKED_WORDS = ("ForMaskedLM", "ForPreTraining", "XLMWithLMHeadModel", "Flaubert
 NEXT_WORDS = ("ForCausalLM", "LMHeadModel")
 LM_HEAD_CLASSES = (*MASKED_WORDS, *NEXT_WORDS)
 OTHER_FAMILY = "Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT."
+OF_WEIGHTS = f"Choose a model of one of these families: {', '.join(WEIGHT_NAMES)}."
 DISCRIMINATORS = ("ElectraForPreTraining", "FunnelForPreTraining")  # predict which words were replaced
 
 
@@ -140,6 +141,13 @@ def check_norms(checkpoint: Checkpoint, weights: Weights) -> None:
         raise ModelError(what, hint=hint)
 
 
+def check_family(checkpoint: Checkpoint) -> None:
+    """Raises ModelError where it is not known where a family has the matrices of its heads."""
+    family = checkpoint.config.get("model_type")
+    if family not in WEIGHT_NAMES:
+        raise ModelError(f"The matrices of heads are not known for models of the family {str(family)!r}.", hint=OF_WEIGHTS)
+
+
 def with_weights(model: AttentionModel, weights: Weights) -> AttentionModel:
     """A model that is observed through attention weights or through norms; raises ModelError as `check_norms` does, and
     where norms are asked for and maps are not read inside the layers."""
@@ -160,14 +168,18 @@ def _output_factors(model: AttentionModel) -> tuple[Tensor, ...]:
     factors = []
     for layer in range(model.layers):
         module = model.encoder.get_submodule(f"{names.stack}.{layer}.{names.output}")
-        weight = _matrix(module, model).float().cpu()  # (hidden, head and width)
-        by_head = weight.unflatten(1, (model.heads, -1)).movedim(1, 0)  # (head, hidden, width)
+        weight = linear_matrix(module, model)  # (hidden, head and width)
+        if weight is None:
+            what = f"Norms are not known for {model.checkpoint.name!r}: its output projection is no linear layer"
+            raise ModelError(f"{what} ({type(module).__name__}).", hint="Choose attention weights.")
+        by_head = weight.float().cpu().unflatten(1, (model.heads, -1)).movedim(1, 0)  # (head, hidden, width)
         factors.append(torch.linalg.qr(by_head, mode="r").R.mT.contiguous().to(model.device))
     return tuple(factors)
 
 
-def _matrix(module: Any, model: AttentionModel) -> Tensor:
-    """(output, input) what a linear layer multiplies by; with adapters in place, or hooks, as it computes."""
+def linear_matrix(module: Any, model: AttentionModel) -> Tensor | None:
+    """(output, input) what a linear layer multiplies by; with adapters in place, or hooks, as it computes; None of what
+    is no linear layer."""
     import torch
     from transformers.pytorch_utils import Conv1D  # GPT-2's kind of linear layer
 
@@ -182,10 +194,7 @@ def _matrix(module: Any, model: AttentionModel) -> Tensor:
         bias = module(torch.zeros_like(identity[:1]))
         matrix = module(identity) - bias
         gap = (tried @ matrix + bias - module(tried)).abs().max() / module(tried).abs().max()
-    if not gap <= (1e-4 if identity.dtype.itemsize > 2 else 0.05):
-        what = f"Norms are not known for {model.checkpoint.name!r}: its output projection is no linear layer"
-        raise ModelError(f"{what} ({type(module).__name__}).", hint="Choose attention weights.")
-    return matrix.T.clone()
+    return matrix.T.clone() if gap <= (1e-4 if identity.dtype.itemsize > 2 else 0.05) else None
 
 
 def norm_logits(logits: Tensor, norms: Tensor) -> Tensor:

@@ -27,6 +27,7 @@ BUILT_IN = (
     EntryPoint("ablation", "bertviz_core.analyses.ablation.analysis:AblationAnalysis", GROUP),
     EntryPoint("minimal_pairs", "bertviz_core.analyses.minimal_pairs.analysis:MinimalPairsAnalysis", GROUP),
     EntryPoint("induction", "bertviz_core.analyses.induction.analysis:InductionAnalysis", GROUP),
+    EntryPoint("weights", "bertviz_core.analyses.weights.analysis:WeightsAnalysis", GROUP),
 )
 # Names that an installed analysis cannot have
 PAGES = ("overview", "head", "attention_viewer", "compare", "emergence", "tour")

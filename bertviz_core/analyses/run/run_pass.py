@@ -38,7 +38,9 @@ PART_TOKENS = 8_192  # tokens of a part, as CHUNK_TOKENS of a chunk: maps are la
 
 
 def check_model(request: Request) -> None:
-    """Raises ModelError, without importing torch, where the model lacks a head that the analysis needs, or norms."""
+    """Raises ModelError, without importing torch, where the model lacks a head that the analysis needs, or norms, or is
+    of a family of which it cannot be computed."""
+    ANALYSES[request.analysis].check_model(request.checkpoint)
     check_norms(request.checkpoint, request.settings.weights)
     if needs_language_model([request]):
         require_lm_head(request.checkpoint)
@@ -206,7 +208,7 @@ Load = Callable[[Sequence[Request], Execution], AttentionModel]
 
 def needs_language_model(together: Sequence[Request]) -> bool:
     """Whether one of the requests needs the head that predicts words."""
-    return any(ANALYSES[request.analysis].language_model for request in together)
+    return any(ANALYSES[each.analysis].needs_head_that_predicts(each.checkpoint) for each in together)
 
 
 def last_model_loader() -> Load:
