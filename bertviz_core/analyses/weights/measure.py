@@ -118,7 +118,8 @@ def _is_among_the_top(logits: Tensor, ids: Tensor, constant: Tensor | None) -> T
     columns = []
     for signed in (logits, -logits):
         total = signed if constant is None else signed + constant
-        columns.append((total > total.gather(1, ids[:, None])).sum(1) < TOP_WORDS)
+        is_as_high = total >= total.gather(1, ids[:, None])  # A head that writes nothing has no word at the top.
+        columns.append(is_as_high.sum(1) <= TOP_WORDS)
     return torch.stack(columns, -1).float()
 
 
