@@ -47,7 +47,11 @@ def test_rows_have_a_source_a_head_of_the_model_and_a_quantity_that_exists():
         assert paper["page"].startswith("https://") and paper["title"]
         seen = [(row["head"], row["role"]) for row in paper["heads"]]
         assert len({*seen}) == len(seen)
-        model = {"name": paper["models"][0], "revision": None, **dict(zip(("layers", "heads"), paper["shape"], strict=True))}
+        model = {
+            "name": paper["models"][0],
+            "revision": None,
+            **dict(zip(("layers", "heads"), paper["shape"], strict=True)),
+        }
         for row in published_heads(model):
             row.head.check(*paper["shape"])
             analysis, _, column = row.quantity.partition(".")

@@ -94,8 +94,8 @@ def expand(name: str) -> list[Path]:
 
 def source_of(corpus: Corpus | None, kind: str) -> Source:
     """The source of a corpus as the library takes it: a file's path, a sample's name, a Source, or an object as in
-    `objects`. None is the sample of the kind ("text", "treebank", "coreference", "pairs", or one of DRAWN, which take no
-    corpus).
+    `objects`. None is the sample of the kind ("text", "treebank", "coreference", "pairs", or one of DRAWN, which take
+    no corpus).
 
     Raises:
         InputError: The corpus is none of these, or an entry cannot be written.

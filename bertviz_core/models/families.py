@@ -73,13 +73,9 @@ class WeightNames(NamedTuple):
 WEIGHT_NAMES = {
     **dict.fromkeys(
         ("bert", "camembert", "electra", "roberta", "xlm-roberta"),
-        WeightNames(
-            *LAYER_NAMES["bert"], ("attention.self.query", "attention.self.key", "attention.self.value")
-        ),
+        WeightNames(*LAYER_NAMES["bert"], ("attention.self.query", "attention.self.key", "attention.self.value")),
     ),
-    "distilbert": WeightNames(
-        *LAYER_NAMES["distilbert"], ("attention.q_lin", "attention.k_lin", "attention.v_lin")
-    ),
+    "distilbert": WeightNames(*LAYER_NAMES["distilbert"], ("attention.q_lin", "attention.k_lin", "attention.v_lin")),
     "gpt2": WeightNames(*LAYER_NAMES["gpt2"], ("attn.c_attn",), norm="ln_1", final_norm="ln_f"),
     "gpt_neox": WeightNames(
         stack="layers",

@@ -145,7 +145,9 @@ def check_family(checkpoint: Checkpoint) -> None:
     """Raises ModelError where it is not known where a family has the matrices of its heads."""
     family = checkpoint.config.get("model_type")
     if family not in WEIGHT_NAMES:
-        raise ModelError(f"The matrices of heads are not known for models of the family {str(family)!r}.", hint=OF_WEIGHTS)
+        raise ModelError(
+            f"The matrices of heads are not known for models of the family {str(family)!r}.", hint=OF_WEIGHTS
+        )
 
 
 def with_weights(model: AttentionModel, weights: Weights) -> AttentionModel:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core.analyses.base.analysis import Analysis
-from bertviz_core.analyses.base.blocks import Block, Columns, Control
+from bertviz_core.analyses.base.blocks import Block, Columns
 from bertviz_core.analyses.base.head_figures import HeadFigure, Rows, columns_figure
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
@@ -51,9 +51,9 @@ class WeightsAnalysis(Analysis[HeadWeights, WeightsView]):
         if pairs(result, 1):
             head = view.chosen_head()
             assert view.path is not None, "a resolved view has a path"
-            squares = (Control(("path",)), composition_map(result, view.path, head))
+            squares = composition_map(result, view.path, head)
             partners = pair_table(result, "partners", f"Strongest partners of head {head.label()}", OF_HEAD, head)
-            yield Columns(left=squares, right=(partners,))
+            yield Columns(left=(squares,), right=(partners,))
             yield pair_table(result, "pairs", "Strongest pairs of all heads", OF_MODEL)
         yield from self.ending(result, view)
 
@@ -86,9 +86,7 @@ class WeightsAnalysis(Analysis[HeadWeights, WeightsView]):
         for sums in accumulators:
             measure(model, settings.seed, list(examples), sums, progress)
 
-    def finish(
-        self, accumulator: "WeightSums", examples: VocabularySample, provenance: Provenance
-    ) -> HeadWeights:
+    def finish(self, accumulator: "WeightSums", examples: VocabularySample, provenance: Provenance) -> HeadWeights:
         """Create the result; every token is drawn independently, and so is a unit."""
         values = accumulator.fields(examples) | accumulator.whole | {"unit": "tokens"}
         return HeadWeights(provenance=provenance, **values)

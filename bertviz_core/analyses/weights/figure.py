@@ -13,7 +13,7 @@ from bertviz_core.plotting import DIVERGING
 from bertviz_core.plotting.head_map import HeadMap, value_map
 
 OF_HEAD = 8  # pairs of a head in its table
-OF_MODEL = 20  # pairs of all heads
+OF_MODEL = 10  # pairs of all heads
 
 
 def partners_map(result: HeadWeights, path: str, head: Head) -> HeadMap:
@@ -48,7 +48,7 @@ def pair_table(result: HeadWeights, name: str, title: str, count: int, head: Hea
     head's."""
     found = pairs(result, count, head)
     rows = [
-        (each.reader.label(), each.writer.label(), path_text(each.path), each.value, each.value - result.random_mean)
+        (each.reader.label(), each.writer.label(), path_text(each.path), each.value - result.random_mean)
         for each in found
     ]
 
@@ -59,7 +59,7 @@ def pair_table(result: HeadWeights, name: str, title: str, count: int, head: Hea
     return Table(
         name=name,
         title=title,
-        table=pd.DataFrame(rows, columns=["reads", "writes", "path", "composition", "above random"]),
+        table=pd.DataFrame(rows, columns=["reads", "writes", "path", "above random"]),
         note=f"Random pairs of the same shapes: {result.random_mean:.3f} ± {1.96 * result.composition_random[1]:.3f}.",
         decimals=3,
         choose=choose,

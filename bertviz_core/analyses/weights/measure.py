@@ -114,13 +114,13 @@ def written(layer: LayerWeights, words: Vocabulary, start: Tensor, ids: Tensor) 
 
 def _is_among_the_top(logits: Tensor, ids: Tensor, constant: Tensor | None) -> Tensor:
     """(token, 2) whether a token's own logit is among the highest, and among those of the negated head; `logits`
-    (token, word) are without the `constant` (word,)."""
-    columns = []
-    for signed in (logits, -logits):
-        total = signed if constant is None else signed + constant
-        is_as_high = total >= total.gather(1, ids[:, None])  # A head that writes nothing has no word at the top.
-        columns.append(is_as_high.sum(1) <= TOP_WORDS)
-    return torch.stack(columns, -1).float()
+    (token, word) are without the `constant` (word,). A token is among them if the first that is not is below it."""
+    own = ids[:, None]
+    highest = logits if constant is None else logits + constant
+    lowest = logits if constant is None else logits - constant  # the negated head's, with the other sign
+    is_copied = highest.topk(TOP_WORDS + 1).values[:, -1:] < highest.gather(1, own)
+    is_suppressed = lowest.topk(TOP_WORDS + 1, largest=False).values[:, -1:] > lowest.gather(1, own)
+    return torch.cat([is_copied, is_suppressed], 1).float()
 
 
 def eigenvalue_shares(

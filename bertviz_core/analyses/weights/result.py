@@ -47,7 +47,7 @@ class Pair(NamedTuple):
 class HeadWeights(HeadAverages):
     """What follows from the weights of each head (docs/methods.md, section 21).
 
-    Quantities, each (layer, head), 0 to 1, over a sample of the vocabulary; absent of models that predict no next words:
+    Quantities, each (layer, head), 0 to 1, over a sample of the vocabulary; absent where no next words are predicted:
         copy: The share of tokens that are among the TOP_WORDS that the head writes most where it attends to them.
         suppression: The same of the head with the other sign.
 
@@ -84,6 +84,10 @@ class HeadWeights(HeadAverages):
         )
 
     @property
+    def units_text(self) -> str:
+        return super().units_text if self.of_vocabulary else ""
+
+    @property
     def random_mean(self) -> float:
         """The composition of random pairs."""
         return float(self.composition_random[0])
@@ -112,7 +116,9 @@ class HeadWeights(HeadAverages):
 
     def to_frame(self) -> pd.DataFrame:
         columns = {column.quantity: column.read(self) for column in COLUMNS}
-        return head_frame({name: values for name, values in columns.items() if values is not None} | self.interval_columns())
+        return head_frame(
+            {name: values for name, values in columns.items() if values is not None} | self.interval_columns()
+        )
 
     def tables(self) -> dict[str, pd.DataFrame]:
         return {"pairs": pair_frame(self, LISTED)}
@@ -120,16 +126,20 @@ class HeadWeights(HeadAverages):
 
 @cached_on_result
 def pairs(result: HeadWeights, count: int, head: Head | None = None) -> tuple[Pair, ...]:
-    """The pairs with the highest composition, the highest first: of all heads, or of those with one head."""
+    """The pairs with the highest composition by query, key or value, the highest first, each at its best offset: of all
+    heads, or of those with one head."""
     values = np.nan_to_num(result.composition, nan=-1.0)
+    for part in PARTS:  # Only the best offset of each pair stays.
+        chosen = [number for number, path in enumerate(result.paths) if path.partition("_")[0] == part]
+        is_best = np.arange(len(chosen))[:, None, None, None, None] == values[chosen].argmax(0)
+        values[chosen] = np.where(is_best, values[chosen], -1.0)
     if head is not None:
         own = np.full_like(values, -1.0)
         own[:, head.layer, head.head] = values[:, head.layer, head.head]
         own[:, :, :, head.layer, head.head] = values[:, :, :, head.layer, head.head]
         values = own
-    count = min(count, int((values >= 0).sum()))
-    order = np.argpartition(-values, range(count), axis=None)[:count] if count else np.empty(0, dtype=int)
-    return tuple(_pair(result, values, index) for index in order)
+    order = np.argsort(-values, axis=None, kind="stable")[:count]
+    return tuple(_pair(result, values, index) for index in order if values.flat[index] >= 0)
 
 
 def _pair(result: HeadWeights, values: np.ndarray, index: int) -> Pair:
@@ -190,6 +200,7 @@ COLUMNS = (
         _eigenvalues,
         baseline=_random_eigenvalues,
         maximum=1.0,
+        signed=True,
     ),
     *_composition_columns(),
 )

@@ -7,7 +7,7 @@ import numpy as np
 
 from bertviz_core.analyses.base.findings import Answer, Interval, Statement, decide_worth, head_intervals, tiny
 from bertviz_core.analyses.base.statistics import t_quantile
-from bertviz_core.analyses.weights.result import TOP_WORDS, HeadWeights, pairs, path_text
+from bertviz_core.analyses.weights.result import HeadWeights, pairs, path_text
 from bertviz_core.heads import highest
 
 LEAST = 0.1  # the smallest difference of a share that is worth the name
@@ -26,7 +26,7 @@ def most_copying(result: HeadWeights, quantity: str) -> Answer:
     difference = float(values[head]) - mean
     tokens = f"of {int(result.segments.max()):,} tokens"
     sentence = (
-        f"For {values[head]:.1%} {tokens}, the token itself is among the {TOP_WORDS} that head {head.label()} "
+        f"For {values[head]:.1%} {tokens}, the token itself is among the five that head {head.label()} "
         f"{DEEDS[quantity]} where it looks at it; mean of all heads: {mean:.1%}."
     )
     return Answer(
@@ -46,12 +46,13 @@ def most_positive(result: HeadWeights) -> Answer:
     mean, deviation = result.eigenvalues_random
     difference = float(values[head] - mean)
     interval = _around(difference, deviation, values.size)
-    what = "what it reads" if not result.of_vocabulary else "the tokens that it looks at"
+    what = "of what" if not result.of_vocabulary else "for the tokens that"
     return Answer(
         state=decide_worth(interval, difference, LEAST),
-        sentence=f"Head {head.label()} writes {what} back the most: the eigenvalues of what it makes of them sum to "
-        f"{values[head]:.2f} of their sizes; random matrices: {mean:.2f} ± {1.96 * deviation:.2f}.",
+        sentence=f"The eigenvalues of what head {head.label()} writes {what} it reads sum to {values[head]:.2f} of their "
+        f"absolute values (1: it writes back what it reads); random matrices: {abs(mean):.2f} ± {1.96 * deviation:.2f}.",
         head=head,
+        quantity="eigenvalue_copying",
         number=f"{values[head]:.2f}",
     )
 
@@ -71,6 +72,7 @@ def most_composed(result: HeadWeights) -> Answer:
         sentence=f"Head {pair.reader.label()} reads what head {pair.writer.label()} writes the most, "
         f"{path_text(pair.path)}: composition {pair.value:.3f}; random pairs: {mean:.3f} ± {1.96 * deviation:.3f}.",
         head=pair.reader,
+        quantity=f"{pair.path.partition('_')[0]}_composition",
         number=f"{pair.value:.3f}",
     )
 
