@@ -50,7 +50,7 @@ def most_positive(result: HeadWeights) -> Answer:
     return Answer(
         state=decide_worth(interval, difference, LEAST),
         sentence=f"The eigenvalues of what head {head.label()} writes {what} it reads sum to {values[head]:.2f} of their "
-        f"absolute values (1: it writes back what it reads); random matrices: {abs(mean):.2f} ± {1.96 * deviation:.2f}.",
+        f"absolute values (1: it writes back what it reads); random matrices: {round(float(mean), 2) + 0:.2f} ± {1.96 * deviation:.2f}.",
         head=head,
         quantity="eigenvalue_copying",
         number=f"{values[head]:.2f}",
