@@ -85,3 +85,7 @@ class Induction(HeadAverages):
 
     analysis: ClassVar[str] = "induction"
     length: int
+
+    @property
+    def repeat_length(self) -> int:
+        return self.length

@@ -5,7 +5,7 @@ from functools import partial
 from bertviz_core.analyses.base.findings import Answer, Statement, decide_worth, head_intervals, tiny
 from bertviz_core.analyses.induction.result import CONTROL_QUANTITY, CONTROLS, KINDS, LEAST, Induction
 from bertviz_core.heads import highest
-from bertviz_core.numbers import half_width
+from bertviz_core.numbers import measured
 
 IN_POINTS = f"{100 * LEAST:.0f} points"
 ROLES = {"prefix": "induction", "duplicate": "duplicate token"}
@@ -25,7 +25,7 @@ def strongest(result: Induction, quantity: str) -> Answer:
     control = CONTROL_QUANTITY.format(position)
     values = result[quantity]
     head = highest(values)
-    half = half_width(result.interval(quantity)[head], ".1%")
+    share = measured(values[head], result.interval(quantity)[head], percent=True)
     gain = head_intervals(result, quantity).minus(head_intervals(result, control))
     difference = values[head] - result[control][head]
     where = KINDS[quantity][0]
@@ -33,7 +33,7 @@ def strongest(result: Induction, quantity: str) -> Answer:
     claim = f"{gives}; {result[control][head]:.1%} {words}"
     return Answer(
         state=decide_worth(gain.at(head), difference, LEAST),
-        sentence=f"Head {head.label()} gives the most attention {KINDS[quantity][0]}: {values[head]:.1%} ± {half} in "
+        sentence=f"Head {head.label()} gives the most attention {KINDS[quantity][0]}: {share} in "
         f"repeated sequences; {result[control][head]:.1%} {words}.{tiny(gain.at(head), difference, LEAST, IN_POINTS)}",
         head=head,
         quantity=quantity,
