@@ -42,6 +42,7 @@ class Step:
         section: The section of the paper, with its figure or table.
         page: The page where more of it is shown.
         look: How to read the figure.
+        look_at_answer: How to read the figure that is there with the answer; empty for the same.
         question: The question for the class.
         answer: How the answer begins, a template of `Brief`s by the names of the statements that it is about.
         notes: For the lecturer: what to point at, and what students ask.
@@ -66,6 +67,7 @@ class Step:
     as_map: bool = False
     asks_for_head: bool = False
     causal: tuple[tuple[str, str], ...] = ()
+    look_at_answer: str = ""
 
     @classmethod
     def from_toml(cls, table: dict[str, Any]) -> Self:
@@ -82,6 +84,10 @@ class Step:
         """The step's findings; without a result only their statements."""
         by_id = {finding.id: finding for finding in every_finding(results)}
         return [by_id[name] for name in self.findings]
+
+    def reading(self, is_answered: bool) -> str:
+        """How to read the figure that is shown."""
+        return self.look_at_answer if is_answered and self.look_at_answer else self.look
 
     def asked(self, findings: Sequence[Finding]) -> list[Finding]:
         """Of its findings those that the question asks for, at least the first."""

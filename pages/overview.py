@@ -14,7 +14,7 @@ from bertviz_core.analyses.run.run_pass import can_compute
 from bertviz_core.errors import BertvizError, DownloadNeeded, SettingsError
 from bertviz_core.numbers import fixed, number
 from bertviz_core.overview.clearest_heads import ClearestHead
-from bertviz_core.overview.finder import describe_found, searched_numbers
+from bertviz_core.overview.finder import describe_found
 from bertviz_core.overview.head_columns import in_order
 from bertviz_core.overview.stored_results import SUFFIXES, to_bytes
 from bertviz_core.overview.summary import roles
@@ -38,8 +38,8 @@ from pages.shared.messages import joined, plain
 from pages.shared.state import session
 from pages.shared.state.choices import AttentionViewerChoices, HeadChoices, OverviewChoices, TourChoices
 from pages.shared.state.kinds import kind_of
+from pages.shared.views import finder_field, head_scatter
 
-EXAMPLE = "Find heads: previous > 0.5 and loss change > 0.01"
 CARDS_IN_ROW = 3
 SEGMENTS = 2  # on a card
 MAX_TOKENS = 34  # of a segment
@@ -124,7 +124,7 @@ def draw_strongest() -> None:
 def choose_heads() -> str:
     """Draw the field of the expression that finds heads; an empty one where it cannot be read."""
     text = session.page(OverviewChoices).heads
-    widgets.text("Find heads", "heads", text, placeholder=EXAMPLE, label_visibility="collapsed")
+    finder_field.draw(results)
     try:
         find(results, text)
     except SettingsError as problem:
@@ -142,14 +142,7 @@ def draw_heads() -> None:
     page.table(found, names, selection, "found-heads", titles=titles)
     st.caption(
         "An expression has names, numbers such as 0.5 or 50%, < <= > >= = or !=, and joins them by and, or, not, and "
-        "parentheses; 0.2 < previous < 0.5 is one, too."
-    )
-    numbers = [*found.select_dtypes("number"), *searched_numbers(results)]
-    written = ", ".join(str(name).replace("_", " ") for name in numbers)
-    st.caption(
-        plain(
-            f"Names that an expression can have: {written}; also the titles of columns, and what the map's legend says."
-        )
+        "parentheses; 0.2 < previous < 0.5 is one, too. The field completes every name that pages show."
     )
 
 
@@ -339,6 +332,17 @@ with st.expander("Findings that hold for this model", icon=":material/fact_check
 title = f"Every number of head {selection.label}"
 endnotes.folded(title, ":material/table:", "numbers", head_panel.card, "overview", results, selection)
 count = f"{len(find(results, expression))} of {labels.size} heads"
+axes = any((chosen.across, chosen.up, chosen.color))
+endnotes.folded(
+    "Two numbers of every head against each other",
+    ":material/scatter_plot:",
+    "scatter",
+    head_scatter.draw,
+    results,
+    expression,
+    selection,
+    is_open=axes,
+)
 endnotes.folded(f"{count} in a table", ":material/filter_list:", "heads", draw_heads)
 endnotes.folded("The strongest heads", ":material/trophy:", "strongest", draw_strongest)
 endnotes.folded("Stored results and downloads", ":material/database:", "stored", draw_stored)

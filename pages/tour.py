@@ -13,7 +13,7 @@ from bertviz_core.analyses.base.findings import STATES, Finding
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.heads import Head
 from bertviz_core.models.single_input import from_text
-from bertviz_core.overview.summary import count_states
+from bertviz_core.overview.summary import count_beyond, count_states
 from bertviz_core.tour import (
     END,
     NOTES,
@@ -37,7 +37,7 @@ from pages.shared.state import session
 from pages.shared.state.choices import AttentionViewerChoices, TourChoices
 from pages.shared.state.kinds import kind_of
 from pages.shared.state.selection import Basis
-from pages.shared.views import viewer_input, viewer_panes
+from pages.shared.views import speaker_view, viewer_input, viewer_panes
 
 ButtonType = Literal["primary", "secondary", "tertiary"]  # of a button
 SHOW = {"answer": "shown"}  # a choice
@@ -82,16 +82,19 @@ def draw_navigation(here: int) -> None:
 
 
 def draw_lecturers_buttons() -> None:
-    """Draw the buttons of the notes and of the slide alone."""
-    other = {"notes": not chosen.notes}
-    st.button("Notes", shortcut="N", on_click=session.choose, kwargs=other, key="notes-button")
+    """Draw the buttons of the notes, which are never on a slide alone, of the lecturer's window, and of the slide
+    alone."""
+    if not chosen.present:
+        other = {"notes": not chosen.notes}
+        st.button("Notes", shortcut="N", on_click=session.choose, kwargs=other, key="notes-button")
+    speaker_view.draw(steps, number, go_to, alone=chosen.present)
     label = "Leave" if chosen.present else "Present"
     st.button(label, shortcut="F", on_click=present, args=(not chosen.present,), key="present-button")
 
 
 def draw_notes(text: str) -> None:
     """What to point at, and what students ask, if the lecturer wants it on the screen."""
-    if chosen.notes:
+    if chosen.notes and not chosen.present:
         st.info(f"**Notes.** {plain(text)}", icon=":material/sticky_note_2:")
 
 
@@ -103,7 +106,7 @@ def draw_place(section: str = "") -> None:
 
 def draw_terms() -> None:
     """Draw the first slide: a sentence as a model reads it, and the words of the field."""
-    st.header("Words to begin with", anchor=False)
+    st.header(speaker_view.TITLES["terms"], anchor=False)
     draw_place()
     page.drawings(
         [page.Drawing("A sentence as a model reads it", PICTURE.read_text("utf-8"))], "tour-terms", with_weights.basis
@@ -114,7 +117,7 @@ def draw_terms() -> None:
     if not chosen.present:
         st.caption(
             "The model and the corpora above decide every figure and every answer. ← and → change slides, A shows the "
-            "answer, N the notes for a lecturer, F the slide alone."
+            "answer, N the notes for a lecturer, F the slide alone; then N opens them in a window of their own."
         )
     draw_notes(NOTES["terms"])
 
@@ -135,6 +138,8 @@ def draw_slide(step: Step) -> None:
             draw_answer(step, decided)
         elif decided:
             st.button("Show answer", shortcut="A", on_click=session.choose, kwargs=SHOW, key="show-answer")
+        if chosen.present:
+            st.caption(plain(step.reading(is_answered)))
         if not chosen.present:
             draw_link(step, decided, first_head(findings) if is_answered or not step.asks_for_head else None)
             if is_answered and isinstance(result := results.get(step.page), HeadAverages) and result.absence:
@@ -189,7 +194,7 @@ def draw_figure(step: Step, findings: list[Finding], is_answered: bool) -> None:
     elif step.page == "attention_viewer":
         draw_lines(viewer_input.SENTENCES["Determiners and nouns"][0])  # short enough
     elif step.page == "overview":
-        squares = head_panel.map_of(results)
+        squares = head_panel.map_of(results, with_broad=False)
         if not is_answered:
             # Names without the number of heads.
             groups = tuple(replace(group, name=group.name.rpartition(" (")[0]) for group in squares.groups)
@@ -206,7 +211,7 @@ def draw_analysis(step: Step, analysis: Analysis[Any, Any], is_answered: bool) -
     ringed = is_answered or not step.asks_for_head
     chart = analysis.tour_chart(results[analysis.name], selection.head, linguistic(results), is_answered)
     figure = page.drawn(chart.build, *chart.arguments)
-    alt = f"{analysis.title}. {step.look}"
+    alt = f"{analysis.title}. {step.reading(is_answered)}"
     points = chart.has_heads
     is_about_a_head = session.current().header.head is not None or first_head(answers(step.select(results))) is not None
     page.chart(
@@ -264,11 +269,15 @@ def draw_lines(text: str) -> viewer_panes.Pane:
 def draw_end() -> None:
     """Which statements of the paper this model shows: the verdicts by analysis, then each with its sentence, and a
     button to compute what is missing."""
-    st.header("What this model shows", anchor=False)
+    st.header(speaker_view.TITLES["end"], anchor=False)
     draw_place()
     findings = every_finding(results)
+    of_paper = [finding for finding in findings if finding.statement]
     st.markdown(f"**{plain(count_states(findings))}.**")
-    draw_verdicts(findings)
+    draw_verdicts(of_paper)
+    if beyond := [finding for finding in findings if not finding.statement]:
+        st.markdown(f"**{plain(count_beyond(findings))}.**")
+        draw_verdicts(beyond)
     draw_notes(NOTES["end"])
     if chosen.present:
         return
@@ -276,22 +285,22 @@ def draw_end() -> None:
         group = [finding for finding in findings if finding.state == state]
         if not group:
             continue
-        of_paper = sum(bool(finding.statement) for finding in group)
-        beyond = f", {len(group) - of_paper} beyond it" if len(group) > of_paper else ""
-        with st.expander(f"{state.capitalize()}: {of_paper} of the paper{beyond}"):
+        count = sum(bool(finding.statement) for finding in group)
+        others = f", {len(group) - count} beyond it" if len(group) > count else ""
+        with st.expander(f"{state.capitalize()}: {count} of the paper{others}"):
             for finding in group:
                 draw_statement(finding)
     stored.offer_missing(with_weights)
 
 
 def draw_verdicts(findings: list[Finding]) -> None:
-    """A line for each analysis: how many of its statements are in each state."""
+    """The title of each analysis with how many of its statements are in each state, that of its first one first."""
     by_analysis: dict[str, list[str]] = {}
     for finding in findings:
         by_analysis.setdefault(finding.analysis, []).append(finding.state)
     with st.grid(2, min_column_width=300):
         for name, states in by_analysis.items():
-            chips = " ".join(page.verdict(state, states.count(state)) for state in STATES if state in states)
+            chips = " ".join(page.verdict(state, states.count(state)) for state in dict.fromkeys(states))
             st.markdown(f"{plain(links.entry(name).title)} {chips}")
 
 
@@ -309,7 +318,7 @@ def draw_own_sentence() -> None:
     """The reader's sentence, and the lines of the heads that the tour has named."""
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        st.header("Now your sentence", anchor=False)
+        st.header(speaker_view.TITLES["own"], anchor=False)
         draw_place()
         st.markdown("Write one, and see what the heads that this tour has found do with it.")
         sentence = widgets.sentence("Sentence", "sentence", chosen.sentence)
@@ -339,11 +348,16 @@ if chosen.present:  # the slide alone says no source
 # Of weights, also where norms are chosen.
 with_weights = selection.of_weights("attention")
 number = chosen.step
+results = stored.results(with_weights)
+steps = [step.of_model(results) for step in STEPS]
 if not chosen.present:
     with header.title_line():
         draw_lecturers_buttons()
 draw_navigation(number)
-results = stored.results(with_weights)
-steps = [partial(draw_slide, step.of_model(results)) for step in STEPS]
-slides: list[Callable[[], None]] = [draw_terms, *steps, draw_end, draw_own_sentence]
+slides: list[Callable[[], None]] = [
+    draw_terms,
+    *(partial(draw_slide, step) for step in steps),
+    draw_end,
+    draw_own_sentence,
+]
 slides[number]()

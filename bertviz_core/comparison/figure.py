@@ -1,6 +1,7 @@
 """Figures of a comparison, in the end colors of the diverging scale: A against B; different shapes by depth."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from html import escape
 from textwrap import fill
 
@@ -15,11 +16,12 @@ from bertviz_core.comparison.result import Comparison
 from bertviz_core.emergence.result import REQUIRED
 from bertviz_core.heads import Head, all_heads, all_labels
 from bertviz_core.numbers import p_value
-from bertviz_core.plotting import DIVERGING, NEUTRAL, SEQUENTIAL, finish
+from bertviz_core.plotting import DIVERGING, NEUTRAL, finish
 from bertviz_core.plotting.head_map import HeadMap, value_map
 
 BEST = {"n_a": "n, A", "head_a": "best in A", "a": "A", "n_b": "n, B", "head_b": "best in B", "b": "B"}
 BEST |= {"difference": "B − A", "low": "from", "high": "to"}  # the 95% interval's ends
+FLOOR = 0.1  # of the scale of both maps: the least half width of that of their difference
 MAX_ROWS = 15  # heads in the table of those that changed most
 COLORS = {"A": "#cc7000", "B": "#4c6ef5"}
 
@@ -65,22 +67,29 @@ def _maps(result: Comparison, key: str) -> Iterator[Map]:
     for name, subject, title, run in (
         ("a", "A", a, result.provenance),
         ("b", "B", b, result.other),
-        ("difference", "B − A", "", result.other),
+        (
+            "difference",
+            "B − A",
+            "" if result.changes[key].untested else "pale where no difference is shown",
+            result.other,
+        ),
     ):
         alt = f"Map of all heads, layer by head: {': '.join(filter(None, (subject, title)))}, {result.label(key)}"
         yield Map(f"compare-map-{name}", title, _squares, (result, key, name), alt, subject=subject, run=run)
 
 
 def _squares(result: Comparison, key: str, name: str) -> HeadMap:
-    """The map of run "a" or "b", both on one scale, or of their "difference", on a diverging one around 0."""
+    """The map of run "a" or "b", both on one scale, or of their "difference", on a diverging one around 0 that is not
+    much finer than theirs; there heads stand back that are not shown to differ, unless none could be tested."""
     change = result.changes[key]
     both = np.stack([change.a, change.b])
     limits = (min(0.0, float(np.nanmin(both))), float(np.nanmax(both)))
-    scale = SEQUENTIAL
     if name == "difference":
-        largest = float(np.nanmax(np.abs(change.difference))) or 1.0
-        limits, scale = (-largest, largest), DIVERGING
-    return value_map(getattr(change, name), result.label(key), limits=limits, scale=scale)
+        largest = max(float(np.nanmax(np.abs(change.difference))), FLOOR * (limits[1] - limits[0])) or 1.0
+        squares = value_map(change.difference, result.label(key), limits=(-largest, largest), scale=DIVERGING)
+        pale = () if change.untested else (head.key() for head in all_heads(*change.a.shape) if not change.marked[head])
+        return replace(squares, faint=tuple(pale))
+    return value_map(getattr(change, name), result.label(key), limits=limits)
 
 
 def best_heads(result: Comparison) -> pd.DataFrame:

@@ -95,6 +95,14 @@ class JobQueue:
                     self._jobs.remove(job)
                     job.finish("cancelled", Cancelled())
 
+    def join(self, job: Job, session_id: str) -> bool:
+        """Whether an unfinished job which is not cancelled has this session now, too."""
+        with self._lock:
+            is_joined = job in self._jobs and bool(job.sessions)
+            if is_joined:
+                job.tasks.setdefault(session_id, next(iter(job.tasks.values())))
+            return is_joined
+
     def leave_all(self, session_id: str) -> None:
         """Withdraw all requests of a session."""
         for job in self.jobs_of(session_id):
@@ -103,6 +111,10 @@ class JobQueue:
     def jobs_of(self, session_id: str) -> list[Job]:
         """The unfinished jobs that a session requested."""
         return [job for job in list(self._jobs) if session_id in job.sessions]
+
+    def unfinished(self) -> list[Job]:
+        """All jobs that wait or run, in their order."""
+        return list(self._jobs)
 
     def before(self, job: Job) -> int:
         """Number of jobs ahead of this one."""

@@ -95,6 +95,14 @@ class Progress:
         passes_so_far = time.monotonic() - self.begun + left
         return left + (self.passes - self.pass_number) * passes_so_far / self.pass_number
 
+    @property
+    def brief(self) -> str:
+        """How far the pass is in a few words, as "34%, 12 per s, about 40 s left"."""
+        parts = [f"{self.done / self.total:.0%}"] if self.total else [self.stage]
+        parts += [f"{self.rate:,.0f} per s"] if self.rate >= 1 else []
+        parts += [f"about {left:,.0f} s left"] if (left := self.eta) is not None else []
+        return ", ".join(parts)
+
     def __str__(self) -> str:
         subject = f"Pass {self.pass_number} of {self.passes} ({self.subject}): " if self.passes > 1 else ""
         if not self.total:

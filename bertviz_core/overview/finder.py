@@ -11,7 +11,6 @@ Nothing of it is run as Python. A head without a number that the expression name
 
 import operator
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -20,14 +19,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.base.registry import ANALYSES
-from bertviz_core.analyses.base.result import Results
-from bertviz_core.corpora.treebank import RENAMED
 from bertviz_core.errors import SettingsError
-from bertviz_core.heads import Head, first_number
-from bertviz_core.numbers import NATS
-from bertviz_core.overview.head_columns import columns, frame, of_head
-from bertviz_core.plotting import BEHAVIORS
+from bertviz_core.heads import Head
 
 MAX_CHARACTERS = 300
 MAX_NAMED = 20  # heads in a line
@@ -66,35 +59,6 @@ class Token(NamedTuple):
     start: int
 
 
-def find(results: Results, text: str) -> pd.DataFrame:
-    """The rows of `head_columns.frame` that an expression finds, in which layers and heads count as in labels.
-
-    Raises:
-        SettingsError: The expression cannot be read; the message says what is wrong, and where.
-    """
-    table = frame(results)
-    shift = first_number() - 1
-    counted = table.assign(layer=table["layer"] + shift, head=table["head"] + shift)
-    searched = searched_numbers(results)
-    original = {simplified(label): name for label, name in RENAMED.items() if name in searched}
-    known = original | {simplified(name): name for name in searched} | names_of(table, results)
-    counted = counted.assign(**{name: values for name, values in searched.items() if name not in counted})
-    return table[find_rows(counted, text, known)].reset_index(drop=True)
-
-
-def searched_numbers(results: Results) -> dict[str, np.ndarray]:
-    """Name -> (head,) numbers that an expression can name beside the columns, such as the accuracy of a relation; a
-    name that an analysis before has, has the title of its own before it."""
-    numbers: dict[str, np.ndarray] = {}
-    names_before = set[str]()
-    for each in of_head(results, Head(0, 0)):  # beside the numbers of all heads, whichever it is
-        for name, values in each.figure.searched.items():
-            own = f"{each.figure.title} {name}" if simplified(name) in names_before else name
-            names_before.add(simplified(own))
-            numbers[own] = values.reshape(-1)
-    return numbers
-
-
 def describe_found(found: pd.DataFrame, total: int) -> str:
     """Which of so many heads are found, in a line that names the first MAX_NAMED of them."""
     if found.empty:
@@ -117,7 +81,7 @@ def find_rows(table: pd.DataFrame, text: str, names: Mapping[str, str]) -> np.nd
         (head,) bool.
 
     Raises:
-        SettingsError: As of `find`.
+        SettingsError: The expression cannot be read; the message says what is wrong, and where.
     """
     if not text.strip():
         return np.ones(len(table), dtype=bool)
@@ -126,29 +90,15 @@ def find_rows(table: pd.DataFrame, text: str, names: Mapping[str, str]) -> np.nd
     return _Parser(table, text, dict(names)).read()
 
 
+def columns_in(text: str, names: Mapping[str, str]) -> list[str]:
+    """The columns whose `names` stand in an expression, in their order."""
+    pattern = re.compile(rf"(?<!\w){_pattern(names).pattern}", re.IGNORECASE)
+    return list(dict.fromkeys(names[simplified(match["name"])] for match in pattern.finditer(text)))
+
+
 def simplified(name: str) -> str:
     """A name without what a writer may leave out: in lower case, words with one space between."""
     return " ".join(re.findall(r"[^\W_]+", name.lower()))
-
-
-def names_of(table: pd.DataFrame, results: Results) -> dict[str, str]:
-    """From each name of a column of numbers to the column: its own in the table, that of its quantity, its labels, its
-    behavior on the map, and the title of an analysis that has no other column. A name that several share is none,
-    unless it is a column's own."""
-    others: dict[str, set[str]] = {}
-    known = columns(results)
-    alone = {name for name, count in Counter(each.analysis for each in known).items() if count == 1}
-    for each in known:
-        analysis = ANALYSES[each.analysis]
-        written = [each.quantity, each.spec.label.removesuffix(NATS), each.spec.short]
-        if behavior := analysis.behaviors.get(each.quantity):
-            written += [behavior, BEHAVIORS[behavior][-1]]
-        if each.analysis in alone:
-            written += [analysis.title, analysis.title.removesuffix(" heads")]
-        for name in written:
-            others.setdefault(simplified(name), set()).add(analysis.export_name(each.quantity))
-    names = {name: columns.pop() for name, columns in others.items() if len(columns) == 1}
-    return names | {simplified(str(name)): str(name) for name in table.select_dtypes("number")}
 
 
 def _pattern(names: Iterable[str]) -> re.Pattern[str]:

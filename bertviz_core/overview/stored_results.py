@@ -18,9 +18,9 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import number
-from bertviz_core.overview.finder import find
 from bertviz_core.overview.head_columns import columns, frame
 from bertviz_core.overview.summary import every_finding
+from bertviz_core.overview.vocabulary import find
 from bertviz_core.settings import Settings
 
 SUFFIXES = (".csv", ".json")

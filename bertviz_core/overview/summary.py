@@ -71,9 +71,18 @@ def roles() -> dict[str, str]:
 def count_states(findings: Iterable[Finding]) -> str:
     """How many of the paper's statements are in each state, without findings beyond the paper. A demonstration is none
     of those that are shown."""
-    counts = Counter(finding.state for finding in findings if finding.statement)
-    listed = ", ".join(counted(state, counts[state]) for state in STATES if counts[state])
-    return f"Of {counts.total()} statements of the paper: {listed}"
+    return "Of {} statements of the paper: {}".format(*_counts(each for each in findings if each.statement))
+
+
+def count_beyond(findings: Iterable[Finding]) -> str:
+    """The same of the statements beyond the paper."""
+    return "Of {} statements beyond it: {}".format(*_counts(each for each in findings if not each.statement))
+
+
+def _counts(findings: Iterable[Finding]) -> tuple[int, str]:
+    """How many findings there are, and how many of them are in each state."""
+    counts = Counter(finding.state for finding in findings)
+    return counts.total(), ", ".join(counted(state, counts[state]) for state in STATES if counts[state])
 
 
 def behaviors_finding(results: Results) -> Finding:
@@ -172,6 +181,13 @@ def behavior_map(
         keys = tuple(head.key() for head in all_heads(layers, heads) if is_member[head])
         groups += _found_groups(keys, found) if behavior == LINGUISTIC and found else [_group(behavior, keys)]
     return HeadMap(hover, layers, heads, groups=tuple(groups))
+
+
+def without_broad(members: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The heads of each behavior, (layer, head) bool, where broad ones have none, as those of an untrained network."""
+    others = [members[name] for name in UNTRAINED if name in members]
+    named = {name: heads for name, heads in members.items() if name not in UNTRAINED}
+    return named | ({OTHER: np.any(others, axis=0)} if others else {})
 
 
 def role_words(members: Mapping[str, np.ndarray], named: Mapping[str, str], head: Head) -> str:

@@ -21,6 +21,8 @@ Scale = tuple[tuple[float, str], ...]  # (position between the limits, from 0 to
 # Alpha instead of a light end: low values fade into the page, light or dark.
 SEQUENTIAL: Scale = ((0.0, "rgba(76, 110, 245, 0.06)"), (1.0, "rgba(76, 110, 245, 1)"))
 DIVERGING: Scale = ((0.0, "rgba(232, 137, 12, 1)"), (0.5, "rgba(140, 140, 140, 0.08)"), (1.0, "rgba(76, 110, 245, 1)"))
+LIGHT_TO_DARK: Scale = ((0.0, "#dbe4ff"), (0.5, "#748ffc"), (1.0, "#2b3a9e"))  # of dots; early layers are light
+OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest dot in sight on any background
 
 NEUTRAL: Marker = ("#8c8c8c", "circle-open")
 PREVIOUS: Marker = ("#2f7fd1", "triangle-left")

@@ -2,6 +2,7 @@
 
 // One head's attention as SVG: tokens left and right, lines as dark as the weights. maps: bytes, head by head
 function previewOf(tokens, maps, index, width, line) {
+  width = Math.max(width, 1); // of a card that is not in sight yet
   const [left, right, n] = [0.36 * width, 0.64 * width, tokens.length], height = (n + 0.4) * line, parts = [];
   for (let from = 0; from < n; from++)
     for (let to = 0; to < n; to++) {

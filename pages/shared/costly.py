@@ -7,6 +7,8 @@ for something decorates it beside its imports.
 from itertools import islice
 from typing import Any
 
+import pandas as pd
+
 from bertviz_core import tour
 from bertviz_core.analyses import behaviors
 from bertviz_core.analyses.base import averages, registry
@@ -14,13 +16,14 @@ from bertviz_core.analyses.base import result as results
 from bertviz_core.analyses.base.analysis import Analysis
 from bertviz_core.analyses.base.found_heads import DrawnExample, FoundHead
 from bertviz_core.analyses.base.head_facts import HeadFacts
-from bertviz_core.analyses.base.result import Result
+from bertviz_core.analyses.base.result import Result, Results
 from bertviz_core.analyses.base.view import View
 from bertviz_core.comparison import result as comparisons
 from bertviz_core.emergence import series
 from bertviz_core.heads import Head
-from bertviz_core.overview import clearest_heads, finder, head_columns, summary
+from bertviz_core.overview import clearest_heads, head_columns, summary
 from bertviz_core.overview import starts as overview_starts
+from bertviz_core.overview import vocabulary as vocabularies
 from bertviz_core.plotting import head_map
 from bertviz_core.viewer import preview
 from pages.shared.memoize import memoized
@@ -35,15 +38,28 @@ clearest_head = memoized(clearest_heads.clearest_head)
 columns = memoized(head_columns.columns)
 encoded_cards = memoized(summary.encoded_cards)
 every_finding = memoized(summary.every_finding)
-find = memoized(finder.find)
 findings = memoized(registry.findings)
 found_by_heads = memoized(behaviors.found_by_heads)
 head_roles = memoized(tour.head_roles)
 linguistic = memoized(behaviors.linguistic)
 starts = memoized(overview_starts.starts)
 select = memoized(tour.Step.select)
+vocabulary = memoized(vocabularies.vocabulary)
 
 shipped = memoized(series.shipped)
+
+
+@memoized
+def find(results: Results, text: str) -> pd.DataFrame:
+    """`Vocabulary.find`."""
+    return vocabulary(results).find(text)
+
+
+@memoized
+def completions(results: Results) -> list[dict[str, str]]:
+    """`Vocabulary.completions`."""
+    return vocabulary(results).completions()
+
 
 # Of one result, or of two
 

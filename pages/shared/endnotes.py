@@ -22,9 +22,17 @@ Computation = Callable[..., Any] | Analysis[Any, Any]
 METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
 
 
-def folded(label: str, icon: str, key: str, draw: Callable[..., object], *arguments: Any, **options: Any) -> None:
-    """Draw a closed expander, and draw(*arguments, **options) in it once it is opened."""
-    expander = st.expander(label, icon=icon, key=f"folded-{key}", on_change="rerun")
+def folded(
+    label: str,
+    icon: str,
+    key: str,
+    draw: Callable[..., object],
+    *arguments: Any,
+    is_open: bool = False,
+    **options: Any,
+) -> None:
+    """Draw an expander, closed at first unless `is_open`, and draw(*arguments, **options) in it once it is opened."""
+    expander = st.expander(label, is_open, icon=icon, key=f"folded-{key}", on_change="rerun")
     if expander.open:
         with expander:
             draw(*arguments, **options)

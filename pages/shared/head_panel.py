@@ -10,7 +10,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
 from bertviz_core.heads import Head, all_heads, all_keys
 from bertviz_core.overview.head_columns import in_order
-from bertviz_core.overview.summary import behavior_map, head_rows, role_words
+from bertviz_core.overview.summary import behavior_map, head_rows, role_words, without_broad
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import stored, widgets
 from pages.shared.costly import behavior_heads, behavior_labels, columns, find, found_by_heads, head_facts, linguistic
@@ -95,11 +95,13 @@ def _drawn_as(column: FactColumn) -> Any:
 
 
 @memoized
-def map_of(results: Results, expression: str = "") -> HeadMap:
-    """The map of behaviors, on which heads that the expression does not find stand back."""
+def map_of(results: Results, expression: str = "", *, with_broad: bool = True) -> HeadMap:
+    """The map of behaviors, on which heads that the expression does not find stand back; broad heads are marked or, if
+    not `with_broad`, have the dots of heads without a behavior."""
     members = behavior_heads(results)
     named = linguistic(results)
     assert members is not None, "drawn only where surface patterns or entropy is stored"
+    members = members if with_broad else without_broad(members)
     squares = behavior_map(members, columns(results), named, found=found_by_heads(results))
     listed = {*find(results, expression)["label"]}
     return replace(

@@ -1,4 +1,5 @@
-"""One reader's jobs on the page: submitted, shown with their progress, cancelled; other readers' are never shown."""
+"""One reader's jobs on the page: submitted, shown with their progress, cancelled, in every tab of the reader. Other
+readers' are never shown; on one's own machine there is one reader."""
 
 from collections.abc import Callable
 
@@ -13,6 +14,7 @@ from pages.shared import messages, services
 from pages.shared.state import session as state
 from pages.shared.state.reader import Reader
 
+ABOUT = "The attention heads of a transformer, one by one."
 MAX_JOBS = 50  # of a session, the latest
 
 
@@ -53,9 +55,11 @@ def everything_key(requests: list[Request]) -> str:
 
 
 def cancel(job: Job) -> None:
-    """Leave a job, which is over for this reader even if others still wait for it."""
+    """Leave a job, in all tabs; it is over for this reader even if others still wait for it."""
+    own = [*filter(session().is_own, list(job.sessions))]
     for queue in services.queues():
-        queue.leave(job, session().name)
+        for name in own:
+            queue.leave(job, name)
     if not job.finished:
         session().jobs[job.key] = Job(job.key, job.title).finish("cancelled", Cancelled())
 
@@ -93,14 +97,29 @@ def is_running(job: Job | None, stored: str = "Finished parts are kept.") -> boo
     return False
 
 
+def _join_own() -> None:
+    """Wait for the unfinished jobs of this reader's other tabs, and of a page that was loaded again, too."""
+    reader = session()
+    for queue in services.queues():
+        for job in queue.unfinished():
+            known = reader.jobs.get(job.key)
+            is_new = known is None or known.finished
+            if is_new and any(map(reader.is_own, list(job.sessions))) and queue.join(job, reader.name):
+                reader.jobs[job.key] = job
+
+
 def announce() -> None:
-    """Draw this reader's unfinished jobs, in the sidebar of every page; without any, how the last one has ended."""
+    """Draw this reader's unfinished jobs, in the sidebar of every page; without any, how the last one has ended, or
+    what the app is."""
+    _join_own()
     if running := unfinished():
         _running(running, _passes(running), in_full=False)
     elif jobs := session().jobs:
         job = jobs[next(reversed(jobs))]
         outcome = "results ready" if job.state == "done" else job.state
         st.caption(f"{messages.plain(job.title)}: {outcome}.")
+    else:
+        st.markdown(f":small[{ABOUT}]")
 
 
 def offer_download(needed: DownloadNeeded) -> None:
@@ -128,19 +147,27 @@ def _running(jobs: list[Job], passes: list[int], *, in_full: bool) -> None:
     if is_over or _passes(jobs) != passes:
         st.rerun()
     for job in jobs:
-        text = str(job.progress) if in_full else job.progress.stage
+        text = str(job.progress) if in_full else job.progress.brief
         if job.state == "waiting":
             before = sum(queue.before(job) for queue in services.queues())
             text = f"Queued, {before} job{'s' * (before > 1)} ahead" if before else "Queued, next in line"
-        with st.container(
-            horizontal=not in_full,
-            vertical_alignment="top" if in_full else "center",
-            gap="small" if in_full else "xsmall",
-            wrap=in_full,
-        ):
-            st.progress(job.progress.fraction, text=messages.plain(text if in_full else f"{job.title}: {text}"))
-            if job.progress.losses and in_full:
-                st.caption("Loss so far (nats per word)")
-                st.line_chart(job.progress.losses, height=160, x_label="epoch or iteration")
-            icon = ":material/stop:" if in_full else None
-            st.button("Cancel", key=f"cancel {job.key} {in_full}", on_click=cancel, args=(job,), icon=icon)
+        (_in_full if in_full else _in_brief)(job, messages.plain(text))
+
+
+def _in_full(job: Job, text: str) -> None:
+    """A job on the page that waits for it."""
+    st.progress(job.progress.fraction, text=text)
+    if job.progress.losses:
+        st.caption("Loss so far (nats per word)")
+        st.line_chart(job.progress.losses, height=160, x_label="epoch or iteration")
+    st.button("Cancel", key=f"cancel {job.key} True", on_click=cancel, args=(job,), icon=":material/stop:")
+
+
+def _in_brief(job: Job, text: str) -> None:
+    """A job in the sidebar, in two lines and its bar."""
+    progress = job.progress
+    place = f": pass {progress.pass_number} of {progress.passes}" if progress.passes > 1 else ""
+    with st.container(horizontal=True, horizontal_alignment="distribute", gap="xsmall", wrap=False):
+        st.markdown(f":small[{messages.plain(job.title + place)}]")
+        st.button("Cancel", key=f"cancel {job.key} False", on_click=cancel, args=(job,), type="tertiary")
+    st.progress(progress.fraction, text=f":small[{text}]")

@@ -17,6 +17,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
+from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
 # Kinds of messages that a page sends. Others, such as `clear_cache`, would affect every reader, or list folders.
 MESSAGES = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request"}
@@ -30,7 +31,6 @@ TEST_IDS = {  # `data-testid` in Streamlit's pages -> what appearance.css does w
     "stMain": "the page without the sidebar",
     "stAppViewContainer": "the page with the sidebar, whose place is kept until it arrives",
     "stSidebarHeader": "the head of the sidebar, lower",
-    "stProgress": "by which the place for jobs knows that one runs",
     "stIconMaterial": "the arrow of the button in the line of words, hidden",
     "stAlert": "warnings: a margin under a line of choices",
     "stWidgetLabel": "labels of choices, which stand in the edge of their boxes",
@@ -76,6 +76,12 @@ def is_fragment_run() -> bool:
     """Whether a fragment runs without the rest of its page."""
     context = get_script_run_ctx()
     return context is not None and bool(context.fragment_ids_this_run)
+
+
+def browser_secret() -> str:
+    """What Streamlit has given this browser, and no other, to send with its uploads; empty without."""
+    found = st.context.cookies.get(XSRF_COOKIE_NAME, "")
+    return found if isinstance(found, str) else ""  # a test has no browser
 
 
 def stop_of_run() -> Callable[[], bool]:

@@ -14,7 +14,7 @@ from bertviz_core.heads import Head, counting_from
 from bertviz_core.models.checkpoint import find_checkpoint
 from bertviz_core.settings import Settings
 from tests.support import families, predicting
-from tests.support.driving import open_app, parameter, words
+from tests.support.driving import open_app, parameter, unescaped, words
 from tests.support.shipped import COUNT
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
@@ -103,6 +103,45 @@ def test_runs_with_further_files_are_offered_to_those_who_see_the_files(monkeypa
     monkeypatch.setattr("pages.shared.services.lookup", lambda key, *rest: real(stored.key, *rest))
     options = open_app("compare", analysis="probes").selectbox(key="a").options
     assert len(options) == 2 and sum("dev treebank on" in option for option in options) == 1
+
+
+def way(app, title: str):
+    return next(button for button in app.button if button.label == title)
+
+
+def test_two_modes_and_two_models_are_one_click_each() -> None:
+    app = open_app("compare", analysis="entropy")
+    way(app, "Two modes").click().run()
+    assert "The runs differ in mode" in words(app)
+    assert way(app, "Two corpora").disabled  # one sample of each kind ships
+    way(app, "Two models").click().run()
+    assert parameter(app, "b").startswith("step-") and not app.exception
+
+
+def test_a_run_of_another_analysis_stays_chosen_and_is_computed_where_it_is_missing(tmp_path: Path) -> None:
+    store, settings = Store(tmp_path / "store"), Settings(max_length=16, limit=2)
+    model = find_checkpoint(str(families.save(families.FAMILIES["bert"], tmp_path / "mine")))
+    entropy, patterns = (
+        Request(name, model, sample("encyclopedia"), settings) for name in ("entropy", "surface_patterns")
+    )
+    compute_all([entropy], store)
+    app = open_app("compare", analysis="entropy", b=entropy.key()[:16])
+    app.selectbox(key="analysis").set_value("surface_patterns").run()
+    assert "mine has no run of Surface patterns on encyclopedia yet" in words(app)
+    assert parameter(app, "b") == entropy.key()[:16] and any(
+        button.label.startswith("Analyze") for button in app.button
+    )
+    compute_all([patterns], store)
+    app.run()
+    assert parameter(app, "b") == patterns.key()[:16] and not app.exception
+    assert "different shapes" in words(app)
+
+
+@pytest.mark.parametrize("b", ["A:mode=nonsense", "A:model=/nowhere", "A:corpus=upload-0", "A:seed=1", "A:"])
+def test_a_relative_run_that_cannot_be_is_said_and_another_is_shown(b: str) -> None:
+    app = open_app("compare", b=b)
+    assert not app.exception and f"B: “{b}”" in unescaped(app.warning[0].value)
+    assert f"of {COUNT} heads" in words(app)
 
 
 def test_clustering_of_two_modes() -> None:

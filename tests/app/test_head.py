@@ -19,6 +19,12 @@ def drawings(app):
     return [item for part in parts if part for item in json.loads(part) if "svg" in item]
 
 
+def drawing(app, field):
+    """What is sent to the component that has a field."""
+    parts = [each.proto.json for each in app.main.get("bidi_component")]
+    return next(data for part in parts if part and field in (data := json.loads(part)))
+
+
 def test_page_command_library_and_file_say_the_same(tmp_path):
     label = clearest("previous")
     app = open_app("head", head=label)
@@ -85,14 +91,13 @@ def test_what_is_not_computed_is_a_line_with_a_button():
 
 def test_the_overview_finds_heads_by_an_expression():
     app = open_app(heads="previous > 0.5 and layer = 1")
-    assert app.text_input(key="heads").value == "previous > 0.5 and layer = 1"
+    assert drawing(app, "names")["text"] == "previous > 0.5 and layer = 1"
     assert any(expander.label.endswith("heads in a table") for expander in app.expander)
     assert "Found: head 1-3 (1 of 72)." in words(app)
-    data = map(json.loads, app.main.get("bidi_component")[0].proto.bytes.splitlines())
-    (faint,) = [each["faint"] for each in data if "faint" in each]
+    parts = [each.proto.bytes for each in app.main.get("bidi_component") if each.proto.bytes]
+    (faint,) = [each["faint"] for each in map(json.loads, parts[0].splitlines()) if "faint" in each]
     assert clearest("previous") not in faint and len(faint) > 60
-    app.text_input(key="heads").set_value("previous > 2").run()
-    assert "None of 72 heads is found." in words(app)
-    app.text_input(key="heads").set_value("prevous > 1").run()
+    assert "None of 72 heads is found." in words(open_app(heads="previous > 2"))
+    app = open_app(heads="prevous > 1")
     assert "There is no column 'prevous'; is 'previous' meant? (at character 1)" in words(app)
     assert parameter(app, "heads") == "prevous > 1"

@@ -53,6 +53,13 @@ def progress(app) -> list[str]:
     return [unescaped(bar.proto.text) for bar in app.get("progress")]
 
 
+@pytest.fixture
+def public(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that is open to strangers."""
+    monkeypatch.setattr(services, "access", lambda: Access(public=True))
+
+
+@pytest.mark.usefixtures("public")
 def test_a_reader_sees_the_own_jobs_and_the_place_in_the_queue(gate: Gate) -> None:
     first, second, other = reader(3), reader(4), reader(3)
     click(first, "Analyze")
@@ -70,6 +77,7 @@ def test_a_reader_sees_the_own_jobs_and_the_place_in_the_queue(gate: Gate) -> No
         assert not app.error and not app.exception
 
 
+@pytest.mark.usefixtures("public")
 def test_an_own_cancel_is_quiet_and_touches_nobody_else(gate: Gate) -> None:
     first, second = reader(3), reader(3)
     for app in (first, second):
@@ -104,8 +112,28 @@ def test_a_worker_that_was_killed_leaves_a_message_and_a_way_on(gate: Gate) -> N
     assert not app.run().error
 
 
-def test_a_full_queue_is_refused_with_what_to_do(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "access", lambda: Access(public=True))
+@pytest.mark.parametrize("is_public", [False, True])
+def test_another_tab_of_the_reader_shows_the_job_and_can_cancel_it(
+    gate: Gate, monkeypatch: pytest.MonkeyPatch, is_public: bool
+) -> None:
+    monkeypatch.setattr(services, "access", lambda: Access(public=is_public))
+    monkeypatch.setattr("pages.shared.streamlit_internals.browser_secret", lambda: "one browser" if is_public else "")
+    first = reader(3)
+    click(first, "Analyze")
+    until(lambda: gate.tasks)
+    second, elsewhere = reader(3), open_app("overview")
+    for app in (second, elsewhere):
+        assert any("0%" in text for text in progress(app))
+    assert any("Running the model: 0 of 10" in text for text in progress(second))
+    click(second, "Cancel")
+    until(lambda: not services.jobs().unfinished())
+    for app in (first, second):
+        assert progress(app.run()) == [] and "Cancelled. Finished parts are kept" in words(app)
+    assert len(gate.tasks) == 1
+
+
+@pytest.mark.usefixtures("public")
+def test_a_full_queue_is_refused_with_what_to_do(gate: Gate) -> None:
     app = reader(3)
     click(app, "Analyze")
     app.number_input(key="limit").set_value(4).run()

@@ -46,6 +46,15 @@ def test_a_run_knows_what_it_answers(monkeypatch: pytest.MonkeyPatch) -> None:
         assert streamlit_internals.is_fragment_run() is is_so
 
 
+def test_the_secret_of_a_browser_is_its_cookie(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert streamlit_internals.browser_secret() == ""  # no run
+    sent = {"_streamlit_xsrf": "2|a|b|1", "mine": "x"}
+    monkeypatch.setattr(st, "context", SimpleNamespace(cookies=sent))
+    assert streamlit_internals.browser_secret() == "2|a|b|1"
+    monkeypatch.setattr(st, "context", SimpleNamespace(cookies={}))
+    assert streamlit_internals.browser_secret() == ""
+
+
 def test_a_run_knows_that_it_is_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not streamlit_internals.stop_of_run()()  # no run
     assert "script_requests" in ScriptRunContext.__dataclass_fields__

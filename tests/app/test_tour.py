@@ -1,5 +1,6 @@
 """The guided tour: slides, each with its own address, a live figure, a question and its answer; and its end."""
 
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -19,6 +20,7 @@ from bertviz_core.tour import END, OWN, STEPS, TERMS, answers, head_roles
 from pages.shared.frame import links
 from tests.support import predicting
 from tests.support.driving import open_app, unescaped, wait_for_job, words
+from tests.support.shipped import COUNT
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 
@@ -102,10 +104,13 @@ def test_the_end_has_every_statement_with_its_state_number_and_link(results: dic
     of_paper = [finding for finding in found if finding.statement]
     assert f"Of {len(of_paper)} statements of the paper" in text
     assert all(finding.sentence in text and finding.statement in text for finding in found)
-    for state, count in Counter(finding.state for finding in of_paper).items():
-        assert f"{count} {state}" in text
-    links = [link.proto.page or "overview" for link in app.main.get("page_link")]
-    assert sorted(links) == sorted(finding.analysis for finding in found)
+    assert f"Of {len(found) - len(of_paper)} statements beyond it" in text
+    for group in (of_paper, [finding for finding in found if not finding.statement]):
+        for (analysis, state), count in Counter((finding.analysis, finding.state) for finding in group).items():
+            title = links.entry(analysis).title
+            assert any(each.value.startswith(title) and f": {count} {state}" in each.value for each in app.markdown)
+    linked = [link.proto.page or "overview" for link in app.main.get("page_link")]
+    assert sorted(linked) == sorted(finding.analysis for finding in found)
 
 
 def test_the_head_of_each_step_is_its_own_until_the_reader_chooses() -> None:
@@ -167,3 +172,32 @@ def test_a_decoder_answers_every_step_and_says_what_its_mask_leaves(tmp_path: Pa
         if page not in ("", "probes"):
             assert "The paper" in words(app) or "Beyond the paper" in words(app), number
         assert expected.get(page, "") in words(app), number
+
+
+def test_a_slide_alone_says_how_to_read_its_figure_and_never_has_the_notes() -> None:
+    for number, step in enumerate(STEPS, 1):
+        if number > 1 and not step.look_at_answer:
+            continue
+        for answer in ("", "shown"):
+            app = tour(number, present="true", notes="true", answer=answer)
+            assert not app.exception and step.reading(answer == "shown").strip() in words(app), number
+            assert step.notes.strip() not in words(app)
+    assert STEPS[0].notes.strip() in words(tour(1, notes="true"))
+
+
+def test_the_legend_of_the_first_slide_counts_what_its_answer_counts(results: dict) -> None:
+    app = tour(1, answer="shown")
+    parts = [each.proto.bytes for each in app.main.get("bidi_component") if each.proto.bytes]
+    (groups,) = [each["groups"] for each in map(json.loads, parts[0].splitlines()) if "groups" in each]
+    named = {head for group in groups if group["name"] for head in group["heads"]}
+    assert unescaped(app.subheader[0].value) == f"{len(named)} of {COUNT} heads."
+    assert not any("broad" in group["name"] for group in groups)
+
+
+def test_the_lecturers_window_has_each_slide_with_its_notes_and_the_next_question() -> None:
+    app = tour(1)
+    parts = [json.loads(each.proto.json) for each in app.main.get("bidi_component") if each.proto.json]
+    (speaker,) = [part for part in parts if "slides" in part]
+    assert speaker["here"] == 1 and len(speaker["slides"]) == OWN + 1
+    assert [slide["question"] for slide in speaker["slides"][1:END]] == [step.question for step in STEPS]
+    assert all(slide["title"] and slide["notes"] for slide in speaker["slides"])

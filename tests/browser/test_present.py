@@ -39,11 +39,20 @@ def test_a_slide_stands_alone_and_keys_turn_answer_and_note_it(open_page: Any) -
     assert controls.evaluate("e => getComputedStyle(e).opacity") == "1"
     press(page, "a", "answer=shown")
     page.locator("h3").wait_for()
-    press(page, "n", "notes=true")
-    page.get_by_text(STEPS[5].notes.strip()[:30]).wait_for()
-    press(page, "ArrowRight", "step=7")
+    with page.expect_popup() as opened:
+        page.keyboard.press("n")
+    speaker = opened.value
+    speaker.get_by_text(STEPS[5].notes.strip()[:30]).wait_for()
+    assert STEPS[6].question in speaker.inner_text("body") and not page.get_by_text(STEPS[5].notes.strip()[:30]).count()
+    speaker.keyboard.press("ArrowRight")
+    browser.wait_for_address(page, "step=7")
     page.locator("h2").get_by_text(STEPS[6].title, exact=True).wait_for()
-    assert "answer" not in page.url and page.get_by_text(STEPS[6].notes.strip()[:30]).is_visible()
+    speaker.get_by_text(STEPS[6].notes.strip()[:30]).wait_for()
+    assert "answer" not in page.url and "notes" not in page.url
+    speaker.keyboard.press("a")
+    browser.wait_for_address(page, "answer=shown")
+    press(page, "ArrowLeft", "step=6")
+    speaker.get_by_text(STEPS[5].notes.strip()[:30]).wait_for()
     page.keyboard.press("f")
     page.wait_for_function("!location.search.includes('present')")
     browser.settle(page)

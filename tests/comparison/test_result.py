@@ -7,19 +7,20 @@ import numpy as np
 import pytest
 
 from bertviz_core import exports
+from bertviz_core.analyses.base.blocks import Columns
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
 from bertviz_core.analyses.run.compute import compute, find
 from bertviz_core.comparison.change import Change, differences, names
-from bertviz_core.comparison.figure import by_depth, scatter
+from bertviz_core.comparison.figure import blocks, by_depth, scatter
 from bertviz_core.comparison.result import checkpoint_names, checkpoint_result, compare
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.emergence.series import shipped
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
-from bertviz_core.heads import highest
+from bertviz_core.heads import all_keys, highest
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.settings import Settings
 from tests.oracles import comparison as oracle
@@ -92,6 +93,24 @@ def test_only_quantities_of_heads_are_compared(run, source):
         assert "uniform" not in comparison.headline() + "".join(comparison.to_frame()["quantity"])
         if analysis != "surface_patterns":
             assert (runs[0]["uniform"] != runs[1]["uniform"]).all(), "the lengths differ"
+
+
+def difference_map(comparison, key):
+    """The map of B minus A."""
+    (columns,) = (block for block in blocks(comparison.on(key)) if isinstance(block, Columns) and block.middle)
+    return columns.right[0].build(*columns.right[0].arguments)
+
+
+def test_the_map_of_differences_is_pale_where_none_is_shown_and_no_finer_than_a_tenth_of_both_maps(run):
+    result = run("surface_patterns")
+    same = difference_map(compare(result, result), "to_sep")
+    highest_value = float(result["to_sep"].max())
+    assert same.limits == (pytest.approx(-highest_value / 10), pytest.approx(highest_value / 10))
+    assert len(same.faint) == same.layers * same.heads
+    comparison = compare(result, run("surface_patterns", weights="norms"))
+    change = comparison.changes["to_sep"]
+    pale = {label for label, marked in zip(all_keys(*change.a.shape), change.marked.flat, strict=True) if not marked}
+    assert {*difference_map(comparison, "to_sep").faint} == pale
 
 
 def test_a_run_and_itself_differ_nowhere_and_one_of_another_analysis_is_refused(run):

@@ -12,6 +12,7 @@ def test_a_stage_counts_and_knows_how_long_it_will_take():
     progress.start("Running", 40)
     progress.advance(1)
     assert str(progress) == "Running: 1 of 40 segments" and progress.eta is None  # within the first second
+    assert progress.brief == "2%"
     progress.start("Running", 40)
     progress.started = time.monotonic() - 2.0
     progress.advance(10)
@@ -19,6 +20,7 @@ def test_a_stage_counts_and_knows_how_long_it_will_take():
     assert progress.rate == pytest.approx(5, rel=0.1)
     assert progress.eta == pytest.approx(6, rel=0.1)
     assert str(progress).startswith("Running: 10 of 40 segments, 5 per second, about 6 s")
+    assert progress.brief == "25%, 5 per s, about 6 s left"
 
 
 def test_the_passes_to_come_take_as_long_as_those_so_far():

@@ -9,8 +9,10 @@ import pytest
 
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import counting_from
-from bertviz_core.overview.finder import MAX_CHARACTERS, MAX_DEPTH, find, find_rows, searched_numbers, simplified
+from bertviz_core.overview.finder import MAX_CHARACTERS, MAX_DEPTH, find_rows, simplified
 from bertviz_core.overview.head_columns import frame
+from bertviz_core.overview.scatter import scatter
+from bertviz_core.overview.vocabulary import find, searched_numbers, vocabulary
 
 TABLE = pd.DataFrame(
     {
@@ -146,6 +148,10 @@ def test_it_knows_the_names_that_pages_show(results):
         "all governors found by this head (UAS)": table["UAS"],
         "attention × gradient to [SEP]": table["gradient_to_sep_times_attention"],
         "loss change, head removed": table["ablation_loss_change"],
+        "ablation": table["ablation_loss_change"],
+        "minimal pairs": table["minimal_pairs_accuracy_change"],
+        "antecedents": table["coreference_all"],
+        "previous token heads": table["previous"],
     }
     for name, values in shown.items():
         least = float(values.median())
@@ -195,3 +201,64 @@ def test_every_listed_name_is_found(results):
     assert {"dobj", "nsubj", "to_sep", "UAS"} <= {*listed}
     for name in listed:
         assert len(find(results, f"{name} > -1e9")) + len(find(results, f"not {name} > -1e9")) > 0, name
+
+
+def test_the_words_of_the_map_name_what_its_heads_are_best_at(results):
+    assert find(results, "objects > 0.3")["label"].tolist() == find(results, "dobj > 0.3")["label"].tolist() != []
+
+
+def test_every_completion_is_read_and_finds_all_heads_between_its_ends(results):
+    known = vocabulary(results)
+    numbers = frame(results).select_dtypes("number")
+    assert len(known.terms) == len(numbers.columns) + len(searched_numbers(results))
+    for term, completion in zip(known.terms, known.completions(), strict=True):
+        low, high = completion["range"].split(" to ")
+        shorter = abs(float(high) - float(low)) / 100 + 1e-12  # the ends are rounded
+        values = known.table[term.column].to_numpy(dtype=float)
+        found = known.find(f"{float(low) - shorter} <= {term.name} <= {float(high) + shorter}")
+        assert len(found) == np.isfinite(values).sum() > 0, term
+        assert simplified(term.name) in completion["words"].split(" | ")
+    assert len({simplified(term.name) for term in known.terms}) == len(known.terms)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("layer = 2", "12 of 72 heads"),
+        ("layer = 2 and dob", "12 of 72 heads so far"),
+        ("layer = 2 or layer = 3 and pre", "24 of 72 heads so far"),
+        ("lay", ""),
+        ("(layer = 2 or", ""),
+        ("layer = 2" + " or layer = 2" * 400, ""),
+    ],
+)
+def test_an_unfinished_expression_counts_what_can_be_read_of_it(results, text, said):
+    assert vocabulary(results).count(text) == said
+
+
+def test_axes_are_the_readers_then_those_of_the_expression(results):
+    known = vocabulary(results)
+
+    def names(chosen, expression):
+        return [term.name for term in known.axes(chosen, expression)]
+
+    nothing = (None, None, None)
+    first, second, color = names(nothing, "")
+    assert (first, color) == (known.terms[0].name, "layer") and second not in (first, color)
+    assert names(nothing, "obj > 0.5 and not 2 < entropy or (det > 1)") == ["dobj", "entropy", "layer"]
+    assert names(("det", None, "head"), "obj > 0.5") == ["det", first, "head"]
+    assert names((None, "dobj", "nonsense"), "obj > 0.5") == [first, "dobj", "layer"]
+
+
+def test_a_dot_stands_at_the_two_numbers_of_its_head(results):
+    known = vocabulary(results)
+    across, up, color = (known.term(name) for name in ("dobj", "induction", "layer"))
+    found = {*known.find("dobj > 0.3")["label"]}
+    others, those = scatter(known, (across, up, color), found).data
+    assert {head for head, _ in those.customdata} == found
+    assert len(others.x) + len(those.x) == 72 and others.marker.opacity < 1
+    for trace in (others, those):
+        for (key, hover), *point in zip(trace.customdata, trace.x, trace.y, trace.marker.color, strict=True):
+            row = known.table[known.table["label"] == key].iloc[0]
+            assert point == [row["dobj"], row["induction_prefix"], row["layer"]]
+            assert hover.startswith(f"{key}: dobj ")

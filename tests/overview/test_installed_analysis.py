@@ -16,7 +16,7 @@ from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Result
 from bertviz_core.heads import Head
 from bertviz_core.one_head import description
-from bertviz_core.overview import clearest_heads, finder, head_columns, summary
+from bertviz_core.overview import clearest_heads, head_columns, summary, vocabulary
 from bertviz_core.overview.clearest_heads import clearest
 from bertviz_core.overview.head_columns import frame
 from tests.support import shipped
@@ -53,7 +53,7 @@ def results(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The shipped surface patterns, and their numbers again as those of the installed analysis."""
     patterns = shipped.result("surface_patterns")
     values = {field.name: getattr(patterns, field.name) for field in fields(patterns) if field.init}
-    for module in (clearest_heads, description, finder, head_columns, summary):
+    for module in (clearest_heads, description, head_columns, summary, vocabulary):
         monkeypatch.setattr(module, "ANALYSES", {**ANALYSES, "installed": Installed()})
     return {"surface_patterns": patterns, "installed": InstalledAverages(**values)}
 
@@ -64,7 +64,7 @@ def test_the_overview_shows_what_an_installed_analysis_says_of_heads(results: di
     assert table["installed_current"].tolist() == table["current"].tolist()
     cards = json.loads(summary.encoded_cards(results))["cards"]
     assert [card["lines"] for card in cards] == [[f"Line on {label}"] for label in table["label"]]
-    assert [*finder.find(results, "place < 2")["head"]] == [1, 2]
+    assert [*vocabulary.find(results, "place < 2")["head"]] == [1, 2]
     (figure,) = [each for name, each in description.one_head(results, Head(1, 0)).figures if name == "installed"]
     assert (figure.title, figure.rows[0].rank) == ("Depth", figure.rows[0].others.size - figure.rows[0].others.shape[1])
     strongest = clearest(results)[-1]

@@ -99,8 +99,15 @@ def test_another_analysis_keeps_the_models_and_the_settings_and_falls_back_to_th
         "ablation": {"one": Run("5", "demo", corpus="text"), "two": Run("6", "demo", norms, corpus="text")},
     }
     assert CompareChoices(analysis="probes", a="a", b="b").resolve(runs) == ("probes", "sample", "norms")
-    # The model of B has no such result.
-    assert CompareChoices(analysis="ablation", a="a", b="b").resolve(runs) == ("ablation", "one", "two")
+    # The model of B has no such result: it stays chosen.
+    assert CompareChoices(analysis="ablation", a="a", b="b").resolve(runs) == ("ablation", "one", "b")
+    assert CompareChoices(analysis="ablation", a="b").resolve(runs) == ("ablation", "b", "one")
+
+
+def test_b_may_be_a_but_for_one_part_and_a_may_not() -> None:
+    runs = {"entropy": {"x": Run("x"), "y": Run("y")}}
+    assert CompareChoices(b="A:mode=paper").resolve(runs) == ("entropy", "x", "A:mode=paper")
+    assert CompareChoices(a="A:mode=paper").resolve(runs) == ("entropy", "x", "y")
 
 
 def test_thresholds_are_those_of_what_a_result_has() -> None:

@@ -19,6 +19,7 @@ from bertviz_core.analyses.base.view import Find, View
 from bertviz_core.analyses.behaviors import Thresholds, behavior_metric, linguistic_heads
 from bertviz_core.analyses.clustering.figure import (
     behavior_chart,
+    by_distance,
     by_layer,
     layer_chart,
     matrix_chart,
@@ -166,7 +167,9 @@ class ClusteringAnalysis(Analysis[Clustering, ClusteringView]):
         return measure.finish(accumulator, examples, provenance)
 
     def tour_chart(self, result: Clustering, head: Head, named: Mapping[str, str], is_answered: bool) -> Chart:
-        """The heads in the plane, by layer."""
+        """The heads in the plane, by layer; with the answer, how far they are from their own layer and from others."""
+        if is_answered and {*result.estimates()} == {"to_own_layer", "to_other_layers"}:
+            return self.main_chart(by_distance, result)
         return self.main_chart(_with_named, result, named)
 
     def of_head(self, result: Clustering, head: Head) -> Iterator[Rows]:

@@ -16,13 +16,22 @@ from bertviz_core.analyses.base.registry import display_label
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, all_heads, all_labels, first_number
 from bertviz_core.numbers import number
-from bertviz_core.plotting import BEHAVIORS, COLORBAR, SEQUENTIAL, finish
+from bertviz_core.plotting import (
+    BEHAVIORS,
+    COLORBAR,
+    LIGHT_TO_DARK,
+    NEUTRAL,
+    OUTLINE,
+    SEQUENTIAL,
+    HeadSeries,
+    finish,
+    layer_figure,
+)
 
-LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # Early layers are light.
 NEAR = [[1 - share, color] for share, color in reversed(SEQUENTIAL)]  # reversed: a saturated color means alike here
-OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest marker in sight on any background
 SIZE = 11  # size of a marker in pixels
 LAYER = "layer"
+SAME = ("#4c6ef5", "circle")  # color and symbol of distances within a layer
 CLEAR = 0.08  # share of the height that is left for the caption
 MAX_LABELS = 56  # labels that fit beside the matrix
 MAX_ROWS = 150  # rows of the matrix, four pixels each; of more heads, neighbors under the dendrogram share a row
@@ -115,7 +124,7 @@ def by_layer(result: Clustering) -> go.Figure:
     bar = {"title": {"text": LAYER, "side": "bottom"}, "len": 0.4, "x": 0.5, "y": CLEAR}
     marker = {
         "color": result.layers + first_number(),
-        "colorscale": LAYERS,
+        "colorscale": LIGHT_TO_DARK,
         "size": SIZE,
         "line": OUTLINE,
         "colorbar": COLORBAR | bar | {"tick0": first_number(), "dtick": -(-result.shape[0] // 6)},
@@ -123,6 +132,23 @@ def by_layer(result: Clustering) -> go.Figure:
     x, y = result.embedding.T
     dots = _markers(x, y, hover_data(result), marker).update(name=LAYER, showlegend=False)
     return _plane(go.Figure(dots), result)
+
+
+def by_distance(result: Clustering) -> go.Figure:
+    """How far each head is on average from the others of its layer and from those of other layers, with the mean of
+    each layer as a line; dashed, and in the legend, the means over all heads, which are those over all pairs."""
+    known = result.estimates()
+    unit = "mean divergence, nats a token"
+    looks = {"to_own_layer": ("from its own layer", SAME), "to_other_layers": ("from other layers", NEUTRAL)}
+    means = {name: float(known[name].values.mean()) for name in looks}
+    series = [
+        HeadSeries(name, known[name].values, f"{title} (mean {number(means[name])})", look, unit)
+        for name, (title, look) in looks.items()
+    ]
+    figure = layer_figure([series], height=440)
+    for name, (_, (color, _)) in looks.items():
+        figure.add_hline(means[name], line={"dash": "dash", "color": color, "width": 1})
+    return figure.update_yaxes(title=unit, rangemode="tozero")
 
 
 def _plane(figure: go.Figure, result: Clustering) -> go.Figure:

@@ -7,7 +7,17 @@ from functools import partial
 import numpy as np
 
 from bertviz_core import paper
-from bertviz_core.analyses.base.findings import GAIN, HELD_OUT, SHOWN, Answer, Finding, Statement, decide, tiny
+from bertviz_core.analyses.base.findings import (
+    GAIN,
+    HELD_OUT,
+    SHOWN,
+    UNDECIDED,
+    Answer,
+    Finding,
+    Statement,
+    decide,
+    tiny,
+)
 from bertviz_core.analyses.base.result import cached_on_result
 from bertviz_core.analyses.base.statistics import MIN_SCORED
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
@@ -97,10 +107,13 @@ def _sentence(counts: AntecedentCounts, best: DirectedHead, kind: str = "all") -
 
 
 def _beaten(counts: AntecedentCounts, direction: int, kind: str = "all") -> str:
-    """Which of NAMED the best head is above, see `AntecedentCounts.above`, and which not."""
-    beaten = [name for name in NAMED if counts.above(name, direction, kind) == SHOWN]
-    others = [name for name in NAMED if name not in beaten]
+    """Which of NAMED the best head is above, see `AntecedentCounts.above`, which it is level with, and which not."""
+    states = {name: counts.above(name, direction, kind) for name in NAMED}
+    beaten = [name for name, state in states.items() if state == SHOWN]
+    level = [name for name, state in states.items() if state == UNDECIDED]
+    others = [name for name in NAMED if name not in (*beaten, *level)]
     listed = f"{len(beaten)} of {len(NAMED)}" + (f": {', '.join(beaten)}" if beaten else "")
+    listed += f"; level with {', '.join(level)}" if level and beaten else ""
     return listed + (f"; not {', '.join(others)}" if others and beaten else "")
 
 

@@ -1,9 +1,25 @@
 // Drawings one under the other, or in columns. The text of a title is set as text; a drawing is parsed as XML, not as HTML.
-// Scroll to the words that a drawing is about, whose weight is 700, where they would be out of sight.
+
+const MARGIN = 12; // pixels
+
+// Scroll to what a drawing is about, where that is out of sight: its words, whose weight is 700, and all of their arcs; where
+// these do not fit, the first word with a wrong guess, which is dashed, with its own arcs, or it alone.
 function reveal(box) {
-  const [first, last] = [0, -1].map((index) => [...box.querySelectorAll("[font-weight='700']")].at(index)?.getBoundingClientRect());
-  const edges = box.getBoundingClientRect(), margin = 60; // pixels, for the other end of an arc
-  if (last?.right > edges.right) box.scrollLeft = Math.min(first.left - edges.left - margin, last.right - edges.right + margin);
+  const edges = box.getBoundingClientRect();
+  const places = (selector) => [...box.querySelectorAll(selector)].map((element) => element.getBoundingClientRect());
+  const [words, arcs, wrong] = ["[font-weight='700']", "g[opacity='1'] > path:first-of-type", "path[stroke-dasharray]"].map(places);
+  const touching = (word, paths) => paths.filter(({ left, right }) => word && left - 6 <= word.right && right + 6 >= word.left);
+  const first = words.find((word) => touching(word, wrong).length) ?? words[0];
+  for (const parts of [[...words, ...arcs], [first, ...touching(first, arcs)], [first]]) {
+    if (!first) break;
+    const left = Math.min(...parts.map((part) => part.left)), right = Math.max(...parts.map((part) => part.right));
+    if (right - left > edges.width) continue;
+    if (right > edges.right) box.scrollLeft = Math.min(left - edges.left, right - edges.right + MARGIN);
+    break;
+  }
+  const fade = () => box.classList.toggle("cut", box.scrollLeft + box.clientWidth < box.scrollWidth - 2);
+  box.addEventListener("scroll", fade, { passive: true });
+  fade();
 }
 
 function figure({ title, svg, file, link, notes }) {

@@ -19,6 +19,7 @@ function pageLink({ name, title, icon, href }, current) {
 
 export default function ({ data: { sections, current, viewer }, parentElement }) {
   scrollKeeper.arrive(current, viewer);
+  titleFocus.arrive(current);
   const before = parentElement.querySelector("nav");
   const focused = before ? [...before.querySelectorAll("a")].indexOf(before.getRootNode().activeElement) : -1;
   const menu = html("nav", { class: "menu", "aria-label": "Pages" });

@@ -20,6 +20,16 @@ function linkInSentence(element) {
   return element.closest?.('[data-testid="stMain"] [data-testid="stMarkdownContainer"] a[href]') ?? null;
 }
 
+// The title of the page.
+function pageTitle() {
+  return document.querySelector('[data-testid="stMain"] h1');
+}
+
+// Whether the page's script runs.
+function isRunning() {
+  return document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "running";
+}
+
 // What scrolls: the page without the sidebar.
 function scrollingElement() {
   return document.querySelector('[data-testid="stMain"]');

@@ -1,6 +1,6 @@
 """The chosen corpora: one of each kind, the same on all pages; a page draws the choices of the kinds that it reads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import cast
 
 import streamlit as st
@@ -9,7 +9,7 @@ from bertviz_core.analyses.base.presentation import CorpusKind
 from bertviz_core.corpora.files import DRAWN, SAMPLES, sample
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
-from pages.shared import uploads, widgets
+from pages.shared import messages, uploads, widgets
 from pages.shared.frame import add_corpus
 from pages.shared.state import session
 from pages.shared.state.choices import HeaderChoices
@@ -51,12 +51,22 @@ def offer_upload(kinds: Sequence[CorpusKind]) -> None:
         add_corpus.draw(read, chosen, _delete)
 
 
-def check(kinds: Sequence[CorpusKind], opened: Mapping[CorpusKind, Source | InputError]) -> None:
-    """Draw the outcome of the last upload; raises InputError where a corpus of these kinds cannot be opened."""
+def check(
+    kinds: Sequence[CorpusKind], opened: Mapping[CorpusKind, Source | InputError], needed: Set[CorpusKind]
+) -> None:
+    """Draw the outcome of the last upload, and why a corpus of these kinds cannot be opened, with a button that chooses
+    the sample; raises PageEnd where it is `needed`."""
     add_corpus.draw_outcome(kinds, _choose)
-    for kind in kinds:
-        if isinstance(problem := opened[kind], InputError):
-            raise problem
+    missing = [kind for kind in kinds if isinstance(opened[kind], InputError)]
+    for kind in missing:
+        problem = opened[kind]
+        assert isinstance(problem, InputError), "it is missing"
+        messages.error(InputError(problem.what, where=problem.where or KEYS[kind].capitalize(), hint=problem.hint))
+        sample_name = getattr(HeaderChoices, KEYS[kind])
+        label = f"Use the sample “{sample_name}”"
+        st.button(label, key=f"sample-{kind}", on_click=_choose, args=(kind, sample_name), icon=":material/undo:")
+    if needed & set(missing):
+        raise session.PageEnd
 
 
 def _files(kinds: Sequence[CorpusKind]) -> list[CorpusKind]:

@@ -3,14 +3,16 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NoReturn
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.engine.recent_models import recent_models, remember_model
-from bertviz_core.errors import BertvizError, InputError
+from bertviz_core.errors import BertvizError, DownloadNeeded, InputError
 from bertviz_core.heads import Head, all_heads, all_keys, all_labels
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find_checkpoint
+from bertviz_core.models.hub_questions import HubPending
 from bertviz_core.models.model_sources import models as allowed_models
 from pages.shared import jobs, messages, services, widgets
 from pages.shared.components import component
@@ -47,15 +49,14 @@ def draw(entry: links.PageEntry, default_head: Callable[[str, Selection], Head])
 
 
 def _sidebar() -> DeltaGenerator:
-    """Draw the sidebar; returns the place of the menu, under which the jobs have a place that is always as high."""
+    """Draw the sidebar; returns the place of the menu, above which the jobs have a place that is always as high."""
     with st.sidebar:
-        st.markdown("**What does it look at?**  \n:small[The attention heads of a transformer, one by one.]")
-        if problem := services.store().problem:
-            st.warning(f"{messages.plain(problem.what)} {messages.plain(problem.hint)}", icon=":material/database_off:")
-        menu = st.container()
+        st.markdown("**What does it look at?**")
         with st.container(key="job-slot", height=JOB_SLOT, border=False, gap="xxsmall"):
             jobs.announce()
-    return menu
+        if problem := services.store().problem:
+            st.warning(f"{messages.plain(problem.what)} {messages.plain(problem.hint)}", icon=":material/database_off:")
+        return st.container()
 
 
 def _title(now: session.Session, entry: links.PageEntry) -> DeltaGenerator:
@@ -81,13 +82,23 @@ def _choose(now: session.Session, entry: links.PageEntry) -> Selection:
         opened = corpora.opened()
         context.draw(entry, kinds, checkpoint, opened)
     if isinstance(checkpoint, BertvizError):
-        raise checkpoint
-    corpora.check(kinds, opened)
+        _refuse(checkpoint)
+    corpora.check(kinds, opened, needed=set() if entry.does_without else set(kinds))
     # The digest is set here so that the files are looked at only once.
     checkpoint = replace(checkpoint, digest=checkpoint.fingerprint())
     sources = {kind: source for kind, source in opened.items() if not isinstance(source, InputError)}
     selection = Selection(checkpoint, sources, context.settings(now.header, checkpoint), Head(0, 0))
     return replace(selection, basis=_basis(entry, selection))
+
+
+def _refuse(problem: BertvizError) -> NoReturn:
+    """End the page with what is wrong with the model, and a button that chooses the one that ships; a model that is not
+    here yet is offered or awaited."""
+    if isinstance(problem, DownloadNeeded | HubPending):
+        raise problem
+    messages.error(problem)
+    st.button(f"Use the model “{DEMO}”", on_click=session.choose, kwargs={"model": DEMO}, icon=":material/undo:")
+    raise session.PageEnd
 
 
 def retitle(text: str) -> None:

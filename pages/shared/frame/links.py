@@ -48,6 +48,7 @@ class PageEntry:
         reads_maps: Whether its numbers change where norms stand in for attention weights.
         has_model: Whether it is about the model of the header.
         has_settings: Whether its numbers depend on the settings of the header.
+        does_without: Whether it shows the rest where a corpus is missing.
     """
 
     name: str
@@ -58,6 +59,7 @@ class PageEntry:
     reads_maps: bool = True
     has_model: bool = True
     has_settings: bool = True
+    does_without: bool = False
 
 
 ALL_KINDS: tuple[CorpusKind, ...] = ("text", "treebank", "coreference", "pairs")
@@ -68,11 +70,17 @@ DEFAULT = PageEntry(
     icon=":material/dashboard:",
     section="All heads, every analysis",
     corpora=ALL_KINDS,
+    does_without=True,
 )
 EXPLORE = (
     DEFAULT,
     PageEntry(
-        name="head", title="Head", icon=":material/my_location:", section="All that one head does", corpora=ALL_KINDS
+        name="head",
+        title="Head",
+        icon=":material/my_location:",
+        section="All that one head does",
+        corpora=ALL_KINDS,
+        does_without=True,
     ),
     VIEWER,
     PageEntry(

@@ -15,7 +15,7 @@ from bertviz_core.models.checkpoint import DEMO
 from bertviz_core.settings import Mode, Weights
 from bertviz_core.tour import OWN
 from bertviz_core.viewer.preview import SENTENCE
-from pages.shared.state.runs import Runs, same_run
+from pages.shared.state.runs import RELATIVE, Run, Runs, same_run
 
 MAX_CHARACTERS = 1000  # of each of the viewer's texts in an address
 MAX_SENTENCE = 300  # characters of a sentence on which heads are drawn
@@ -89,12 +89,18 @@ class OverviewChoices(PageChoices):
         word: The position, from 1, of the token that the model is to guess; None for the last word of a sentence of the
             reader's own, and for none of the example.
         heads: An expression that finds heads.
+        across: The number of every head that is across in the scatter; None for one that the expression names.
+        up: The number that is up, likewise.
+        color: The number that colors the dots; None for the layer.
     """
 
     page_name: ClassVar[str] = "overview"
     sentence: Annotated[str, Longest(MAX_SENTENCE)] = SENTENCE
     word: Positive | None = None
     heads: Text = ""
+    across: Text | None = None
+    up: Text | None = None
+    color: Text | None = None
 
 
 @dataclass(frozen=True)
@@ -211,16 +217,20 @@ class CompareChoices(PageChoices):
     def resolve(self, runs: Runs) -> tuple[str, str, str]:
         """The analysis and the addresses of two of its runs, of `runs` of each analysis, two at least.
 
-        A run of another analysis stands for the one that is most like it. By default A is the first one, and B the
+        A run of another analysis stands for the one that is most like it, of the same model; where that has none, the
+        run is not in `runs` yet, as those that are relative to run A. By default A is the first one, and B the
         first other one of the same corpus, else of a sample: what others have uploaded is not compared unasked.
         """
         analysis = self.analysis if self.analysis in runs else next(iter(runs))
         offered = runs[analysis]
-        first = same_run(self.a, runs, offered) or next(iter(offered))
+        first = same_run(self.a, runs, offered)
+        if first is None or first.startswith(RELATIVE):
+            first = next(iter(offered))
         second = same_run(self.b, runs, offered)
         if second is None or (second == first and self.b not in offered):
             others = [address for address in offered if address != first]
-            second = min(others, key=lambda address: offered[address].distance_from(offered[first]))
+            near = offered.get(first, Run(first))
+            second = min(others, key=lambda address: offered[address].distance_from(near))
         return analysis, first, second
 
 

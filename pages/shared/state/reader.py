@@ -4,15 +4,22 @@ local app jobs run to their end, and uploads stay."""
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 from threading import Timer
 
 from bertviz_core.corpora.upload_check import UploadCheck
 from bertviz_core.engine.jobs import Job
 from bertviz_core.engine.uploads import Upload
 from bertviz_core.errors import BertvizError, StoreError
-from pages.shared import services
+from pages.shared import services, streamlit_internals
 
 GRACE = 120.0  # seconds for which Streamlit keeps a session whose connection is closed
+
+
+def _new_name() -> str:
+    """A secret that begins with that of the browser, which all of its tabs have."""
+    browser = streamlit_internals.browser_secret() or secrets.token_hex(16)
+    return f"{sha256(browser.encode()).hexdigest()}-{secrets.token_hex(16)}"
 
 
 @dataclass(eq=False)
@@ -20,7 +27,7 @@ class Reader:
     """The jobs and uploads of one reader.
 
     Attributes:
-        name: A secret, which identifies the reader to jobs.
+        name: A secret, which identifies this tab to jobs.
         jobs: By key, the latest last.
         visible: Uploads by kind of corpus and address.
         check: The check of an upload that is running; None without.
@@ -34,7 +41,7 @@ class Reader:
         is_connected: Whether Streamlit calls `close` when the connection is closed.
     """
 
-    name: str = field(default_factory=lambda: secrets.token_hex(16))
+    name: str = field(default_factory=_new_name)
     jobs: dict[str, Job] = field(default_factory=dict)
     visible: dict[str, dict[str, Upload]] = field(default_factory=dict)
     check: UploadCheck | None = None
@@ -53,6 +60,10 @@ class Reader:
         # Copies: other threads may add to them.
         by_kind = list(self.visible.values())
         return {upload for by_address in by_kind for upload in list(by_address.values())}
+
+    def is_own(self, name: str) -> bool:
+        """Whether a tab is one of this reader's browser or, on one's own machine, of any."""
+        return not services.access().public or name.partition("-")[0] == self.name.partition("-")[0]
 
     def close(self) -> None:
         """Stop the check when the connection is closed, and end the rest unless the reader comes back."""

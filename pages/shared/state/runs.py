@@ -28,15 +28,17 @@ class Run(NamedTuple):
         return len(self.settings ^ other.settings), *self.distance_from(other)
 
 
+RELATIVE = "A:"  # begins the address of what is run A but for one part, as "A:mode=paper"
 Runs = dict[str, dict[str, Run]]  # analysis -> address -> run
 
 
 def same_run(address: str | None, runs: Runs, offered: dict[str, Run]) -> str | None:
-    """The offered run with an address, or the one most like the run that has it, of the same model; None without."""
-    if address is None or address in offered:
+    """The offered run with an address, or the one most like the run that has it, of the same model; the address itself
+    where that model has none yet, or where it is relative to run A; None for an address of nothing."""
+    if address is None or address in offered or address.startswith(RELATIVE):
         return address
     known = next((listed[address] for listed in runs.values() if address in listed), None)
     if known is None:
         return None
     alike = {key: run for key, run in offered.items() if run.model == known.model}
-    return min(alike, key=lambda key: alike[key].difference_from(known)) if alike else None
+    return min(alike, key=lambda key: alike[key].difference_from(known)) if alike else address

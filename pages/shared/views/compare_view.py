@@ -11,7 +11,7 @@ from bertviz_core.comparison.result import Comparison, checkpoint_names, checkpo
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import model_sources
-from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
+from bertviz_core.models.checkpoint import DEMO, Checkpoint, label_of, short_names
 from bertviz_core.settings import Settings
 from pages.shared import services, uploads, widgets
 from pages.shared.costly import compare, shipped
@@ -20,6 +20,7 @@ from pages.shared.state import session
 from pages.shared.state.choices import CompareChoices
 from pages.shared.state.runs import Run, Runs
 from pages.shared.state.selection import Selection
+from pages.shared.views import missing_runs
 
 result_at = memoized(checkpoint_result)
 
@@ -33,11 +34,16 @@ def known_runs(selection: Selection) -> Runs:
 
 
 def draw_choice(runs: Runs, analysis: str, a: str, b: str) -> None:
-    """Draw the choice of an analysis and of two of its runs."""
-    names = {address: run.name for address, run in runs[analysis].items()}
+    """Draw the choice of an analysis and of two of its runs; B may be one that is not computed yet."""
+    stored_names = {address: run.name for address, run in runs[analysis].items()}
+    elsewhere = {address: run.name for listed in runs.values() for address, run in listed.items()}
+    offered = {each.address: each.name for each in missing_runs.counterparts(a)}
     widgets.select("Analysis", [*runs], "analysis", analysis, format_func=lambda name: ANALYSES[name].title, width=175)
-    widgets.select("A", [*names], "a", a, format_func=names.__getitem__, width=225)
-    widgets.select("B", [*names], "b", b, format_func=names.__getitem__, width=225)
+    for title, field, address, more in (("A", "a", a, {}), ("B", "b", b, offered)):
+        own = {address: elsewhere.get(address, label_of(address.partition("=")[2]))}
+        missing = {key: f"{name} (not computed)" for key, name in (own | more).items() if key not in stored_names}
+        names = stored_names | missing
+        widgets.select(title, [*names], field, address, format_func=names.__getitem__, width=225)
 
 
 def find_comparison(analysis: str, a: str, b: str) -> Comparison | None:
@@ -138,5 +144,5 @@ def _result(analysis: str, run_address: str) -> Result | None:
     training = shipped()
     if run_address in checkpoint_names(training, analysis):
         return result_at(training, analysis, run_address)
-    key = next((run.key for run in services.runs() if run.key.startswith(run_address)), "")
+    key = next((run.key for run in services.runs() if run.analysis == analysis and run.key.startswith(run_address)), "")
     return services.lookup(key, analysis, _corpora(analysis)) if key else None

@@ -9,9 +9,10 @@ from bertviz_core.analyses.base.findings import ABSENT, NOT_SHOWN
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.clustering.embedding import dendrogram, embed
-from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, matrix
+from bertviz_core.analyses.clustering.figure import by_behavior, by_distance, by_layer, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, counting_from
+from bertviz_core.numbers import number
 from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.drawing import FigureSpec
 from tests.support.clusterings import clustering_of
@@ -38,6 +39,23 @@ def test_every_head_stands_where_the_result_says(figure, result: Clustering) -> 
     heads = clickable(figure(result))
     assert sorted(heads) == ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
     assert heads["2-1"][:2] == pytest.approx(tuple(result.embedding[3]))
+
+
+def test_distances_from_the_own_layer_and_from_others_are_means_over_pairs(result: Clustering) -> None:
+    pairs = {True: [], False: []}
+    of_head: dict[tuple[bool, str], list[float]] = {}
+    names = ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
+    for first, name in enumerate(names):
+        for second, other in enumerate(names):
+            if first != second:
+                kind = name[0] == other[0]
+                pairs[kind].append(result.divergence[first, second])
+                of_head.setdefault((kind, name), []).append(result.divergence[first, second])
+    dots = [trace for trace in by_distance(result).data if trace.mode == "markers"]
+    for kind, trace, title in zip((True, False), dots, ("from its own layer", "from other layers"), strict=True):
+        assert trace.name == f"{title} (mean {number(float(np.mean(pairs[kind])))})"
+        for (name, *_), y in zip(trace.customdata, trace.y, strict=True):
+            assert y == pytest.approx(np.mean(of_head[kind, name]))
 
 
 def test_each_behavior_has_its_color_its_marker_and_its_words(result: Clustering) -> None:
