@@ -16,6 +16,7 @@ from bertviz_core.numbers import fixed, number
 from bertviz_core.overview.clearest_heads import ClearestHead
 from bertviz_core.overview.finder import describe_found
 from bertviz_core.overview.head_columns import in_order
+from bertviz_core.overview.named_heads import top_sentence
 from bertviz_core.overview.stored_results import SUFFIXES, to_bytes
 from bertviz_core.overview.summary import roles
 from bertviz_core.paper_report.pages import to_html
@@ -305,6 +306,8 @@ if labels is None:
 draw_opening(chosen)
 word = draw_starts()
 page.finding(behaviors_finding(results), bold=True)
+if named := top_sentence(results):
+    st.caption(named)
 expression = choose_heads()
 if expression.strip():
     st.caption(links.to_heads(describe_found(find(results, expression), labels.size)))

@@ -1,17 +1,20 @@
 """Induction: do heads continue a repeated sequence? (beyond the paper; docs/methods.md, section 15)."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from bertviz_core.analyses.base.analysis import Analysis
+from bertviz_core.analyses.base.blocks import Block
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.result import Provenance
-from bertviz_core.analyses.induction.figure import paper_figure
+from bertviz_core.analyses.induction.figure import EXPECTED, expected_table, paper_figure
 from bertviz_core.analyses.induction.result import COLUMNS, Induction
 from bertviz_core.analyses.induction.statements import STATEMENTS
 from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.segments import INPUTS, RandomSequences
 from bertviz_core.inputs.tensors import Tensor
 from bertviz_core.models.attention import LayerAttention
+from bertviz_core.published import published_heads
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.base.accumulators import SegmentSums
@@ -41,6 +44,11 @@ class InductionAnalysis(Analysis[Induction, ColumnView[Induction]]):
         from bertviz_core.analyses.induction.measure import measure
 
         return measure(batch, layer)
+
+    def blocks(self, result: Induction, view: ColumnView[Induction]) -> Iterator[Block]:
+        yield from super().blocks(result, view)
+        if named := [each for each in published_heads(result.provenance["model"]) if each.quantity in EXPECTED]:
+            yield expected_table(result, named)
 
     def finish(
         self, accumulator: "SegmentSums[LayerAttention]", examples: RandomSequences, provenance: Provenance
