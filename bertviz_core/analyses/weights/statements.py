@@ -46,11 +46,12 @@ def most_positive(result: HeadWeights) -> Answer:
     mean, deviation = result.eigenvalues_random
     difference = float(values[head] - mean)
     interval = _around(difference, deviation, values.size)
+    center, width = round(float(mean), 2) + 0.0, 1.96 * deviation  # a mean of -0.001 is 0.00
     what = "of what" if not result.of_vocabulary else "for the tokens that"
     return Answer(
         state=decide_worth(interval, difference, LEAST),
-        sentence=f"The eigenvalues of what head {head.label()} writes {what} it reads sum to {values[head]:.2f} of their "
-        f"absolute values (1: it writes back what it reads); random matrices: {round(float(mean), 2) + 0:.2f} ± {1.96 * deviation:.2f}.",
+        sentence=f"The eigenvalues of what head {head.label()} writes {what} it reads sum to {values[head]:.2f} of "
+        f"their absolute values (1: it writes back what it reads); random matrices: {center:.2f} ± {width:.2f}.",
         head=head,
         quantity="eigenvalue_copying",
         number=f"{values[head]:.2f}",
