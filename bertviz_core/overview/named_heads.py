@@ -3,10 +3,9 @@
 
 from math import ceil
 
-import numpy as np
-
+from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.result import Results
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.overview.head_columns import columns
 from bertviz_core.published import PublishedHead, published_heads
 
@@ -36,12 +35,18 @@ def roles_text(results: Results) -> list[str]:
 
 def top_sentence(results: Results) -> str:
     """How many published heads are in this model's own top 5% of what their role says; empty without any."""
-    known = {f"{each.analysis}.{each.quantity}": each.ranks for each in columns(results)}
-    rows = {(each.head, each.quantity) for each in published_in(results) if each.quantity in known}
-    if not rows:
+    rows = {(each.head, each.quantity) for each in published_in(results)}
+    inside = [is_top for head, quantity in rows if (is_top := _is_top(results, quantity, head)) is not None]
+    if not inside:
         return ""
-    inside = [known[quantity][head] <= ceil(TOP * known[quantity].size) for head, quantity in rows]
     return (
-        f"{int(np.sum(inside))} of {len(rows)} heads that papers have named in this model are in its own top "
-        f"{TOP:.0%} of what measures their role here."
+        f"{sum(inside)} of {len(inside)} heads that papers have named in this model are in its own top {TOP:.0%} of "
+        "what measures their role here."
     )
+
+
+def _is_top(results: Results, quantity: str, head: Head) -> bool | None:
+    """Whether a head is among the highest of a column, named as in `PublishedHead`; None where no result has it."""
+    analysis, _, name = quantity.partition(".")
+    values = ANALYSES[analysis].column(name).read(results[analysis]) if analysis in results else None
+    return None if values is None else bool(ranks(values)[head] <= ceil(TOP * values.size))
