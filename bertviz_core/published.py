@@ -36,8 +36,8 @@ class PublishedHead:
     Attributes:
         role: What it is named, as "name mover".
         quantity: The analysis here and its column that measure this, as "weights.copy"; empty where none does.
-        value: The number that is published; None for none.
-        measure: What the number is; empty without one.
+        value: In the unit of `measure`; None where no number was found in two places.
+        measure: What the value is of; empty without one.
     """
 
     head: Head

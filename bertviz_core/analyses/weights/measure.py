@@ -56,7 +56,7 @@ class WeightSums(SegmentSums[LayerAttention]):
 
 
 def no_maps(batch: Batch, layer: LayerAttention) -> Tensor:
-    """Weights need no map."""
+    """What would be (batch, head, quantity) of maps, which weights do without."""
     raise NotImplementedError
 
 
@@ -126,7 +126,7 @@ def _is_among_the_top(logits: Tensor, ids: Tensor, constant: Tensor | None) -> T
 def eigenvalue_shares(
     weights: Sequence[LayerWeights], words: Vocabulary | None, draw: torch.Generator
 ) -> dict[str, np.ndarray]:
-    """The sum of eigenvalues over the sum of their absolute values, of W_E W_V W_O W_U of each head, and mean and
+    """(layer, head) the sum of eigenvalues over the sum of their absolute values, of W_E W_V W_O W_U, and (2,) mean and
     standard deviation of the same of random W_V and W_O; of W_V W_O where there is no unembedding."""
     width = weights[0].output.shape[-1]
     device = weights[0].output.device
