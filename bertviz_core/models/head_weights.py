@@ -4,6 +4,7 @@ section 21)."""
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -241,19 +242,18 @@ class Vocabulary:
         """Whether the norm subtracts the mean."""
         return isinstance(self.norm, torch.nn.LayerNorm)
 
-    @property
+    @cached_property
     def readers(self) -> Tensor:
         """(word, width) W_U as it reads the residual stream: with the norm's gain, without what the norm takes away."""
         words = self.unembedding * self.norm.weight.float()
         return words - words.mean(-1, keepdim=True) if self.is_centered else words
 
-    @property
-    def constant(self) -> Tensor | None:
-        """(word,) what every logit has besides: of the norm's bias, and the unembedding's; None for nothing."""
+    @cached_property
+    def constant(self) -> Tensor:
+        """(word,) what every logit has besides: of the norm's bias, and the unembedding's."""
         bias = getattr(self.norm, "bias", None)
-        parts = [self.unembedding @ bias.float()] if bias is not None else []
-        parts += [self.bias] if self.bias is not None else []
-        return torch.stack(parts).sum(0) if parts else None
+        of_norm = self.unembedding.new_zeros(len(self.unembedding)) if bias is None else self.unembedding @ bias.float()
+        return of_norm if self.bias is None else of_norm + self.bias
 
     @property
     def epsilon(self) -> float:

@@ -109,17 +109,18 @@ def written(layer: LayerWeights, words: Vocabulary, start: Tensor, ids: Tensor) 
         scale = (written_vectors.square().mean(-1, keepdim=True) + words.epsilon).rsqrt()
         to_words = output @ words.readers.T  # (width of a head, word): of less rank than vectors, so it is cheaper
         parts = zip((scale * values).split(ROWS), ids.split(ROWS), strict=True)
-        yield torch.cat([_is_among_the_top(rows @ to_words, each, words.constant) for rows, each in parts])
+        yield torch.cat([_is_among_the_top(rows, to_words, words.constant, each) for rows, each in parts])
 
 
-def _is_among_the_top(logits: Tensor, ids: Tensor, constant: Tensor | None) -> Tensor:
-    """(token, 2) whether a token's own logit is among the highest, and among those of the negated head; `logits`
-    (token, word) are without the `constant` (word,). A token is among them if the first that is not is below it."""
+def _is_among_the_top(vectors: Tensor, to_words: Tensor, constant: Tensor, ids: Tensor) -> Tensor:
+    """(token, 2) whether a token's own logit is among the highest, and among those of the negated head: it is, if the
+    first that is not is below it. Logits are `vectors` (token, width of a head) times `to_words` (width of a head,
+    word), and of either sign the `constant` (word,)."""
     own = ids[:, None]
-    highest = logits if constant is None else logits + constant
-    lowest = logits if constant is None else logits - constant  # the negated head's, with the other sign
-    is_copied = highest.topk(TOP_WORDS + 1).values[:, -1:] < highest.gather(1, own)
-    is_suppressed = lowest.topk(TOP_WORDS + 1, largest=False).values[:, -1:] > lowest.gather(1, own)
+    logits = torch.addmm(constant, vectors, to_words)
+    is_copied = logits.topk(TOP_WORDS + 1).values[:, -1:] < logits.gather(1, own)
+    logits.sub_(2 * constant)  # the negated head's, with the other sign
+    is_suppressed = logits.topk(TOP_WORDS + 1, largest=False).values[:, -1:] > logits.gather(1, own)
     return torch.cat([is_copied, is_suppressed], 1).float()
 
 
