@@ -205,14 +205,14 @@ def _gap(model: AttentionModel, names: WeightNames, weights: Sequence[LayerWeigh
 def _gaps(layer: LayerWeights, inputs: Tensor, scores: AttentionInternals) -> Iterator[Tensor]:
     """Of values the largest difference as a share of the largest number; at each offset the largest difference of
     cosines between queries and keys, whose lengths may be normalized."""
-    value, *observed = (part[0].float() for part in (scores.value, scores.query, scores.key))
+    value, queries, keys = (part[0].float() for part in (scores.value, scores.query, scores.key))
     read = inputs @ layer.value + layer.value_bias[:, None]
     yield (read - value).abs().max() / value.abs().max().clamp(min=1e-6)
     query = inputs @ layer.query + layer.query_bias[:, None]
     key = inputs @ layer.key + layer.key_bias[:, None]
     for offset, rotation in layer.rotations.items():
         found = _cosines(query @ rotation, key, offset)
-        yield (found - _cosines(*observed, offset)).abs().max()
+        yield (found - _cosines(queries, keys, offset)).abs().max()
 
 
 def _cosines(query: Tensor, key: Tensor, offset: int) -> Tensor:

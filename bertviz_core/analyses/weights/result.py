@@ -139,7 +139,7 @@ def pairs(result: HeadWeights, count: int, head: Head | None = None) -> tuple[Pa
         own[:, :, :, head.layer, head.head] = values[:, :, :, head.layer, head.head]
         values = own
     order = np.argsort(-values, axis=None, kind="stable")[:count]
-    return tuple(_pair(result, values, index) for index in order if values.flat[index] >= 0)
+    return tuple(_pair(result, values, int(index)) for index in order if values.flat[index] >= 0)
 
 
 def _pair(result: HeadWeights, values: np.ndarray, index: int) -> Pair:
