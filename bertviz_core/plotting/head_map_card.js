@@ -32,7 +32,7 @@ function fillCard(card, { title, behavior, numbers, lines }, preview, part, gues
   if (numbers.length) {
     const isHere = numbers.some(([, here]) => here);
     const columns = (row) => (isHere ? row : [row[0], ...row.slice(2)]);
-    card.append(tableOf(columns(["", "on your sentence", "on the corpora", "rank"]), numbers.map(columns)));
+    card.append(tableOf(columns(["quantity", "on your sentence", "on the corpora", "rank"]), numbers.map(columns)));
   }
   for (const line of lines) card.append(html("p", {}, line));
   for (const [text, href] of links) card.append(html("p", {}, appLink(href, text)));
