@@ -72,7 +72,8 @@ class Vocabulary:
         """How many heads an unfinished expression finds, by what can be read of it before an "and" or an "or"; empty
         where nothing can."""
         joins = [match.start() for match in JOINS.finditer(text[:MAX_CHARACTERS])]
-        for end in (len(text), *joins[: -TRIES - 1 : -1]):
+        ends = (len(text), *joins[: -TRIES - 1 : -1])
+        for end in (end for end in ends if text[:end].strip()):
             with suppress(SettingsError):
                 return f"{len(self.find(text[:end]))} of {len(self.heads)} heads" + " so far" * (end < len(text))
         return ""

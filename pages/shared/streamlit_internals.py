@@ -17,6 +17,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
+from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
 # Kinds of messages that a page sends. Others, such as `clear_cache`, would affect every reader, or list folders.
@@ -79,9 +80,11 @@ def is_fragment_run() -> bool:
 
 
 def browser_secret() -> str:
-    """What Streamlit has given this browser, and no other, to send with its uploads; empty without."""
+    """What Streamlit has given this browser, and no other, to send with its uploads; empty without. Its cookie has the
+    secret under a mask, another one in each answer."""
     found = st.context.cookies.get(XSRF_COOKIE_NAME, "")
-    return found if isinstance(found, str) else ""  # a test has no browser
+    secret, _ = decode_xsrf_token_string(found) if isinstance(found, str) else (None, None)  # a test has no browser
+    return secret.hex() if secret else ""
 
 
 def stop_of_run() -> Callable[[], bool]:

@@ -48,11 +48,15 @@ def test_a_run_knows_what_it_answers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_secret_of_a_browser_is_its_cookie(monkeypatch: pytest.MonkeyPatch) -> None:
     assert streamlit_internals.browser_secret() == ""  # no run
-    sent = {"_streamlit_xsrf": "2|a|b|1", "mine": "x"}
-    monkeypatch.setattr(st, "context", SimpleNamespace(cookies=sent))
-    assert streamlit_internals.browser_secret() == "2|a|b|1"
-    monkeypatch.setattr(st, "context", SimpleNamespace(cookies={}))
-    assert streamlit_internals.browser_secret() == ""
+
+    def secret_of(cookie: str) -> str:
+        monkeypatch.setattr(st, "context", SimpleNamespace(cookies={"_streamlit_xsrf": cookie, "mine": "x"}))
+        return streamlit_internals.browser_secret()
+
+    # What one browser was sent at its first and at its second page, and another browser.
+    of_one = {secret_of(f"2|{text}|1795966187") for text in ("715c6c45|95744a05c0b19dc9", "089fe199|ecb7c7d9b9721015")}
+    assert len(of_one) == 1 and secret_of("2|00000000|0123456789abcdef|1795966187") not in of_one | {""}
+    assert secret_of("") == secret_of("2|nonsense") == ""
 
 
 def test_a_run_knows_that_it_is_to_end(monkeypatch: pytest.MonkeyPatch) -> None:

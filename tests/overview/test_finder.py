@@ -229,7 +229,8 @@ def test_every_completion_is_read_and_finds_all_heads_between_its_ends(results):
         ("layer = 2 or layer = 3 and pre", "24 of 72 heads so far"),
         ("lay", ""),
         ("(layer = 2 or", ""),
-        ("layer = 2" + " or layer = 2" * 400, ""),
+        ("layer = 2" + " or layer = 2" * 400, "12 of 72 heads so far"),
+        ("and and", ""),
     ],
 )
 def test_an_unfinished_expression_counts_what_can_be_read_of_it(results, text, said):

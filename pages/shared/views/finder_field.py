@@ -26,7 +26,7 @@ def _draw(results: Results, drawn: str) -> None:
     text = session.page(OverviewChoices).heads
     if text != drawn:
         st.rerun()
-    typed = widgets.received(KEY, "typed") or "" if KEY in st.session_state else ""
+    typed = (widgets.entered(KEY) or {}).get("typed") or ""
     data = {
         "text": text,
         "typed": typed,
