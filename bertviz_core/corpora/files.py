@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from bertviz_core.corpora.objects import ACCEPTED, source_of_object
 from bertviz_core.corpora.source import Source, from_path
@@ -24,7 +24,7 @@ SAMPLES: dict[str, dict[str, str]] = {
     "random": {"random": "random.txt"},  # the file that stands for sequences that are drawn
     "vocabulary": {"vocabulary": "vocabulary.txt"},  # the file that stands for tokens that are drawn
 }
-DRAWN: tuple[Literal["random", "vocabulary"], ...] = ("random", "vocabulary")  # the kinds of which no corpus is read
+DRAWN = ("random", "vocabulary")  # the kinds of which no corpus is read
 FILES = {name: FOLDER / file for kind in SAMPLES.values() for name, file in kind.items()}
 
 

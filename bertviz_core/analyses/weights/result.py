@@ -182,14 +182,14 @@ def _composition_columns() -> Iterator[HeadColumn]:
 COLUMNS = (
     averaged_column(
         "copy",
-        f"tokens that are among the {TOP_WORDS} it writes most for them (copying score)",
+        "tokens that are among the five it writes most for them (copying score)",
         name="copying score",
         maximum=1.0,
         percent=True,
     ),
     averaged_column(
         "suppression",
-        f"tokens that are among the {TOP_WORDS} it suppresses most for them (suppression)",
+        "tokens that are among the five it suppresses most for them (suppression)",
         name="suppression",
         maximum=1.0,
         percent=True,

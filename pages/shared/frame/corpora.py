@@ -30,7 +30,7 @@ def take(kinds: Sequence[CorpusKind]) -> None:
 
 def opened() -> dict[CorpusKind, Source | InputError]:
     """The chosen corpus of every kind, or why it cannot be opened."""
-    return {kind: _open(kind) for kind in KEYS} | {kind: sample(kind) for kind in DRAWN}
+    return {kind: _open(kind) for kind in KEYS} | {cast(CorpusKind, kind): sample(kind) for kind in DRAWN}
 
 
 def choose(kinds: Sequence[CorpusKind], opened: Mapping[CorpusKind, Source | InputError]) -> None:
