@@ -174,6 +174,9 @@ if shown.finding:
     page.finding(shown.finding, bold=True)
 else:
     st.markdown(f"**{plain(shown.claim)}**")
+if shown.named:
+    papers = {each.paper.name: each.paper.page for each in shown.published}
+    st.caption(f"{plain(shown.named)} {' · '.join(f'[{plain(name)}]({address})' for name, address in papers.items())}")
 draw_line()
 drawing = draw_sentence()
 left, right = st.columns([4, 3] if shown.examples else 2, gap="medium")

@@ -16,6 +16,7 @@ from bertviz_core.numbers import fixed, number
 from bertviz_core.overview.clearest_heads import ClearestHead
 from bertviz_core.overview.finder import describe_found
 from bertviz_core.overview.head_columns import in_order
+from bertviz_core.overview.named_heads import top_sentence
 from bertviz_core.overview.stored_results import SUFFIXES, to_bytes
 from bertviz_core.overview.summary import describe_model, roles
 from bertviz_core.paper_report.pages import to_html
@@ -58,7 +59,7 @@ def draw_table() -> None:
         elif analysis.language_model:
             state = "no MLM head"
         else:
-            state = "norms not known"
+            state = "norms not known" if request.settings.weights == "norms" else "family not known"
         row = {
             "analysis": links.entry(analysis.name).title,
             "corpus": request.source.name,
@@ -306,6 +307,8 @@ draw_opening(chosen)
 word = draw_starts()
 page.finding(behaviors_finding(results), bold=True)
 st.caption(plain(describe_model(selection.checkpoint)))
+if named := top_sentence(results):
+    st.caption(named)
 expression = choose_heads()
 if expression.strip():
     st.caption(links.to_heads(describe_found(find(results, expression), labels.size)))

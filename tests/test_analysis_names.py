@@ -12,12 +12,32 @@ WAY_OUT = (
 )
 # Where all names stand: the registry, and the paper's numbers.
 FREE = {"bertviz_core/analyses/base/entry_points.py", "bertviz_core/paper.py"}
-# Files in which such a name is that of a quantity or a behavior, or a word of other texts
+# Files in which such a name is that of a quantity or a behavior, a setting, or a word of other texts
 QUANTITIES = {
     "bertviz_core/analyses/behaviors.py": {"entropy", "induction"},
     "bertviz_core/analyses/clustering/figure.py": {"entropy"},
     "bertviz_core/emergence/result.py": {"entropy"},
     "bertviz_core/plotting/__init__.py": {"induction"},
+    "bertviz_core/analyses/base/result.py": {"weights"},
+    "bertviz_core/analyses/dependency_heads/measure.py": {"weights"},
+    "bertviz_core/analyses/dependency_heads/sentences.py": {"weights"},
+    "bertviz_core/analyses/probes/measure.py": {"weights"},
+    "bertviz_core/analyses/probes/result.py": {"weights"},
+    "bertviz_core/analyses/surface_patterns/result.py": {"weights"},
+    "bertviz_core/analyses/surface_patterns/statements.py": {"weights"},
+    "bertviz_core/api_arrays.py": {"weights"},
+    "bertviz_core/cli/commands.py": {"weights"},
+    "bertviz_core/cli/input_commands.py": {"weights"},
+    "bertviz_core/comparison/change.py": {"weights"},
+    "bertviz_core/engine/first_opening.py": {"weights"},
+    "bertviz_core/overview/stored_results.py": {"weights"},
+    "bertviz_core/paper_report/report.py": {"weights"},
+    "bertviz_core/settings.py": {"weights"},
+    "bertviz_core/viewer/files.py": {"weights"},
+    "pages/shared/frame/context.py": {"weights"},
+    "pages/shared/preview.py": {"weights"},
+    "pages/shared/views/missing_runs.py": {"weights"},
+    "pages/shared/views/viewer_panes.py": {"weights"},
 }
 
 

@@ -15,7 +15,13 @@ import pytest
 ROOT = Path(__file__).parents[1]
 LAYERS = (  # a module may import its own layer and those above it in this list
     ("bertviz_core.errors", "bertviz_core.version"),
-    ("bertviz_core.heads", "bertviz_core.numbers", "bertviz_core.paper", "bertviz_core.text_display"),
+    (
+        "bertviz_core.heads",
+        "bertviz_core.numbers",
+        "bertviz_core.paper",
+        "bertviz_core.published",
+        "bertviz_core.text_display",
+    ),
     ("bertviz_core.settings", "bertviz_core.choices"),
     ("bertviz_core.corpora",),
     ("bertviz_core.inputs",),

@@ -22,7 +22,9 @@ SAMPLES: dict[str, dict[str, str]] = {
     "coreference": {"coreference": "coreference.conll"},
     "pairs": {"pairs": "pairs.tsv"},
     "random": {"random": "random.txt"},  # the file that stands for sequences that are drawn
+    "vocabulary": {"vocabulary": "vocabulary.txt"},  # the file that stands for tokens that are drawn
 }
+DRAWN = ("random", "vocabulary")  # the kinds of which no corpus is read
 FILES = {name: FOLDER / file for kind in SAMPLES.values() for name, file in kind.items()}
 
 
@@ -92,16 +94,16 @@ def expand(name: str) -> list[Path]:
 
 def source_of(corpus: Corpus | None, kind: str) -> Source:
     """The source of a corpus as the library takes it: a file's path, a sample's name, a Source, or an object as in
-    `objects`. None is the sample of the kind ("text", "treebank", "coreference", "pairs", or "random", which takes no
-    corpus).
+    `objects`. None is the sample of the kind ("text", "treebank", "coreference", "pairs", or one of DRAWN, which take
+    no corpus).
 
     Raises:
         InputError: The corpus is none of these, or an entry cannot be written.
     """
     if isinstance(corpus, Source):
         return corpus
-    if kind == "random" and corpus is not None:
-        raise InputError("This analysis draws its own sequences.", hint="Omit the corpus.")
+    if kind in DRAWN and corpus is not None:
+        raise InputError("This analysis draws its own inputs.", hint="Omit the corpus.")
     if corpus is None:
         return sample(next(iter(SAMPLES[kind])))
     if not isinstance(corpus, str | Path):

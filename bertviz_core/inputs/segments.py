@@ -216,6 +216,22 @@ class RandomSequences(EncodedCorpus[Encoded]):
             yield Encoded(number, f"sequence {number + 1}", ids, np.zeros_like(ids), words, document_number=number)
 
 
+@dataclass
+class VocabularySample(EncodedCorpus[Encoded]):
+    """Ordinary tokens of the model's vocabulary, each an input of its own: all, or as many as the limit, drawn by the
+    seed."""
+
+    unit = "tokens"
+
+    def encoded(self, reading: Reading) -> Iterator[Encoded]:
+        ordinary = np.asarray(self.tokens.ordinary)
+        size = min(self.settings.limit or len(ordinary), len(ordinary))
+        draw = np.random.default_rng(self.settings.seed % 2**64)
+        for number, token in enumerate(draw.choice(ordinary, size, replace=False)):
+            ids = np.array([token], dtype=np.int64)
+            yield Encoded(number, f"token {token}", ids, np.zeros_like(ids), document_number=number)
+
+
 class FirstSegments:
     """Random access to a corpus's first MAX_TOKENS tokens of segments, each encoded once; threads may share it.
 

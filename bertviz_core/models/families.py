@@ -65,3 +65,50 @@ LAYER_NAMES = {
         LayerNames(stack="layers", output="self_attn.o_proj"),
     ),
 }
+
+
+class WeightNames(NamedTuple):
+    """The names of modules in a family's encoder, in which the matrices of heads are.
+
+    Attributes:
+        stack: That of the layers, before a layer's number.
+        output: In a layer, that of the output projection of attention.
+        readers: In a layer, those of queries, keys and values, or one for all three.
+        norm: In a layer, the norm before attention; empty where norms stand after what they normalize.
+        final_norm: The norm after the last layer; empty as well there.
+        is_fused_by_head: Whether the one module for all three has those of each head side by side.
+    """
+
+    stack: str
+    output: str
+    readers: tuple[str, ...]
+    norm: str = ""
+    final_norm: str = ""
+    is_fused_by_head: bool = False
+
+
+WEIGHT_NAMES = {
+    **dict.fromkeys(
+        ("bert", "camembert", "electra", "roberta", "xlm-roberta"),
+        WeightNames(*LAYER_NAMES["bert"], ("attention.self.query", "attention.self.key", "attention.self.value")),
+    ),
+    "distilbert": WeightNames(*LAYER_NAMES["distilbert"], ("attention.q_lin", "attention.k_lin", "attention.v_lin")),
+    "gpt2": WeightNames(*LAYER_NAMES["gpt2"], ("attn.c_attn",), norm="ln_1", final_norm="ln_f"),
+    "gpt_neox": WeightNames(
+        stack="layers",
+        output="attention.dense",
+        readers=("attention.query_key_value",),
+        norm="input_layernorm",
+        final_norm="final_layer_norm",
+        is_fused_by_head=True,
+    ),
+    **dict.fromkeys(
+        ("llama", "mistral", "mixtral", "qwen2", "qwen3", "smollm3"),
+        WeightNames(
+            *LAYER_NAMES["llama"],
+            ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
+            norm="input_layernorm",
+            final_norm="norm",
+        ),
+    ),
+}

@@ -12,7 +12,7 @@ from bertviz_core.inputs.encoding import Batch
 from bertviz_core.inputs.tensors import Tensor
 from bertviz_core.inputs.tokens import Tokens
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.families import LAYER_NAMES
+from bertviz_core.models.families import LAYER_NAMES, WEIGHT_NAMES
 from bertviz_core.settings import Weights
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ MASKED_WORDS = ("ForMaskedLM", "ForPreTraining", "XLMWithLMHeadModel", "Flaubert
 NEXT_WORDS = ("ForCausalLM", "LMHeadModel")
 LM_HEAD_CLASSES = (*MASKED_WORDS, *NEXT_WORDS)
 OTHER_FAMILY = "Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT."
+OF_WEIGHTS = f"Choose a model of one of these families: {', '.join(WEIGHT_NAMES)}."
 DISCRIMINATORS = ("ElectraForPreTraining", "FunnelForPreTraining")  # predict which words were replaced
 
 
@@ -150,6 +151,15 @@ def check_norms(checkpoint: Checkpoint, weights: Weights) -> None:
         what = f"Norms are not known for models of the family {str(family)!r}, such as {checkpoint.name!r}."
         hint = f"Choose attention weights, or a model of one of these families: {', '.join(LAYER_NAMES)}."
         raise ModelError(what, hint=hint)
+
+
+def check_family(checkpoint: Checkpoint) -> None:
+    """Raises ModelError where it is not known where a family has the matrices of its heads."""
+    family = checkpoint.config.get("model_type")
+    if family not in WEIGHT_NAMES:
+        raise ModelError(
+            f"The matrices of heads are not known for models of the family {str(family)!r}.", hint=OF_WEIGHTS
+        )
 
 
 def with_weights(model: AttentionModel, weights: Weights) -> AttentionModel:

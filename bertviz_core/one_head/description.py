@@ -25,6 +25,8 @@ from bertviz_core.heads import Head, first_number
 from bertviz_core.models.checkpoint import label_of
 from bertviz_core.numbers import NATS
 from bertviz_core.overview.head_columns import behavior_averages, behavior_heads, behaviors_of, columns, in_order
+from bertviz_core.overview.named_heads import published_of
+from bertviz_core.published import PublishedHead, named_text
 
 FACTS = 3  # of what it is named for, and as many that set it apart
 EXAMPLES = 2  # stored inputs that show what it is named for
@@ -65,6 +67,7 @@ class OneHead:
         finding: What the first of these comes to; None where no finding is about it.
         findings: The findings that name the head, without that.
         figures: Small figures, each with the name of its analysis.
+        published: What papers have named it, each with its paper; of a model that they know.
         missing: The titles of the analyses that are not computed.
         origins: Of each analysis what its numbers are computed from.
     """
@@ -83,6 +86,7 @@ class OneHead:
     finding: Finding | None
     findings: tuple[Finding, ...]
     figures: tuple[tuple[str, HeadFigure], ...]
+    published: tuple[PublishedHead, ...]
     missing: tuple[str, ...]
     origins: dict[str, dict[str, Any]]
 
@@ -100,6 +104,11 @@ class OneHead:
             return self.does
         row = self.facts[0].row
         return f"{self.does.removesuffix('.')}: {row.text}, rank {row.rank} of {row.known.size}."
+
+    @property
+    def named(self) -> str:
+        """What papers have named it, in a sentence; empty where none has."""
+        return named_text(self.published)
 
     @property
     def every_finding(self) -> tuple[Finding, ...]:
@@ -213,6 +222,7 @@ def one_head(results: Results, head: Head, known: OfModel | None = None) -> OneH
         finding=finding,
         findings=tuple(each for each in about if finding is None or each.sentence != finding.sentence),
         figures=tuple((name, figure) for name, figure in named_figures if figure.has_numbers),
+        published=published_of(results, head),
         missing=tuple(analysis.title for name, analysis in ANALYSES.items() if name not in results),
         origins={name: origin(result.default_view().provenance) for name, result in shown},
     )

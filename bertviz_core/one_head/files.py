@@ -61,7 +61,7 @@ def _numbers(row: HeadRow) -> dict[str, Any]:
 def to_text(shown: OneHead) -> str:
     """The sentence, the findings, inputs that show what it finds, every number, what is missing, and where the numbers
     come from."""
-    lines = [shown.sentence, *(finding.sentence for finding in shown.every_finding)]
+    lines = [shown.sentence, *filter(None, [shown.named]), *(finding.sentence for finding in shown.every_finding)]
     lines += [f"{role.name}, {example.title}: {example.text}" for _, role, example in shown.examples]
     for _, figure in shown.figures:
         sentences = [figure.sentence] if figure.sentence else []
@@ -89,6 +89,10 @@ def to_json(shown: OneHead) -> bytes:
         "sentence": shown.sentence,
         "facts": [{"analysis": fact.analysis} | _without_nan(_numbers(fact.row)) for fact in shown.facts],
         "findings": [finding.to_json() for finding in shown.every_finding],
+        "published": [
+            {"role": each.role, "value": each.value, "measure": each.measure, **vars(each.paper)}
+            for each in shown.published
+        ],
         "examples": [_example_json(analysis, role, example) for analysis, role, example in shown.examples],
         "figures": figures,
         "not_computed": shown.missing,
@@ -127,6 +131,7 @@ def to_html(shown: OneHead, lines: CaptionedSvg | None, on_sentence: CaptionedSv
     body = [
         element("h1", title),
         element("p class=lead", shown.claim),
+        *(element("p", text) for text in [shown.named] if text),
         f'<div class="figures">{"".join(evidence)}{facts}</div>',
         bullets([finding.sentence for finding in shown.findings]),
         _figures(shown.salient_figures),

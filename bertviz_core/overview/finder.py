@@ -2,7 +2,8 @@
 
     expression = term ("or" term)*
     term = factor ("and" factor)*
-    factor = "not" factor | "(" expression ")" | side operator side (operator side)*
+    factor = "not" factor | "(" expression ")" | side operator side (operator side)* | "published" ("=" | "!=") words
+    words = a role in quotation marks, as "induction"
     side = a number, which may end in %, or a name as the pages show it: of a column, a behavior, a relation
     operator = one of < <= > >= = !=, also ≤ ≥ ≠; several in a row hold together, as in 0.2 < previous < 0.5
 
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
@@ -34,9 +36,11 @@ OPERATORS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
+EQUAL, UNEQUAL = ("=", "=="), ("!=", "≠")
 TYPESET = {"≤": "<=", "≥": ">=", "≠": "!="}
 TOKEN = re.compile(
     r"\s*(?:(?P<number>-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?(?:\s*%)?)(?![\w.])|(?P<sign><=|>=|!=|==|[<>=()≤≥≠])"
+    r'|"(?P<quoted>[^"]*)"'
     r"|(?P<word>\[?[^\W\d]\w*\]?))",
     re.IGNORECASE | re.ASCII,
 )
@@ -49,7 +53,7 @@ class Token(NamedTuple):
     """A part of an expression.
 
     Attributes:
-        kind: "number", "sign", "name", "word" of no known name, one of WORDS, or "end".
+        kind: "number", "sign", "name", "word" of no known name, "quoted", one of WORDS, or "end".
         text: How it is written.
         start: Where it begins in the expression, from 0.
     """
@@ -198,6 +202,8 @@ class _Parser:
         return found
 
     def _comparison(self) -> np.ndarray:
+        if self._next.kind == "name" and not is_numeric_dtype(self.table[self._column(self._next.text, self._next)]):
+            return self._has_words()
         left = self._side()
         sign = self._next
         if not self._is_operator():
@@ -210,6 +216,18 @@ class _Parser:
             found &= compare(left, right)
             left = right
         return found
+
+    def _has_words(self) -> np.ndarray:
+        """(head,) whether a column of words, several of which have commas between them, has the quoted ones."""
+        column = self.table[self._column(self._next.text, self._next)]
+        sign, quoted = self.tokens[self.at + 1], self.tokens[min(self.at + 2, len(self.tokens) - 1)]
+        if sign.text not in EQUAL + UNEQUAL:
+            raise self._error(f"Instead of {sign.text!r} one of = != is expected", sign)
+        if quoted.kind != "quoted":
+            raise self._error(f"Instead of {quoted.text!r} a role in quotation marks is expected", quoted)
+        self.at += 3
+        has = column.map(lambda words: simplified(quoted.text) in map(simplified, words.split(", "))).to_numpy()
+        return np.asarray(has == (sign.text in EQUAL))
 
     def _is_operator(self) -> bool:
         return self._next.kind == "sign" and TYPESET.get(self._next.text, self._next.text) in OPERATORS

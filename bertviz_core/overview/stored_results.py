@@ -19,6 +19,7 @@ from bertviz_core.errors import InputError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import number
 from bertviz_core.overview.head_columns import columns, frame
+from bertviz_core.overview.named_heads import top_sentence
 from bertviz_core.overview.summary import every_finding
 from bertviz_core.overview.vocabulary import find
 from bertviz_core.settings import Settings
@@ -119,7 +120,8 @@ def to_text(results: Results, expression: str = "") -> str:
         if reading := ANALYSES[name].reading(about):
             parts.append(reading)
         lines.append(f"{name}: {', '.join(parts)}")
-    return "\n".join([*lines, "", *(finding.sentence for finding in _decided(results))])
+    named = [named] if (named := top_sentence(results)) else []
+    return "\n".join([*lines, "", *named, *(finding.sentence for finding in _decided(results))])
 
 
 def to_bytes(results: Results, suffix: str, expression: str = "", found: pd.DataFrame | None = None) -> bytes:

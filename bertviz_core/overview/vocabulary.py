@@ -17,9 +17,11 @@ from bertviz_core.heads import Head, first_number
 from bertviz_core.numbers import NATS, number
 from bertviz_core.overview.finder import MAX_CHARACTERS, TOKEN, WORDS, columns_in, find_rows, simplified
 from bertviz_core.overview.head_columns import Column, columns, frame, of_head
+from bertviz_core.overview.named_heads import roles_text
 from bertviz_core.plotting import BEHAVIORS
 
 LONGEST = 36  # characters of a term's name
+ROLES = "published"  # the column of what papers have named heads, of models that they know
 TRIES = 4  # beginnings of an unfinished expression that are read, the longest first
 JOINS = re.compile(r"\b(?:and|or)\b", re.IGNORECASE)
 
@@ -119,9 +121,12 @@ def vocabulary(results: Results) -> Vocabulary:
     table = heads.assign(layer=heads["layer"] + shift, head=heads["head"] + shift)
     searched = searched_numbers(heads, results)
     table = pd.DataFrame(dict(table) | {name: values for name, (_, values) in searched.items()})
+    roles = roles_text(results)
+    if roles:
+        table = table.assign(**{ROLES: roles})
     original = {simplified(label): name for label, name in RENAMED.items() if name in searched}
     names = original | {simplified(name): name for name in searched} | names_of(heads, results)
-    names = legend_words(results, names) | names
+    names = legend_words(results, names) | names | ({ROLES: ROLES} if roles else {})
     terms = [
         *map(_term, columns(results)),
         *(Term(name, name, title, name) for name, (title, _) in searched.items()),

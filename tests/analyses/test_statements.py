@@ -208,12 +208,14 @@ def test_a_sentence_of_shares_or_scores_names_whose_each_is():
             r"margin [+-]\d",
         ),
         "minimal_pairs.prefers": (r"in \d+% \(.*\) to \d+% \(",),
+        "weights.eigenvalues": (r"head \d-\d+ writes .* sum to \d", r"random matrices: \d"),
+        "weights.composition": (r"composition \d", r"random pairs: \d"),
         "clustering.layers": (r"of one layer differ by \d", r"of different layers by \d"),
         "clustering.behaviors": (r"with the same behavior differ by \d", r"with different behaviors by \d"),
     }
     texts = {
         each.id: each.sentence
-        for name in ("coreference_heads", "dependency_heads", "probes", "clustering", "minimal_pairs")
+        for name in ("coreference_heads", "dependency_heads", "probes", "clustering", "minimal_pairs", "weights")
         for each in ANALYSES[name].findings(shipped.result(name))
     }
     for name, patterns in pattern.items():
@@ -223,7 +225,7 @@ def test_a_sentence_of_shares_or_scores_names_whose_each_is():
 
 def test_every_analysis_with_statements_is_tested_here():
     others = {"ablation", "sep_gradients", "coreference_heads", "dependency_heads", "probes", "clustering"}
-    others |= {"minimal_pairs"}
+    others |= {"minimal_pairs", "weights"}
     assert {name for name in BUILT_IN if ANALYSES[name].statements} == {*AVERAGES, *others}
 
 

@@ -12,6 +12,7 @@ from bertviz_core.models.checkpoint import DEMO, find_checkpoint
 DENIALS = {"surface_patterns.current"}  # that most heads put little attention on the token itself
 OF_MAPS = ("surface_patterns", "entropy", "reach", "clustering", "induction")
 OF_LOSS = ("ablation", "sep_gradients")
+ALONE = ("weights",)  # which have no input
 SHAPE = (2, 4, 64)  # layers, heads, width
 INPUTS = 10
 INITIALIZERS = (0.02, 0.05, 0.1, 0.15, 0.3)
@@ -54,7 +55,7 @@ def drawn(tokenizer, seed: int, initializer: float, causal: bool, shape: tuple[i
 @pytest.mark.parametrize(("seed", "initializer", "causal"), [(0, 0.02, False), (7, 0.15, False), (2, 0.1, True)])
 def test_a_network_that_knows_nothing_shows_no_more_than_denials(tokenizer, seed, initializer, causal):
     model = drawn(tokenizer, seed, initializer, causal)
-    names = (*OF_MAPS, *OF_LOSS)
+    names = (*OF_MAPS, *OF_LOSS, *ALONE)
     results = {name: bv.analyze(name, model=(model, tokenizer), limit=INPUTS, store=False).result for name in names}
     found = [each for name, result in results.items() for each in ANALYSES[name].findings(result)]
     assert {each.id for each in found if each.state == SHOWN} <= DENIALS

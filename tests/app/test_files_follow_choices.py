@@ -24,6 +24,7 @@ from tests.support.running import run
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("own_store")]
 # Page, parameters of its address, and arguments of its command.
 CHOSEN = [
+    ("weights", {"path": "value", "head": "3-2"}, "--path value --head 3-2"),
     ("surface_patterns", {}, "encyclopedia"),
     (
         "surface_patterns",

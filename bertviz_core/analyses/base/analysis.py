@@ -165,6 +165,9 @@ class Analysis(Presentation[R, V]):
             return replace(settings, limit=self.limit)
         return settings
 
+    def check_model(self, checkpoint: Checkpoint) -> None:
+        """Raises ModelError where it cannot be computed for a model, as far as that follows from the configuration."""
+
     def cost(self, checkpoint: Checkpoint) -> float:
         """Number of forward passes that the analysis takes with one model."""
         return self.forward_passes

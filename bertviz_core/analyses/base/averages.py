@@ -291,17 +291,18 @@ class HeadColumn:
             result: A result that has the quantity.
         """
         values = self.values(result)
-        if self.signed and isinstance(result, HeadAverages):
+        texts = list(map(self.text, values.flat))
+        if self.signed:
             scale = DIVERGING
-            maximum = float(np.nanmax(np.abs(values))) or 1.0
+            maximum = self.maximum or float(np.nanmax(np.abs(values))) or 1.0
             minimum = -maximum
-            halves = result.interval(self.quantity)
-            texts = [self._text(result, *each) for each in zip(values.flat, halves.flat, strict=True)]
+            if isinstance(result, HeadAverages) and self.quantity in result:
+                halves = result.interval(self.quantity)
+                texts = [self._text(result, *each) for each in zip(values.flat, halves.flat, strict=True)]
         else:
             scale = SEQUENTIAL
             maximum = self.maximum or float(np.nanmax(values))
             minimum = min(0.0, float(np.nanmin(values)))
-            texts = list(map(self.text, values.flat))
         unit = "nats" if self.label.endswith(numbers.NATS) else ""
         hover = [numbers.quantity(self.label, text) for text in texts]
         return head_map.value_map(values, limits=(minimum, maximum), unit=unit, scale=scale, texts=hover)

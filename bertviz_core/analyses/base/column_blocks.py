@@ -51,7 +51,8 @@ def head_numbers(result: Result, column: HeadColumn, columns: Iterable[HeadColum
         if values is not None:
             rank = f"{ranks(values)[head]} of {values.size}"
             rows.append({"quantity": each.short, "value": each.with_interval(result, head), "rank": rank})
-    over = f", with 95% intervals over {result.units_text}" if isinstance(result, HeadAverages) else ""
+    has_units = isinstance(result, HeadAverages) and result.units_text
+    over = f", with 95% intervals over {result.units_text}" if has_units else ""
     return Table("head", f"Head {head.label()}{over}", pd.DataFrame(rows), is_folded=True)
 
 

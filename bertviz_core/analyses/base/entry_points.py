@@ -28,6 +28,7 @@ BUILT_IN = (
     EntryPoint("next_token", "bertviz_core.analyses.next_token.analysis:NextTokenAnalysis", GROUP),
     EntryPoint("minimal_pairs", "bertviz_core.analyses.minimal_pairs.analysis:MinimalPairsAnalysis", GROUP),
     EntryPoint("induction", "bertviz_core.analyses.induction.analysis:InductionAnalysis", GROUP),
+    EntryPoint("weights", "bertviz_core.analyses.weights.analysis:WeightsAnalysis", GROUP),
 )
 # Names that an installed analysis cannot have
 PAGES = ("overview", "head", "attention_viewer", "compare", "emergence", "tour")

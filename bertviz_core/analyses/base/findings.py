@@ -259,7 +259,7 @@ class Statement:
             except KeyError:
                 answer = Answer(ABSENT, f"This model or corpus lacks what the statement is about; see “{title}”.")
         state, sentence, head, quantity, number, claim = answer
-        if isinstance(result, HeadAverages) and quantity:
+        if isinstance(result, HeadAverages) and quantity in result.quantities:
             units = int(result.units[result.quantities.index(quantity)])
             sentence += f" Only {units_text(units, result.unit)}." if units < MIN_UNITS else ""
         finding_id = f"{analysis}.{self.name}"
@@ -292,7 +292,7 @@ def column_finding(analysis: str, column: HeadColumn, result: Result) -> Finding
         beside = (
             f"; {int((values > baselines).sum())} of {values.size} heads are above {name} ({column.text(baseline)})"
         )
-        if isinstance(result, HeadAverages):
+        if isinstance(result, HeadAverages) and column.quantity in result:
             gain = head_intervals(result, column.quantity).at(head).minus(Interval(baseline, baseline))
             difference = float(values[head]) - baseline
             state = decide_worth(gain, difference, least)

@@ -29,7 +29,7 @@ from bertviz_core.plotting import head_map, text_figure
 
 R = TypeVar("R", bound=Result)
 V = TypeVar("V", bound=View[Any])
-CorpusKind = Literal["text", "treebank", "coreference", "pairs", "random"]
+CorpusKind = Literal["text", "treebank", "coreference", "pairs", "random", "vocabulary"]
 
 
 class NamedHead(NamedTuple):
@@ -55,8 +55,8 @@ class Presentation(Registered, Generic[R, V]):
         title: The title of its page, also in the navigation.
         summary: One sentence, the help of its command.
         section: The section of the paper, or a question beyond it; shown beside the title.
-        corpus: The kind of corpus that it reads; "random" for sequences that are drawn, of which the settings say how
-            many.
+        corpus: The kind of corpus that it reads; "random" for sequences, and "vocabulary" for tokens, that are drawn,
+            of which the settings say how many.
         view: What can be chosen of a result, on its page and as options of its command.
         columns: Its quantities of every head.
         labels: Displayed names of quantities that have no column.

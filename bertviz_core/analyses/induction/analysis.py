@@ -8,7 +8,7 @@ from bertviz_core.analyses.base.blocks import Block, Card, Chart, Numbers
 from bertviz_core.analyses.base.column_view import ColumnView
 from bertviz_core.analyses.base.request import Request
 from bertviz_core.analyses.base.result import Provenance
-from bertviz_core.analyses.induction.figure import losses_figure, paper_figure
+from bertviz_core.analyses.induction.figure import EXPECTED, expected_table, losses_figure, paper_figure
 from bertviz_core.analyses.induction.result import COLUMNS, Induction
 from bertviz_core.analyses.induction.statements import STATEMENTS
 from bertviz_core.inputs.encoding import Batch
@@ -17,6 +17,7 @@ from bertviz_core.inputs.tensors import Tensor
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import AttentionModel, predicts_next_words
+from bertviz_core.published import published_heads
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.induction.measure import InductionSums
@@ -48,6 +49,8 @@ class InductionAnalysis(Analysis[Induction, ColumnView[Induction]]):
             yield Numbers(tuple(loss_cards(result)), name="losses")
             yield losses_chart(result)
         yield table
+        if named := [each for each in published_heads(result.provenance["model"]) if each.quantity in EXPECTED]:
+            yield expected_table(result, named)
 
     def measure(self, batch: Batch, layer: LayerAttention) -> Tensor:
         """(batch, head, quantity) of `measure` in measure.py."""

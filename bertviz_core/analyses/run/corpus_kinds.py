@@ -5,7 +5,7 @@ from bertviz_core.inputs.annotated_words import Sentences, Windows
 from bertviz_core.inputs.encoded_corpus import EncodedCorpus
 from bertviz_core.inputs.encoded_pairs import Pairs
 from bertviz_core.inputs.encoding import Encoded
-from bertviz_core.inputs.segments import RandomSequences, Segments
+from bertviz_core.inputs.segments import RandomSequences, Segments, VocabularySample
 
 EXAMPLES: dict[CorpusKind, type[EncodedCorpus[Encoded]]] = {
     "text": Segments,
@@ -13,4 +13,5 @@ EXAMPLES: dict[CorpusKind, type[EncodedCorpus[Encoded]]] = {
     "coreference": Windows,
     "pairs": Pairs,
     "random": RandomSequences,
+    "vocabulary": VocabularySample,
 }

@@ -44,7 +44,9 @@ PART_TOKENS = 8_192  # tokens of a part, as CHUNK_TOKENS of a chunk: maps are la
 
 
 def check_model(request: Request) -> None:
-    """Raises ModelError, without importing torch, where the model lacks a head that the analysis needs, or norms."""
+    """Raises ModelError, without importing torch, where the model lacks a head that the analysis needs, or norms, or is
+    of a family of which it cannot be computed."""
+    ANALYSES[request.analysis].check_model(request.checkpoint)
     check_norms(request.checkpoint, request.settings.weights)
     if needs_language_model([request]):
         require_lm_head(request.checkpoint)

@@ -6,7 +6,7 @@ from typing import cast
 import streamlit as st
 
 from bertviz_core.analyses.base.presentation import CorpusKind
-from bertviz_core.corpora.files import SAMPLES, sample
+from bertviz_core.corpora.files import DRAWN, SAMPLES, sample
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
 from pages.shared import messages, uploads, widgets
@@ -30,7 +30,7 @@ def take(kinds: Sequence[CorpusKind]) -> None:
 
 def opened() -> dict[CorpusKind, Source | InputError]:
     """The chosen corpus of every kind, or why it cannot be opened."""
-    return {kind: _open(kind) for kind in KEYS} | {"random": sample("random")}
+    return {kind: _open(kind) for kind in KEYS} | {cast(CorpusKind, kind): sample(kind) for kind in DRAWN}
 
 
 def choose(kinds: Sequence[CorpusKind], opened: Mapping[CorpusKind, Source | InputError]) -> None:
@@ -40,6 +40,8 @@ def choose(kinds: Sequence[CorpusKind], opened: Mapping[CorpusKind, Source | Inp
             _select(kind, opened[kind])
     if "random" in kinds:
         st.caption("Corpus: none. Sequences of random tokens are drawn, as many as inputs are asked for.")
+    if "vocabulary" in kinds:
+        st.caption("Corpus: none. Tokens are drawn from the model's vocabulary, as many as inputs are asked for.")
 
 
 def offer_upload(kinds: Sequence[CorpusKind]) -> None:

@@ -11,17 +11,20 @@ from transformers import AutoModel, AutoModelForCausalLM
 from bertviz_core.analyses.base.findings import ABSENT, NOT_SHOWN, SHOWN, UNDECIDED
 from bertviz_core.analyses.base.registry import ANALYSES
 from bertviz_core.analyses.base.request import Request
+from bertviz_core.analyses.base.table_blocks import Table
 from bertviz_core.analyses.induction.measure import measure
 from bertviz_core.analyses.induction.result import CONTROL_QUANTITY, KINDS, Induction
 from bertviz_core.analyses.run.compute import compute
 from bertviz_core.corpora.files import sample
 from bertviz_core.errors import SettingsError
+from bertviz_core.heads import Head
 from bertviz_core.inputs.encoding import Encoded, collate
 from bertviz_core.inputs.segments import RandomSequences
 from bertviz_core.models import checkpoint
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.checkpoint import DEMO_DECODER, find_checkpoint
 from bertviz_core.models.loading import load_tokens
+from bertviz_core.published import Paper, PublishedHead
 from bertviz_core.settings import Execution, Settings
 from tests.oracles import induction as oracle
 from tests.support import families, maps, shipped
@@ -123,3 +126,17 @@ def test_inputs_too_short_for_a_repetition_are_refused(tmp_path: Path) -> None:
     tokens = load_tokens(checkpoint.find_checkpoint(str(families.save(families.FAMILIES["bert"], tmp_path))))
     with pytest.raises(SettingsError, match="too short"):
         RandomSequences(sample("random"), tokens, Settings(max_length=7))
+
+
+def test_published_heads_stand_beside_those_of_the_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    result = computed(families.save(families.FAMILIES["gpt2"], tmp_path))
+    analysis = ANALYSES["induction"]
+    assert not [block for block in analysis.shown(result) if getattr(block, "name", "") == "published"]
+    row = PublishedHead(
+        Head(1, 0), "induction", Paper("Ada et al. 2020", "Heads", "https://example.org"), "induction.prefix", 0.9
+    )
+    monkeypatch.setattr("bertviz_core.analyses.induction.analysis.published_heads", lambda model: (row,))
+    (table,) = [block for block in analysis.shown(result) if getattr(block, "name", "") == "published"]
+    assert isinstance(table, Table)
+    assert table.table.loc[0, ["head", "published"]].tolist() == ["2-1", 0.9]
+    assert table.table.loc[0, "here"] == result["prefix"][1, 0]

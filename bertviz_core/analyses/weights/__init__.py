@@ -1,0 +1,1 @@
+"""Weights: what each head reads and writes, from the weights alone (beyond the paper)."""

@@ -1,0 +1,67 @@
+"""The map of heads by their composition with one head, and tables of pairs."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bertviz_core.analyses.base.blocks import Map
+from bertviz_core.analyses.base.table_blocks import Table
+from bertviz_core.analyses.weights.result import HeadWeights, pairs, path_text
+from bertviz_core.heads import Head
+from bertviz_core.plotting import DIVERGING
+from bertviz_core.plotting.head_map import HeadMap, value_map
+
+OF_HEAD = 8  # pairs of a head in its table
+OF_MODEL = 10  # pairs of all heads
+
+
+def partners_map(result: HeadWeights, path: str, head: Head) -> HeadMap:
+    """Each head's composition with one head, above random pairs; the scale is that of all pairs of the path."""
+    values = result.with_head(path, head)
+    limit = float(np.nanmax(np.abs(result.above_random(path))))
+    texts = [_text(float(value), layer, head) for (layer, _), value in np.ndenumerate(values)]
+    return value_map(values, limits=(-limit, limit), scale=DIVERGING, texts=texts)
+
+
+def _text(value: float, layer: int, head: Head) -> str:
+    if np.isnan(value):
+        return f"in the layer of {head.label()}"
+    what = f"{head.label()} reads it" if layer < head.layer else f"reads {head.label()}"
+    return f"{what}, {value:+.3f} above random pairs"
+
+
+def composition_map(result: HeadWeights, path: str, head: Head) -> Map:
+    """The block of that map."""
+    return Map(
+        name="weights-composition",
+        title=f"composition with {head.label()} {path_text(path)}",
+        build=partners_map,
+        arguments=(result, path, head),
+        alt=f"Map of all heads, layer by head, colored by their composition with head {head.label()}",
+        subject="Partners",
+    )
+
+
+def pair_table(result: HeadWeights, name: str, title: str, count: int, head: Head | None = None) -> Table:
+    """The pairs with the highest composition; a click on one chooses the head that reads, or the other one of a
+    head's."""
+    found = pairs(result, count, head)
+    rows = [
+        (each.reader.label(), each.writer.label(), path_text(each.path), each.value - result.random_mean)
+        for each in found
+    ]
+
+    def choose(row: int) -> dict[str, Any]:
+        pair = found[row]
+        return {"head": (pair.writer if pair.reader == head else pair.reader).key()}
+
+    return Table(
+        name=name,
+        title=title,
+        table=pd.DataFrame(rows, columns=["reads", "writes", "path", "above random"]),
+        note=f"Random pairs of the same shapes: {result.random_mean:.3f} ± {1.96 * result.composition_random[1]:.3f}.",
+        decimals=3,
+        choose=choose,
+        hint="a click chooses the head",
+    )

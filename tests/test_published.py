@@ -1,0 +1,67 @@
+"""Heads that papers have named."""
+
+from collections import Counter
+
+import pytest
+
+from bertviz_core.analyses.base.registry import ANALYSES
+from bertviz_core.heads import Head
+from bertviz_core.paper import TABLE_1, TABLE_2
+from bertviz_core.published import _papers, named_text, published_heads
+
+GPT2 = {"name": "gpt2", "revision": None, "layers": 12, "heads": 12}
+
+
+def test_the_heads_of_the_circuit_of_indirect_objects_are_26_of_seven_roles():
+    """Of Wang et al., Figure 2; they write 9.9 for the head that is 10-10 here."""
+    heads = [each for each in published_heads(GPT2) if each.paper.name == "Wang et al. 2023"]
+    assert Counter(each.role for each in heads) == {
+        "name mover": 3,
+        "backup name mover": 8,
+        "negative name mover": 2,
+        "S-inhibition": 4,
+        "induction": 4,
+        "duplicate token": 3,
+        "previous token": 2,
+    }
+    movers = {each.head for each in heads if each.role == "name mover"}
+    assert movers == {Head.parse("9.9"), Head.parse("10.0"), Head.parse("9.6")} and Head.parse("9.9").key() == "10-10"
+
+
+def test_what_is_published_of_bert_is_what_the_paper_has():
+    bert = {"name": "bert-base-uncased", "revision": "main", "layers": 12, "heads": 12}
+    rows = {each.role: (each.head.key(), round(100 * (each.value or 0), 1)) for each in published_heads(bert)}
+    of_relations = {relation: row[:2] for relation, row in TABLE_1.items() if relation != "all"}
+    assert rows == of_relations | {"coreference": ("5-4", TABLE_2["head 5-4"][0])}
+
+
+@pytest.mark.parametrize(
+    "change", [{"name": "someone/gpt2"}, {"revision": "step-10"}, {"layers": 6}, {"name": "./gpt2-medium"}]
+)
+def test_of_any_other_model_nothing_is_known(change):
+    assert published_heads(GPT2) and not published_heads(GPT2 | change)
+
+
+def test_rows_have_a_source_a_head_of_the_model_and_a_quantity_that_exists():
+    for paper in _papers():
+        assert paper["page"].startswith("https://") and paper["title"]
+        seen = [(row["head"], row["role"]) for row in paper["heads"]]
+        assert len({*seen}) == len(seen)
+        model = {
+            "name": paper["models"][0],
+            "revision": None,
+            **dict(zip(("layers", "heads"), paper["shape"], strict=True)),
+        }
+        for row in published_heads(model):
+            row.head.check(*paper["shape"])
+            analysis, _, column = row.quantity.partition(".")
+            assert not analysis or ANALYSES[analysis].column(column)
+
+
+def test_a_head_is_named_with_the_number_of_the_paper():
+    heads = tuple(each for each in published_heads(GPT2) if each.head == Head.parse("10.7"))
+    assert named_text(heads) == (
+        "Papers name it: negative name mover by Wang et al. 2023; copy suppression (share of its effect that copy "
+        "suppression explains 76.9%) by McDougall et al. 2023."
+    )
+    assert not named_text(())
