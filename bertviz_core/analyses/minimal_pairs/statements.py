@@ -138,8 +138,10 @@ def prefers(result: MinimalPairs) -> Answer:
     states = has_preference(result)
     count = int((states == SHOWN).sum())
     lowest, highest = int(result.accuracy.argmin()), int(result.accuracy.argmax())
-    ends = dict.fromkeys((lowest, highest))  # one where the phenomena do not differ
-    spread = " to ".join(f"{result.accuracy[each]:.0%} ({result.phenomena[each]})" for each in ends)
+    names = {each: result.phenomena[each] for each in (lowest, highest)}
+    if lowest == highest and len(states) > 1:
+        names[lowest] = "every phenomenon"
+    spread = " to ".join(f"{result.accuracy[each]:.0%} ({name})" for each, name in names.items())
     sentence = (
         f"The model prefers the grammatical sentence in {spread} of the pairs; a guess is right in half. That is shown "
         f"to be more than half in {count} of {len(states)} phenomena."

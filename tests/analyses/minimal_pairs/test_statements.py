@@ -248,4 +248,4 @@ def test_what_the_model_prefers_is_said_from_the_lowest_share_to_the_highest():
     assert f" in {low:.0%} (" in finding.sentence and f") to {high:.0%} (" in finding.sentence
     same = replace(result, accuracy=np.ones_like(result.accuracy))
     finding = next(each for each in ANALYSES["minimal_pairs"].findings(same) if each.id == "minimal_pairs.prefers")
-    assert " in 100% (" in finding.sentence and " to 100%" not in finding.sentence
+    assert " in 100% (every phenomenon) of the pairs;" in finding.sentence
